@@ -43,6 +43,14 @@ PARTS: Final = {
     "transforms": "<div style='width:80px;height:40px;background:#000;transform:matrix(1,0.2,0,1,60,30)'></div>",
     "translation": "<div style='width:80px;height:40px;background:#000;translate:50px 40px'></div>",
     "filters": "<p style='margin:50px;height:60px;background:#00f;filter:blur(8px) drop-shadow(9px 9px 3px red)'></p>",
+    "far shadows in a layer": (
+        "<div style='opacity:.99;position:absolute;left:280px;top:-100px;width:400px;height:400px;"
+        "box-shadow:0 0 400px #000'></div>"
+    ),
+    "far filters": (
+        "<div style='position:absolute;left:250px;top:80px;width:80px;height:90px;background:#00f;"
+        "filter:drop-shadow(0 0 120px #000) drop-shadow(-300px 0 120px #000)'></div>"
+    ),
     "clip": "<div style='height:180px;background:#000;clip-path:inset(10px 20px 30px round 15px)'></div>",
     "gradients": "<div style='height:180px;background:linear-gradient(90deg,#fff 20px,#000 120px,#f00)'></div>",
     "tiles": (

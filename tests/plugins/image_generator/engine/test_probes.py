@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from pressroom_image_generator.engine import render
-from support.chromium import chromium_page, similarity
+from support.chromium import chromium_page, difference, similarity
 from support.engine_pages import photographed_html, prepare
 
 WIDTH, HEIGHT = 400, 300
 PROBES: dict[str, str] = json.loads((Path(__file__).parent / "probes.json").read_text("utf-8"))
 MIN_SIMILARITY = 0.97
 """The structural similarity from which on a probe matches."""
+
+_STAR = "50% 0,79% 90%,2% 35%,98% 35%,21% 90%"
+_BLUE = "width:300px;height:280px;background:#06c"
+DETAILS: dict[str, str] = {
+    "radius of a fraction of a pixel": (
+        "<div style='margin:30px;width:200px;height:120px;background:#000;border-radius:10.01px'></div>"
+    ),
+    "star": f"<div style='{_BLUE};clip-path:polygon({_STAR})'></div>",
+    "star with a hole": f"<div style='{_BLUE};clip-path:polygon(evenodd,{_STAR})'></div>",
+}
+MAX_DIFFERENCE = 0.1
+"""How far the colours of a detail may be off on average, of 255."""
 
 BASE = "width:100%;height:100%;font-family:Inter;font-size:16px;color:#1d1a17"
 
@@ -41,3 +54,22 @@ def test_properties_look_as_in_chromium() -> None:
     failed = {name: round(score, 3) for name, score in scores.items() if score < MIN_SIMILARITY}
     assert len(scores) >= 100
     assert len(failed) <= 0.05 * len(scores), failed
+
+
+@pytest.mark.browser
+def test_details_look_as_in_chromium() -> None:
+    """Most of a small defect is lost in the similarity of whole images."""
+    with chromium_page(WIDTH, HEIGHT) as page:
+        prepare(page, WIDTH, HEIGHT)
+        off = {
+            name: difference(photographed_html(page, page_of(detail)), drawn(page_of(detail))).mean()
+            for name, detail in DETAILS.items()
+        }
+    assert {name: mean for name, mean in off.items() if mean > MAX_DIFFERENCE} == {}
+
+
+def test_the_shadow_of_a_filter_fades_out() -> None:
+    box = "position:absolute;left:150px;top:110px;width:100px;height:80px;background:#06c"
+    image = drawn(page_of(f"<div style='{box};filter:drop-shadow(0 0 40px black)'></div>"))
+    row = image.convert("L").crop((0, 150, 150, 151)).tobytes()
+    assert max(outer - inner for inner, outer in pairwise(reversed(row))) <= 6

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
 from PIL import Image, ImageChops, ImageDraw
 from pressroom.graphics.color import Color
 
@@ -61,6 +62,9 @@ def _times(color: Color, factor: float) -> Color:
 
 
 _FINE: Final = 4
+_STRIP: Final = 64
+"""Rows of a mask that are computed at a time, which bounds the memory."""
+
 MAX_DASHES: Final = 4000
 _Point = tuple[float, float]
 
@@ -230,11 +234,38 @@ def _wedge(rect: Rect, border: Edges, index: int) -> list[_Point]:
 
 
 def polygon_mask(points: Sequence[_Point], window: Rect) -> Image.Image:
-    """Return the antialiased mask of a polygon within a window."""
+    """Return the antialiased mask of a polygon without crossings within a window."""
     mask = Image.new("L", (window.width * _FINE, window.height * _FINE), 0)
     scaled = [(_near((x - window.left) * _FINE - 0.5), _near((y - window.top) * _FINE - 0.5)) for x, y in points]
     ImageDraw.Draw(mask).polygon(scaled, fill=255)
     return mask.reduce(_FINE)
+
+
+def exact_polygon_mask(points: Sequence[_Point], window: Rect, *, even_odd: bool) -> Image.Image:
+    """Return the antialiased mask of a polygon that may cross itself, with the fill rule `evenodd` or `nonzero`."""
+    mask = Image.new("L", window.size)
+    ends = np.clip(np.array(points) - (window.left, window.top), -1e6, 1e6)
+    (x, y), (next_x, next_y) = ends.T, np.roll(ends, -1, axis=0).T
+    turns = np.where(next_y > y, 1, -1)
+    for top in range(0, window.height, _STRIP):
+        height = min(_STRIP, window.height - top)
+        rows = top + (np.arange(height * _FINE) + 0.5) / _FINE
+        row, edge = np.nonzero((y <= rows[:, None]) != (next_y <= rows[:, None]))
+        crossed = x[edge] + (rows[row] - y[edge]) / (next_y - y)[edge] * (next_x - x)[edge]
+        order = np.lexsort((crossed, row))
+        row, crossed = row[order] // _FINE, np.clip(crossed[order], 0, window.width)
+        winding = np.cumsum(turns[edge][order])
+        inside = (winding % 2 if even_odd else winding) != 0
+        # The first crossing of a span adds coverage to the rest of the row, the last one takes it away.
+        change = np.diff(inside.astype(np.float32), prepend=0) / _FINE
+        column = crossed.astype(np.intp)
+        part = crossed - column
+        coverage = np.zeros((height, window.width + 2), np.float32)
+        np.add.at(coverage, (row, column), change * (1 - part))
+        np.add.at(coverage, (row, column + 1), change * part)
+        covered = np.clip(np.cumsum(coverage, axis=1)[:, : window.width], 0, 1)
+        mask.paste(Image.fromarray((covered * 255 + 0.5).astype(np.uint8)), (0, top))
+    return mask
 
 
 def _near(value: float) -> float:

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageChops, ImageFilter
-from pressroom.graphics.color import BLACK, Color
+from pressroom.graphics.color import BLACK
 
 from pressroom_image_generator.engine.effects import FilterFunction, Shape
-from pressroom_image_generator.engine.paint.borders import polygon_mask
+from pressroom_image_generator.engine.paint.borders import exact_polygon_mask
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
 from pressroom_image_generator.engine.paint.rectangles import SQUARE, Corners, Rect, nearest, rounded_mask
 from pressroom_image_generator.engine.properties import Style
@@ -23,27 +23,31 @@ from pressroom_image_generator.engine.values import AnyLength, Edges
 
 _Matrix = NDArray[np.float32]
 MAX_REACH: Final = 700.0
-"""Maximum distance in pixels that filters can spread; anything farther is cut off."""
+"""Maximum distance in CSS pixels that filters can spread; anything farther is cut off."""
+
+_MAX_SIGMA: Final = 200.0
+"""Maximum standard deviation of a `drop-shadow()` in CSS pixels."""
 
 _LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
 
 
-def filter_reach(filters: Sequence[FilterFunction]) -> int:
-    """Return the number of pixels by which filters can extend beyond their input."""
+def filter_reach(filters: Sequence[FilterFunction], density: int) -> int:
+    """Return the number of device pixels by which filters can extend beyond their input."""
     reach = 0.0
     for one in filters:
         if one.name == "blur":
             reach += 3 * one.amount
         elif one.shadow is not None:
-            reach += 1.5 * one.shadow.blur + max(abs(one.shadow.x), abs(one.shadow.y))
-    return math.ceil(min(reach, MAX_REACH))
+            sigma = min(one.shadow.blur, _MAX_SIGMA * density)
+            reach += 3 * sigma + max(abs(one.shadow.x), abs(one.shadow.y))
+    return math.ceil(min(reach, MAX_REACH * density))
 
 
-def filtered(image: Image.Image, filters: Sequence[FilterFunction], current: Color) -> Image.Image:
-    """Apply filters in order to an `RGBA` or `RGB` image (Filter Effects 1)."""
+def filtered(image: Image.Image, filters: Sequence[FilterFunction], style: Style) -> Image.Image:
+    """Apply an element's filters in order to an `RGBA` or `RGB` image (Filter Effects 1)."""
     for one in filters:
         if one.shadow is not None:
-            image = _dropped(image, one, current)
+            image = _dropped(image, one.shadow, style)
         elif one.name == "blur":
             image = _blurred(image, one.amount)
         elif one.name == "opacity":
@@ -63,14 +67,15 @@ def _blurred(image: Image.Image, sigma: float) -> Image.Image:
     return blurred(image.convert("RGBa"), sigma).convert("RGBA")
 
 
-def _dropped(image: Image.Image, one: FilterFunction, current: Color) -> Image.Image:
-    shadow = one.shadow
-    if shadow is None or image.mode == "RGB":
+def _dropped(image: Image.Image, shadow: ShadowStyle, style: Style) -> Image.Image:
+    if image.mode == "RGB":
         return image
     moved = Image.new("L", image.size, 0)
     moved.paste(image.getchannel("A"), (nearest(shadow.x), nearest(shadow.y)))
     below = Canvas(Image.new("RGBA", image.size))
-    below.tint(shadow.color or current, blurred(moved, min(shadow.blur, 200.0)), 0, 0)
+    # Unlike in `box-shadow`, the blur is the standard deviation.
+    sigma = min(shadow.blur, _MAX_SIGMA * style.density)
+    below.tint(shadow.color or style.color, blurred(moved, sigma), 0, 0)
     below.image.alpha_composite(image)
     return below.image
 
@@ -123,7 +128,7 @@ def clip_mask(shape: Shape, box: Rect, window: Rect, sources: Sources) -> Image.
     width, height = float(box.width), float(box.height)
     if shape.name == "polygon":
         points = [(box.left + x.of(width), box.top + y.of(height)) for x, y in shape.points]
-        return polygon_mask(points, window)
+        return exact_polygon_mask(points, window, even_odd=shape.even_odd)
     if shape.name == "path":
         return _path(shape, box, window, sources)
     if shape.name == "inset":
@@ -269,7 +274,7 @@ def blurred(image: Image.Image, sigma: float) -> Image.Image:
     return image if sigma <= 0 or rect.empty else soft(image, sigma, rect).part(rect)
 
 
-MAX_BLUR: Final = 400.0
+MAX_BOX_BLUR: Final = 400.0
 
 
 def paint_shadows(canvas: Canvas, style: Style, rect: Rect, corners: Corners) -> None:
@@ -292,7 +297,7 @@ def paint_inset_shadows(canvas: Canvas, style: Style, rect: Rect, border: Edges,
 
 def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, MAX_BLUR * style.density) / 2
+    sigma = min(shadow.blur, MAX_BOX_BLUR * style.density) / 2
     reach = math.ceil(3 * sigma)
     spread = nearest(shadow.spread)
     x, y = nearest(shadow.x), nearest(shadow.y)
@@ -311,7 +316,7 @@ def _outer(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: S
 
 def _inset(canvas: Canvas, style: Style, rect: Rect, corners: Corners, shadow: ShadowStyle) -> None:
     color = shadow.color or style.color
-    sigma = min(shadow.blur, MAX_BLUR * style.density) / 2
+    sigma = min(shadow.blur, MAX_BOX_BLUR * style.density) / 2
     x, y, spread = nearest(shadow.x), nearest(shadow.y), nearest(shadow.spread)
     window = rect.within(canvas.rect)
     if window.empty or color.alpha <= 0:

@@ -10,7 +10,13 @@ from PIL import Image, ImageChops
 from pressroom_image_generator.engine.layout.fragments import Fragment, PlacedFragment
 from pressroom_image_generator.engine.paint.backgrounds import paint_background
 from pressroom_image_generator.engine.paint.canvas import BLUR, Canvas, scaled
-from pressroom_image_generator.engine.paint.filtering import blended, clip_mask, filter_reach, filtered
+from pressroom_image_generator.engine.paint.filtering import (
+    MAX_BOX_BLUR,
+    blended,
+    clip_mask,
+    filter_reach,
+    filtered,
+)
 from pressroom_image_generator.engine.paint.rectangles import (
     SQUARE,
     Corners,
@@ -19,7 +25,7 @@ from pressroom_image_generator.engine.paint.rectangles import (
     rounded_mask,
     snapped,
 )
-from pressroom_image_generator.engine.paint.texts import text_rect
+from pressroom_image_generator.engine.paint.texts import MAX_TEXT_BLUR, text_rect
 from pressroom_image_generator.engine.paint.transforms import mapped_rect, matrix_of
 from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.sources import Sources
@@ -53,7 +59,7 @@ def _transformed(fragment: Fragment, x: float, y: float) -> Rect:
     rect = ink_rect(fragment, x, y)
     style = fragment.box.style
     if style.filter:
-        rect = rect.grown(filter_reach(style.filter))
+        rect = rect.grown(filter_reach(style.filter, style.density))
     matrix = matrix_of(style, fragment, x, y)
     return rect if matrix is None else mapped_rect(matrix, rect)
 
@@ -73,7 +79,7 @@ def _box_rect(style: Style, x: float, y: float, width: float, height: float) -> 
     whole = rect
     for shadow in style.box_shadow:
         if not shadow.inset:
-            reach = max(0, math.ceil(min(shadow.blur, 400) * 1.5 + shadow.spread) + 1)
+            reach = max(0, math.ceil(min(shadow.blur, MAX_BOX_BLUR * style.density) * 1.5 + shadow.spread) + 1)
             moved = Rect(
                 rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
                 rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
@@ -87,7 +93,7 @@ def _box_rect(style: Style, x: float, y: float, width: float, height: float) -> 
 def _with_shadows(rect: Rect, style: Style) -> Rect:
     whole = rect
     for shadow in style.text_shadow:
-        reach = math.ceil(min(shadow.blur, 200) * 1.5)
+        reach = math.ceil(min(shadow.blur, MAX_TEXT_BLUR * style.density) * 1.5)
         moved = Rect(
             rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
             rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
@@ -149,7 +155,7 @@ def changed(layer: Canvas, style: Style, box: Rect, sources: Sources) -> Image.I
     image, rect = layer.image, layer.rect
     if style.filter:
         layer.budget.spend(rect.size, BLUR * len(style.filter))
-        image = filtered(image, style.filter, style.color)
+        image = filtered(image, style.filter, style)
     if _shaped(style) and style.clip_path is not None:
         _through(image, clip_mask(style.clip_path, box, rect, sources))
     if _masked(style):
@@ -178,10 +184,10 @@ def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
     window = box.within(canvas.rect)
     if window.empty:
         return
-    reach = filter_reach(style.backdrop_filter)
+    reach = filter_reach(style.backdrop_filter, style.density)
     canvas.budget.spend(window.grown(reach).size, BLUR * len(style.backdrop_filter))
     behind = canvas.part(window.grown(reach).within(canvas.rect))
-    changed = Canvas(filtered(behind.image, style.backdrop_filter, style.color), behind.rect.left, behind.rect.top)
+    changed = Canvas(filtered(behind.image, style.backdrop_filter, style), behind.rect.left, behind.rect.top)
     mask = rounded_mask(box, fragment_corners(fragment), window)
     part = changed.part(window)
     part.image = part.image.convert(canvas.image.mode)

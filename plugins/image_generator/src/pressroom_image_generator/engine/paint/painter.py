@@ -86,7 +86,7 @@ class Painter:
         box = snapped(x, y, fragment.width, fragment.height)
         if style.backdrop_filter:
             filter_backdrop(canvas, fragment, box)
-        reach = filter_reach(style.filter) + 1
+        reach = filter_reach(style.filter, style.density) + 1
         rect = _NOWHERE if seen is None else ink_rect(fragment, x, y).grown(reach).within(seen.grown(reach))
         if rect.empty:
             return

@@ -27,7 +27,7 @@ MAX_STROKE: Final = 40.0
 _DISC: Final = 8.0
 """Maximum radius of the disc for one dilation step."""
 
-MAX_BLUR: Final = 200.0
+MAX_TEXT_BLUR: Final = 200.0
 _MAX_LINE_LENGTH: Final = 10_000
 _INK: Final = 60
 
@@ -115,7 +115,7 @@ def _stroke_width(style: Style) -> float:
 
 def _shadow(canvas: Canvas, piece: TextPiece, left: float, baseline: float, rect: Rect, shadow: ShadowStyle) -> None:
     x, y, color = shadow.x, shadow.y, shadow.color or piece.style.color
-    sigma = min(shadow.blur, MAX_BLUR * piece.style.density) / 2
+    sigma = min(shadow.blur, MAX_TEXT_BLUR * piece.style.density) / 2
     reach = math.ceil(3 * sigma)
     moved = Rect(
         rect.left + math.floor(x), rect.top + math.floor(y), rect.right + math.ceil(x), rect.bottom + math.ceil(y)
