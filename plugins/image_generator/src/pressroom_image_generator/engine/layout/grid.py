@@ -23,6 +23,7 @@ from pressroom_image_generator.engine.layout.sizing import (
     margin_edges,
     placed,
 )
+from pressroom_image_generator.engine.properties import Style
 from pressroom_image_generator.engine.tracks import MAX_TRACKS, Track
 
 _AUTO = Track()
@@ -31,7 +32,9 @@ _AUTO = Track()
 def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a grid: its columns at min-content and at max-content."""
     gap = known(box.style.column_gap, None) or 0.0
-    grid = _Grid(layout, box, None)
+    sizing = Sizing(layout, box, Space(0.0, None))
+    height = sizing.given_height()
+    grid = _Grid(layout, box, None, None if height is None else max(0.0, height - sizing.frame.down))
     asked = grid.column_contributions()
     narrow = [TrackContribution(one.first, one.span, one.least, one.least) for one in asked]
     gaps = gap * max(0, len(grid.columns) - 1)
@@ -48,7 +51,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         height = sizing.limited_height(sizing.height_for(width))
     inner_width = max(0.0, width - frame.across)
     inner_height = None if height is None else max(0.0, height - frame.down)
-    grid = _Grid(layout, box, inner_width)
+    grid = _Grid(layout, box, inner_width, inner_height)
     column_gap = known(style.column_gap, inner_width) or 0.0
     row_gap = known(style.row_gap, inner_height) or 0.0
     justify, align = style.justify_content, style.align_content
@@ -56,7 +59,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         grid.columns, grid.column_contributions(), inner_width, column_gap, stretch=justify in ("normal", "stretch")
     )
     rows = track_sizes(
-        grid.rows, grid.row_contributions(columns, column_gap, inner_height), inner_height, row_gap,
+        grid.rows, grid.row_contributions(columns, column_gap), inner_height, row_gap,
         stretch=align in ("normal", "stretch"),
     )  # fmt: skip
     content = sum(rows) + row_gap * max(0, len(rows) - 1)
@@ -66,7 +69,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
         if limited > content + 0.01:
             # A minimum height leaves free space to distribute, just like a fixed one.
             rows = track_sizes(
-                grid.rows, grid.row_contributions(columns, column_gap, None), limited, row_gap,
+                grid.rows, grid.row_contributions(columns, column_gap), limited, row_gap,
                 stretch=align in ("normal", "stretch"),
             )  # fmt: skip
         inner_height = limited
@@ -105,17 +108,11 @@ def _place(
     margins = margin_edges(style, area_width)
     justify = item_alignment(style.justify_self, container.justify_items)
     align = item_alignment(style.align_self, container.align_items)
-    is_image = cell.box.kind == "image"
-    stretch_x = (
-        justify == "stretch"
-        and style.width == "auto"
-        and not is_image
-        and "auto" not in (style.margin_left, style.margin_right)
-    )
+    stretch_x = _stretches_across(cell.box, container)
     stretch_y = (
         align == "stretch"
         and style.height == "auto"
-        and not is_image
+        and cell.box.kind != "image"
         and "auto" not in (style.margin_top, style.margin_bottom)
     )
     sizing = Sizing(layout, cell.box, Space(area_width, area_height))
@@ -135,6 +132,17 @@ def _place(
         fragment.baseline = frame.top + y + child.baseline
 
 
+def _stretches_across(box: Box, container: Style) -> bool:
+    """Return whether an item is as wide as its area."""
+    style = box.style
+    return (
+        item_alignment(style.justify_self, container.justify_items) == "stretch"
+        and style.width == "auto"
+        and box.kind != "image"
+        and "auto" not in (style.margin_left, style.margin_right)
+    )
+
+
 def _offset(alignment: str, slack: float, automatic: tuple[bool, bool]) -> float:
     if any(automatic):
         return max(0.0, slack) / (2 if all(automatic) else 1) if automatic[0] else 0.0
@@ -148,14 +156,13 @@ def _area(tracks: tuple[list[float], list[float]], first: int, span: int) -> tup
 
 
 class _Grid:
-    """The tracks of a grid and the cells of its items; `width` is `None` while measuring."""
+    """The tracks of a grid and the cells of its items; `width` and `height` are `None` if they are unknown."""
 
-    def __init__(self, layout: LayoutContext, box: Box, width: float | None) -> None:
+    def __init__(self, layout: LayoutContext, box: Box, width: float | None, height: float | None) -> None:
         self._layout = layout
-        style = box.style
-        gap = known(style.column_gap, width) or 0.0
-        columns = _filled(style.grid_template_columns, width, gap)
-        rows = _filled(style.grid_template_rows, None, 0.0)
+        self._style = style = box.style
+        columns = _filled(style.grid_template_columns, width, known(style.column_gap, width) or 0.0)
+        rows = _filled(style.grid_template_rows, height, known(style.row_gap, height) or 0.0)
         boxes = sorted((child for child in box.children if not child.out_of_flow), key=lambda one: one.style.order)
         flow = style.grid_auto_flow
         areas = style.grid_template_areas
@@ -164,12 +171,10 @@ class _Grid:
             rows = _extended(rows, style.grid_auto_rows, len(areas))
         across, down = named_lines(columns, areas), named_lines(rows, tuple(zip(*areas, strict=True)))
         self.cells = placed_cells(boxes, across, down, by_column=flow.startswith("column"), dense="dense" in flow)
-        fits = any(track.fill == "auto-fit" for track in columns)
-        used = max((cell.column + cell.columns for cell in self.cells), default=0)
-        if fits:
-            columns = columns[: max(1, used)]
-        self.columns = _extended(columns, style.grid_auto_columns, used)
-        self.rows = _extended(rows, style.grid_auto_rows, max((cell.row + cell.rows for cell in self.cells), default=0))
+        used_columns = max((cell.column + cell.columns for cell in self.cells), default=0)
+        used_rows = max((cell.row + cell.rows for cell in self.cells), default=0)
+        self.columns = _extended(_fitted(columns, used_columns), style.grid_auto_columns, used_columns)
+        self.rows = _extended(_fitted(rows, used_rows), style.grid_auto_rows, used_rows)
 
     def column_contributions(self) -> list[TrackContribution]:
         """Return the width contributions of the items."""
@@ -180,33 +185,37 @@ class _Grid:
         # Scroll containers have no minimum width (CSS Grid 2, section 6.6).
         return (0.0 if box.style.overflow_x not in ("visible", "clip") else least), most
 
-    def row_contributions(self, columns: list[float], gap: float, height: float | None) -> list[TrackContribution]:
+    def row_contributions(self, columns: list[float], gap: float) -> list[TrackContribution]:
         """Return the height contributions of the items for these column widths."""
         found = []
         for cell in self.cells:
             last = min(cell.column + cell.columns, len(columns))
             width = sum(columns[cell.column : last]) + gap * max(0, last - cell.column - 1)
-            style = cell.box.style
-            margins = margin_edges(style, width)
-            stretch = item_alignment(style.justify_self, "normal") == "stretch" and style.width == "auto"
+            margins = margin_edges(cell.box.style, width)
+            stretch = _stretches_across(cell.box, self._style)
             sizing = Sizing(self._layout, cell.box, Space(width, None))
-            fixed = sizing.limited_width(width - margins.across) if stretch and cell.box.kind != "image" else None
+            fixed = sizing.limited_width(width - margins.across) if stretch else None
             part = self._layout.fragment(cell.box, Space(width, None, fixed, shrink=True))
             outer = part.height + margins.down
             found.append(TrackContribution(cell.row, cell.rows, outer, outer))
         return found
 
 
-def _filled(tracks: tuple[Track, ...], width: float | None, gap: float) -> list[Track]:
+def _fitted(tracks: list[Track], used: int) -> list[Track]:
+    """Return tracks without the unused ones at the end if they come from `auto-fit`."""
+    return tracks[: max(1, used)] if any(track.fill == "auto-fit" for track in tracks) else tracks
+
+
+def _filled(tracks: tuple[Track, ...], room: float | None, gap: float) -> list[Track]:
     """Return tracks with `auto-fill` and `auto-fit` expanded."""
     repeated = [track for track in tracks if track.fill]
     if not repeated:
         return list(tracks)
-    single = sum(max(known(track.least, width) or known(track.most, width) or 0.0, 1.0) for track in repeated)
+    single = sum(max(known(track.least, room) or known(track.most, room) or 0.0, 1.0) for track in repeated)
     single += gap * (len(repeated) - 1)
     others = [track for track in tracks if not track.fill]
-    taken = sum((known(track.most, width) or 0.0) + gap for track in others)
-    count = 1 if width is None else math.floor((width - taken + gap + 0.01) / (single + gap))
+    taken = sum((known(track.most, room) or 0.0) + gap for track in others)
+    count = 1 if room is None else math.floor((room - taken + gap + 0.01) / (single + gap))
     count = min(max(1, count), MAX_TRACKS // len(repeated))
     first = next(index for index, track in enumerate(tracks) if track.fill)
     return [*tracks[:first], *repeated * count, *(track for track in tracks[first:] if not track.fill)]
