@@ -102,7 +102,8 @@ class _Flex:
         main_margin, cross_margin = (margins.across, margins.down) if self.row else (margins.down, margins.across)
         sizing = Sizing(self.layout, box, Space(self.inner_width, self.base_height))
         least, most = self.limits(box, sizing, cross_margin)
-        item = FlexItem(box, margins, 0.0, least, most, main_margin, cross_margin)
+        frame = sizing.frame.across if self.row else sizing.frame.down
+        item = FlexItem(box, margins, 0.0, least, most, main_margin, cross_margin, frame)
         basis = style.flex_basis
         if basis == "auto":
             basis = style.width if self.row else style.height

@@ -12,7 +12,10 @@ from pressroom_image_generator.engine.values import Edges
 
 @dataclass(slots=True, eq=False)
 class FlexItem:
-    """A child of a flex container. Sizes are of its border box; `main` and `cross` refer to the container's axes."""
+    """A child of a flex container. Sizes are of its border box; `main` and `cross` refer to the container's axes.
+
+    `frame` is the width of its borders and padding in the main axis.
+    """
 
     box: Box
     margins: Edges
@@ -21,6 +24,7 @@ class FlexItem:
     most: float
     main_margin: float
     cross_margin: float
+    frame: float
     main: float = 0.0
     cross: float = 0.0
     fragment: Fragment | None = None
@@ -63,7 +67,7 @@ def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
 
 def _weight(item: FlexItem, *, growing: bool) -> float:
     style = item.box.style
-    return style.flex_grow if growing else style.flex_shrink * item.base
+    return style.flex_grow if growing else style.flex_shrink * max(0.0, item.base - item.frame)
 
 
 def _free(items: Sequence[FlexItem], flexible: Sequence[FlexItem], room: float) -> float:
