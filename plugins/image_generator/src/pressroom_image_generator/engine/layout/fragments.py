@@ -99,7 +99,6 @@ class Fragment:
     pending: list[PendingBox] = field(default_factory=list)
     baseline: float | None = None
     last_baseline: float | None = None
-    margin_top: float = 0.0
     margin_bottom: float = 0.0
 
 

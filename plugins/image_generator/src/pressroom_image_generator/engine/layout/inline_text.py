@@ -172,11 +172,9 @@ def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> 
             length += len(text)
     paragraph = InlineText("".join(pieces), runs, marks, style, library)
     base: Direction = "rtl" if style.direction == "rtl" else "ltr"
-    start = 0
     for line in paragraph.text.split("\n"):
         _, found = levels(line, base)
         paragraph.levels += [*found, 0]
-        start += len(line) + 1
     _measure(paragraph)
     return paragraph
 
