@@ -25,6 +25,33 @@ DETAILS: dict[str, str] = {
     ),
     "star": f"<div style='{_BLUE};clip-path:polygon({_STAR})'></div>",
     "star with a hole": f"<div style='{_BLUE};clip-path:polygon(evenodd,{_STAR})'></div>",
+    "rows of items that are not stretched": (
+        "<div style='display:grid;grid-template-columns:120px 120px;gap:10px;justify-items:start'>"
+        "<div style='aspect-ratio:1;min-width:30px;background:#b9502a'></div><b>Two words</b><b>last</b></div>"
+    ),
+    "rows that fill a height": (
+        "<div style='display:grid;grid-auto-flow:column;grid-template-rows:repeat(auto-fill,50px);gap:10px;"
+        "height:230px'>" + "<i style='background:#06c'></i>" * 5 + "</div>"
+    ),
+    "rows that fit a height": (
+        "<div style='display:grid;grid-auto-flow:column;grid-template-rows:repeat(auto-fit,50px);gap:10px;"
+        "height:230px;align-content:center'>" + "<i style='background:#06c'></i>" * 2 + "</div>"
+    ),
+    "background in the middle of an edge": (
+        f"<div style='{_BLUE};background:linear-gradient(#000,#000) no-repeat center left 10px/50px 50px'></div>"
+    ),
+    "object position of three values": (
+        "<img style='width:300px;height:200px;object-fit:none;object-position:top left 10px' src=\"data:image/svg+xml,"
+        "%3Csvg xmlns='http://www.w3.org/2000/svg' width='60' height='60'%3E%3Cpath d='M0 0h60v60'/%3E%3C/svg%3E\">"
+    ),
+    "background at a minimum from the edges": (
+        f"<div style='{_BLUE};background:linear-gradient(#000,#000) no-repeat right min(90px,10%) bottom max(5px,30%)"
+        "/50px 50px'></div>"
+    ),
+    "shrinking a padded item": (
+        "<div style='display:flex;width:300px;height:100px'><div style='width:200px;padding:0 50px;background:#06c'>"
+        "</div><div style='width:200px;background:#000'></div></div>"
+    ),
 }
 MAX_DIFFERENCE = 0.1
 """How far the colours of a detail may be off on average, of 255."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,7 @@ from pressroom.graphics.gradient import Gradient, gradient_of
 from tinycss2.ast import FunctionBlock, Node, URLToken
 
 from pressroom_image_generator.engine.readers import Reader, T
-from pressroom_image_generator.engine.values import AnyLength, MixedLength, Size, Units, any_length
+from pressroom_image_generator.engine.values import AnyLength, MixedLength, Operation, Size, Units, any_length
 
 MAX_LAYERS: Final = 16
 _REPEATS: Final = {
@@ -20,6 +20,7 @@ _REPEATS: Final = {
     "repeat-y": ("no-repeat", "repeat"), "space": ("space", "space"), "round": ("round", "round"),
 }  # fmt: skip
 _PLACES: Final = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
+_OPPOSITES: Final[Mapping[Operation, Operation]] = {"sum": "sum", "min": "max", "max": "min"}
 _HORIZONTAL, _VERTICAL = ("left", "right"), ("top", "bottom")
 
 
@@ -75,12 +76,17 @@ def css_image(nodes: Sequence[Node], units: Units) -> CssImage | str | None:
     return None
 
 
-def position(nodes: Sequence[Node], units: Units) -> Position | None:
+def background_position(nodes: Sequence[Node], units: Units) -> Position | None:
     """Parse a position of one to four values (CSS Backgrounds 3, section 2.6)."""
-    if not 1 <= len(nodes) <= 4:
-        return None
-    if len(nodes) > 2:
+    return _from_edges(nodes) if len(nodes) == 3 else position(nodes, units)
+
+
+def position(nodes: Sequence[Node], units: Units) -> Position | None:
+    """Parse a position of one, two or four values (CSS Values 4, section 9)."""
+    if len(nodes) == 4:
         return _from_edges(nodes)
+    if not 1 <= len(nodes) <= 2:
+        return None
     found: dict[str, AnyLength] = {}
     unclear: list[AnyLength] = []
     for node in nodes:
@@ -102,25 +108,37 @@ def position(nodes: Sequence[Node], units: Units) -> Position | None:
 
 def _from_edges(nodes: Sequence[Node]) -> Position | None:
     found: dict[str, AnyLength] = {}
-    index = 0
+    centred = index = 0
     while index < len(nodes):
         word = keyword(nodes[index])
         index += 1
-        if word not in _PLACES:
+        if word == "center":
+            centred += 1
+            continue
+        axis = "x" if word in _HORIZONTAL else "y"
+        if word not in _PLACES or axis in found:
             return None
-        axis = "x" if word in _HORIZONTAL or (word == "center" and "x" not in found) else "y"
         value: AnyLength = Length(part=_PLACES[word])
-        if index < len(nodes) and word != "center" and (offset := any_length(nodes[index])) is not None:
+        if index < len(nodes) and (offset := any_length(nodes[index])) is not None:
             index += 1
             value = _inward(offset) if _PLACES[word] else offset
         found[axis] = value
-    return (found["x"], found["y"]) if len(found) == 2 else None
+    if len(found) + centred != 2:
+        return None
+    return found.get("x", MIDDLE[0]), found.get("y", MIDDLE[1])
 
 
 def _inward(offset: AnyLength) -> AnyLength:
     if isinstance(offset, Length):
         return Length(-offset.pixels, 1 - offset.part)
-    return MixedLength("sum", (Length(part=1.0), Length(-offset.of(0))))
+    return MixedLength("sum", (Length(part=1.0), _negated(offset)))
+
+
+def _negated(length: AnyLength) -> AnyLength:
+    if isinstance(length, Length):
+        return Length(-length.pixels, -length.part)
+    operation = _OPPOSITES[length.operation]
+    return MixedLength(operation, tuple(_negated(item) for item in length.items))
 
 
 def background_size(nodes: Sequence[Node], units: Units) -> BackgroundSize | None:

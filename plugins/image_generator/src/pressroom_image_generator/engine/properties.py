@@ -234,7 +234,7 @@ class Style:
     # Backgrounds and borders
     background_color = Property(TRANSPARENT, readers.color)
     background_image = Property[tuple[CssImage | str, ...]](("none",), css_images.layers(css_images.css_image))
-    background_position = Property[tuple[Position, ...]]((_SQUARE,), css_images.layers(css_images.position))
+    background_position = Property[tuple[Position, ...]]((_SQUARE,), css_images.layers(css_images.background_position))
     background_size = Property[tuple[BackgroundSize, ...]](
         (("auto", "auto"),), css_images.layers(css_images.background_size)
     )

@@ -46,11 +46,14 @@ NO_EDGES: Final = Edges()
 _MATH: Final = frozenset({"calc", "min", "max", "clamp"})
 
 
+Operation = Literal["sum", "min", "max"]
+
+
 @dataclass(frozen=True, slots=True)
 class MixedLength:
     """A sum, minimum or maximum of lengths that can only be computed during layout."""
 
-    operation: Literal["sum", "min", "max"]
+    operation: Operation
     items: tuple[Length | MixedLength, ...]
 
     def of(self, whole: float) -> float:
