@@ -28,7 +28,9 @@ def green() -> bytes:
 
 
 async def _reply(visit: Visit) -> None:
-    if visit.target.startswith("/green"):
+    if visit.target.endswith("/damaged"):
+        await visit.answer(green()[:40])
+    elif visit.target.startswith("/green"):
         await visit.answer(green())
     else:
         await visit.answer(b"", status="404 Not Found")
@@ -111,6 +113,17 @@ def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple
     html = f'<img src="{address}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
     assert warnings == [f"The image {address} is missing: its server answered with status 404."]
+
+
+def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[Origin, httpx.Client]) -> None:
+    running, client = image_server
+    folder = at(running, f"/{'a' * 60}")
+
+    html = f"<div><img src='{folder}/gone'><img src='{folder}/damaged'></div>"
+    _, warnings = made(client, html=html, width=400, height=200)
+    assert len(warnings) == 2
+    assert "answered with status 404" in warnings[0]
+    assert "cannot be read" in warnings[1]
 
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])

@@ -36,8 +36,8 @@ from pressroom.graphics.text import missing_characters
 from pressroom.sdk import Artifact, InvalidInput
 
 from pressroom_image_generator import engine
-from pressroom_image_generator.engine.notes import Notes, shown
-from pressroom_image_generator.engine.sources import Sources
+from pressroom_image_generator.engine.notes import Notes
+from pressroom_image_generator.engine.sources import Sources, not_loaded
 from pressroom_image_generator.palette import palette, photo_palette
 from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps, shown_text
 from pressroom_image_generator.preparing import IMAGE_PROPS, RemoteImages, WorkerInput
@@ -216,8 +216,8 @@ def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict
 
 def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
     """Return the engine's warnings as sentences, without those for images that are already reported."""
-    failed = [shown(address) for address, content in images.contents.items() if content is None]
-    others = (one for one in warnings if not any(address in one for address in failed))
+    reported = {not_loaded(address) for address, content in images.contents.items() if content is None}
+    others = (one for one in warnings if one not in reported)
     return [one if one.endswith(".") else f"{one[:1].upper()}{one[1:]}." for one in others]
 
 

@@ -73,6 +73,11 @@ class _Vector:
             return Image.new("RGBA", (width, height))
 
 
+def not_loaded(address: str) -> str:
+    """Return the warning about an image whose fetch failed."""
+    return f"the image {shown(address)} could not be loaded"
+
+
 class Sources:
     """The images of one render, each decoded once. Sizes are in device pixels; 1px has `density` of them."""
 
@@ -103,7 +108,7 @@ class Sources:
         if not address.startswith("data:") and not address.lower().startswith("data:"):
             content = self._fetched.get(address)
             if content is None:
-                self._notes.warn(f"{what} could not be loaded")
+                self._notes.warn(not_loaded(address))
                 return None
         else:
             found = data_of(address)
