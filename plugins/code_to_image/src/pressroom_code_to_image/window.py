@@ -92,7 +92,7 @@ def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) ->
     code = numbers + gap if params.lineNumbers else side + (cell * 2 if params.diff else 0)
     if longest is not None:
         window = min(window, max(code + longest * cell + side, _NARROWEST * scale))
-    columns = max(1, (window - code - side) // cell)
+    columns = max(2, (window - code - side) // cell)
     bar = _BAR * scale if params.title.strip() or params.windowControls else 0
     padding = params.padding * scale
     radius = params.radius * scale

@@ -17,7 +17,7 @@ _FORMAT: Final = re.compile(r"\{[^{}\"]*\}")
 _KEYWORDS: Final = {
     **dict.fromkeys(word_set("if else match for while loop break continue return await yield"), Role.KEYWORD),
     **dict.fromkeys(
-        word_set("use as impl fn dyn in where unsafe extern crate trait move ref"),
+        word_set("use as impl fn dyn in where unsafe extern trait move ref"),
         Role.WORD_OPERATOR,
     ),
     **dict.fromkeys(word_set("let const struct enum mod type union"), Role.DECLARATION),

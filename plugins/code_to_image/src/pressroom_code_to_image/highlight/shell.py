@@ -81,9 +81,8 @@ class _Shell:
         self.tokens = tokens
         self.quoted = False
         self.command = True
-        self.depths: list[tuple[bool, bool]] = []
+        self.depths: list[bool] = []
         self.tested = False
-        self.choosing = False
 
     def run(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -110,7 +109,7 @@ class _Shell:
         else:
             token.role = Role.PUNCTUATION
         if text in ("$(", "`", "("):
-            self.depths.append((self.quoted, self.command))
+            self.depths.append(self.quoted)
             self.quoted, self.command = False, True
         elif text in ("[", "[["):
             self.tested, self.command = self.command, False
@@ -122,7 +121,7 @@ class _Shell:
     def _closed(self, text: str) -> Role:
         """Handle the end of a substitution or a case pattern; return the role of its mark."""
         if self.depths:
-            self.quoted, _ = self.depths.pop()
+            self.quoted = self.depths.pop()
             self.command = False
             return Role.PLACEHOLDER if self.quoted else Role.PUNCTUATION
         self.command = self.command or text == ")"
