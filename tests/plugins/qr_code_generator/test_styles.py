@@ -71,6 +71,16 @@ def test_a_logo_raises_the_level_to_h_and_is_in_the_middle() -> None:
     assert image.getpixel((256, 256)) == (185, 80, 42, 255)
 
 
+def test_a_logo_is_as_sharp_as_the_largest_symbol_needs() -> None:
+    stripes = Image.new("L", (614, 614))
+    stripes.putdata([255 * (x % 2) for _ in range(614) for x in range(614)])
+
+    image = _image(logo=_uri(stripes), logoSize=30, margin=0, size=2048).convert("L")
+
+    darkest, lightest = image.crop((984, 984, 1064, 1064)).getextrema()
+    assert lightest - darkest > 150
+
+
 def test_no_module_is_under_a_logo_or_touches_it() -> None:
     """Without its colour the logo's square is empty, a ring around it included."""
     clear = Image.new("RGBA", (50, 50), (0, 0, 0, 0))

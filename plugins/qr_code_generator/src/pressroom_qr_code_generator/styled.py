@@ -19,8 +19,8 @@ from pressroom_qr_code_generator.encode import Rows
 from pressroom_qr_code_generator.params import EyeShape, ModuleShape, QrCodeParams
 from pressroom_qr_code_generator.svg import Point, QrLayout, Rgba, loops, outline
 
-MAX_EDGE: Final = 512
-"""Maximum edge of a logo in pixels. Larger ones are scaled down."""
+MAX_EDGE: Final = 640
+"""Maximum edge of a logo in pixels, enough for 30 % of the largest symbol. Larger logos are scaled down."""
 
 MAX_PIXELS: Final = 16_000_000
 _FORMATS: Final = ("PNG", "JPEG", "WEBP")
