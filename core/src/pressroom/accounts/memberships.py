@@ -34,6 +34,8 @@ MAX_INVITATIONS: Final = 20
 
 INVITATION_LIFETIME: Final = timedelta(days=7)
 
+INVALID_INVITATION: Final = "this invitation was used, was revoked or has expired: ask whoever sent it for a new one"
+
 MAX_NOTE_LENGTH: Final = 100
 _MAX_TOKEN_LENGTH: Final = 100
 _MEMBER: Final = aliased(UserRow)
@@ -315,7 +317,7 @@ def _checked_note(note: str) -> str:
 
 
 def _used() -> NotFound:
-    return NotFound("this invitation was used, was revoked or has expired: ask whoever sent it for a new one")
+    return NotFound(INVALID_INVITATION)
 
 
 def _no_member() -> NotFound:

@@ -69,7 +69,7 @@ def compile_catalog(
         tools[tool.name] = tool
         if reason:
             unavailable[tool.name] = reason
-    switched_on = [name for name in sorted(tools) if _settings_of(tools[name], settings).enabled]
+    switched_on = [name for name in sorted(tools) if _settings_of(settings, name, tools[name].mcp_name).enabled]
     on = {name: tools[name] for name in switched_on if name not in unavailable}
     plans = {ANONYMOUS: PlanSettings(), settings.accounts.default_plan: PlanSettings()} | settings.plans
     return Catalog(
@@ -109,7 +109,7 @@ def _tool(
     else:
         name = mcp_name = declaration.name
         cache_discount, revision, quota = 1.0, "", declaration.quota
-    own = settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
+    own = _settings_of(settings, name, mcp_name)
     params = _params(declaration, context)
     return Tool(
         name=name,
@@ -225,8 +225,8 @@ def _content_salt(name: str, contexts: Sequence[PluginContext], revision: str) -
     return "\n".join(parts).encode() + b"\n"
 
 
-def _settings_of(tool: Tool, settings: Settings) -> ToolSettings:
-    return settings.tools.get(tool.name) or settings.tools.get(tool.mcp_name) or ToolSettings()
+def _settings_of(settings: Settings, name: str, mcp_name: str) -> ToolSettings:
+    return settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
 
 
 def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[str]:

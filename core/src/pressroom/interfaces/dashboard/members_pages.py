@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.memberships import GIVEN_ROLES, MAX_MEMBERS, MAX_NOTE_LENGTH, Invitations
+from pressroom.accounts.memberships import GIVEN_ROLES, INVALID_INVITATION, MAX_MEMBERS, MAX_NOTE_LENGTH, Invitations
 from pressroom.accounts.records import BrowserSession, Invitation, Membership
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import BackendError, InvalidInput, NotFound, RateLimited, SignInFailed
@@ -49,8 +49,6 @@ _MESSAGES: Final = {
     "removed": "The member is removed and no longer has access to your account.",
     "revoked": "The invitation is revoked. Its link no longer works.",
 }
-
-_NOT_GOOD: Final = "this invitation was used, was revoked or has expired: ask whoever sent it for a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +313,7 @@ class JoinPages:
     async def _good(self, token: str) -> Invitation:
         invitation = await self._invitations.find(token)
         if invitation is None:
-            raise SignInFailed(_NOT_GOOD)
+            raise SignInFailed(INVALID_INVITATION)
         return invitation
 
     def _check_email(self, email: str) -> None:

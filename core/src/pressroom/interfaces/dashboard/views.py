@@ -100,7 +100,7 @@ def meter(use: QuotaUse) -> Meter:
         title,
         f"{use.used:,} of {use.limit:,}",
         use.limit,
-        min(use.used, use.limit) or 0,
+        min(use.used, use.limit),
         max(use.limit, 1),
         note,
         state,
