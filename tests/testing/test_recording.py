@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from pressroom.sdk import FetchFailed, FetchRefused, HttpResponse
@@ -77,6 +78,63 @@ def test_no_secret_is_in_the_file(server: RunningHost, service: FakeSite, tmp_pa
         assert secret not in text
     assert "bread" in text
     assert "q=a" in text
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+async def sign_in(server: RunningHost, url: str) -> tuple[str, str, bytes]:
+    """Ask for a token as OAuth clients do; return the redirect, the link and the form that came back."""
+    fetcher = server.host.compiled.plugins.services.fetcher
+    sent = {"grant_type": "refresh_token", "client_secret": "sesame/sesame", "refresh_token": "rt-4711-4711"}
+    headers = {"Content-Type": f"{FORM}; charset=utf-8"}
+    content = urlencode(sent).encode()
+    moved = await fetcher.request("POST", f"{url}/sign-in", headers=headers, content=content, max_bytes=999, seconds=9)
+    given = await fetcher.request("POST", f"{url}/token", headers=headers, content=content, max_bytes=999, seconds=9)
+    return moved.headers["location"], moved.headers["link"], given.content
+
+
+def test_redirects_and_forms_are_recorded_without_secrets(
+    server: RunningHost, service: FakeSite, tmp_path: Path
+) -> None:
+    file = tmp_path / "sign_in.json"
+    moved = {
+        "Location": f"https://ada:swordfish@example.org/back?state=1&code=c0de-c0de&id_token={KEY}#access_token={KEY}",
+        "Content-Location": "/back#top",
+        "Link": '<https://example.org/posts?page=2&access_token=at-0815-0815>; rel="next"',
+    }
+    service.answers["POST /sign-in"] = HttpResponse(b"", 302, "text/plain", moved)
+    service.answers["POST /token"] = HttpResponse(b"access_token=at-4711-4711&scope=posts", 200, FORM, {})
+    with recorded_http(server, file, recording=True):
+        assert server.run(sign_in(server, service.url))[2] == b"access_token=at-4711-4711&scope=posts"
+
+    text = file.read_text()
+    for secret in ("sesame", "rt-4711", "swordfish", "c0de", KEY, "at-0815", "at-4711"):
+        assert secret not in text
+    assert "grant_type=refresh_token" in text
+    assert "/back#top" in text
+    with recorded_http(server, file):
+        assert server.run(sign_in(server, service.url)) == (
+            "https://example.org/back?state=1&code=***&id_token=***#access_token=***",
+            '<https://example.org/posts?page=2&access_token=***>; rel="next"',
+            b"access_token=***&scope=posts",
+        )
+
+
+def test_a_redirect_that_is_no_url_is_recorded(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+    service.answers["GET /posts"] = HttpResponse(b"", 302, "text/plain", {"Location": f"https://[/?token={KEY}"})
+    file = tmp_path / "posts.json"
+    with recorded_http(server, file, recording=True):
+        server.run(exchange(server, f"{service.url}/posts"))
+    assert KEY not in file.read_text()
+    with recorded_http(server, file):
+        assert server.run(exchange(server, f"{service.url}/posts")) == "https://[/?token=***"
+
+
+async def exchange(server: RunningHost, url: str) -> str:
+    fetcher = server.host.compiled.plugins.services.fetcher
+    found = await fetcher.exchange(url, accept="*/*", max_bytes=999, seconds=9)
+    return dict(found.headers)["location"]
 
 
 def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:

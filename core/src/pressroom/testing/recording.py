@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
-from pressroom.observability.secrets import MASK, is_secret_name
+from pressroom.observability.secrets import MASK, is_secret_name, masked_text
 from pressroom.sdk import Fetched, Fetcher, FetchResponse
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _VERSION: Final = 1
 _HARMLESS: Final = frozenset({"accept", "accept-language", "content-type"})
 _SECRET_QUERIES: Final = frozenset({"auth", "code", "hmac", "jwt", "key", "pass", "session", "sid", "sig"})
 _MIN_SECRET: Final = 6
+_FORM: Final = "application/x-www-form-urlencoded"
+_LINKED: Final = re.compile(r"<([^<>]*)>")
 _ERRORS: Final = {one.code: one for one in (FetchFailed, FetchRefused, FetchUnknown)}
 
 
@@ -39,10 +42,10 @@ class RecordedHttp:
     """The requests of one recording. It implements `pressroom.sdk.Fetcher`.
 
     Secrets are kept out of the file. Of the request headers, only `Accept`, `Accept-Language` and `Content-Type` are
-    recorded. `Set-Cookie`, user names and passwords in request URLs, and query parameters and JSON fields whose names
-    suggest a secret are masked, and so are the values of `secrets` wherever they occur. Other secrets, such as in
-    URL-encoded forms or `Location` headers, are only masked if their values are in `secrets` or were recognised
-    elsewhere.
+    recorded. `Set-Cookie`, and query parameters, form fields and JSON fields whose names suggest a secret are masked.
+    User names and passwords are removed from URLs. This includes URLs in `Location`, `Content-Location` and `Link`.
+    The values of `secrets` are masked wherever they occur. Other secrets, such as in HTML, are only masked if their
+    values are in `secrets` or were recognised elsewhere.
 
     `file` is written if `recording` is true, and read otherwise. `unknown` lists the requests that were not recorded.
     """
@@ -158,7 +161,7 @@ class RecordedHttp:
                 self._seen.update(word for word in value.split() if len(word) >= _MIN_SECRET)
         kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HARMLESS}
         asked = {"method": method, "url": self._masked_url(url), "headers": kept}
-        return {**asked, **self._body(content)} if content else asked
+        return {**asked, **self._body(content, headers.items())} if content else asked
 
     def _replayed(self, asked: Mapping[str, Any], max_bytes: int) -> Fetched:
         answer = self._answer_to(asked)
@@ -206,13 +209,13 @@ class RecordedHttp:
         content: bytes,
         redirects: Iterable[str] = (),
     ) -> None:
-        kept = [[name, MASK if is_secret_name(name) else value] for name, value in headers]
+        pairs = tuple(headers)
         answer = {
             "url": self._masked_url(url),
             "status": status,
-            "headers": kept,
+            "headers": [[name, self._masked_header(name, value)] for name, value in pairs],
             "redirects": [self._masked_url(one) for one in redirects],
-            **self._body(content),
+            **self._body(content, pairs),
         }
         self._entries.append({"request": dict(asked), "answer": answer})
 
@@ -223,11 +226,14 @@ class RecordedHttp:
         self._entries.append({"request": dict(asked), "error": told})
         return error
 
-    def _body(self, content: bytes) -> dict[str, Any]:
+    def _body(self, content: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
         try:
             text = content.decode()
         except UnicodeDecodeError:
             return {"base64": base64.b64encode(content).decode()}
+        types = [value.partition(";")[0].strip().lower() for name, value in headers if name.lower() == "content-type"]
+        if _FORM in types:
+            return {"text": self._without_seen(self._masked_query(text))}
         try:
             document = json.loads(text)
         except (ValueError, RecursionError):
@@ -250,18 +256,40 @@ class RecordedHttp:
             return MASK
         return MASK if value else value
 
+    def _masked_header(self, name: str, value: str) -> str:
+        if is_secret_name(name):
+            return MASK
+        match name.lower():
+            case "location" | "content-location":
+                return self._masked_reference(value)
+            case "link":
+                return _LINKED.sub(lambda match: f"<{self._masked_reference(match[1])}>", value)
+            case _:
+                return value
+
+    def _masked_reference(self, url: str) -> str:
+        """Mask a URL that a service sent, which may be invalid."""
+        start, mark, fragment = url.partition("#")
+        try:
+            return f"{self._masked_url(start)}{mark}{self._masked_query(fragment)}"
+        except ValueError:
+            return masked_text(url)
+
     def _masked_url(self, url: str) -> str:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
-        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        query = self._masked_query(parts.query)
+        return self._without_seen(urlunsplit((parts.scheme, host, parts.path, query, "")))
+
+    def _masked_query(self, query: str) -> str:
+        pairs = parse_qsl(query, keep_blank_values=True)
         secret = {name for name, _ in pairs if is_secret_name(name) or name.lower() in _SECRET_QUERIES}
         for name, value in pairs:
             if name in secret and len(value) >= _MIN_SECRET:
                 self._seen.add(value)
-        query = parts.query
-        if secret:
-            query = urlencode([(name, MASK if name in secret else value) for name, value in pairs], safe="*")
-        return self._without_seen(urlunsplit((parts.scheme, host, parts.path, query, "")))
+        if not secret:
+            return query
+        return urlencode([(name, MASK if name in secret else value) for name, value in pairs], safe="*")
 
     def _without_seen(self, text: str) -> str:
         for one in sorted(self._seen, key=len, reverse=True):
