@@ -10,6 +10,8 @@ from support.installing import on_path
 from support.plugin_source import SOUND, install_plugin
 
 FETCHING = '''
+from contextlib import suppress
+
 class UrlParams(Params):
     url: str = Field(default="https://example.org/", description="What to fetch.")
 
@@ -38,9 +40,12 @@ def pressroom_mcp_tools(plugin):
         """Returns how large a page is, or refuses without a code."""
         try:
             found = await plugin.services.fetcher.get(params.url, accept="application/json", max_bytes=1000, seconds=5)
-            ping = await plugin.services.fetcher.request("HEAD", params.url, max_bytes=1000, seconds=5)
+            ping = await plugin.services.fetcher.request(method="HEAD", url=params.url, max_bytes=1000, seconds=5)
         except FetchFailed as error:
             raise CallError("The page does not answer; try again later.") from error
+        with suppress(FetchFailed):
+            async with plugin.services.fetcher.connect(host="example.org", port=22, seconds=5):
+                pass
         return Size(size=len(found.content) + len(ping.content))
 
     @mcp_tool(name="hopeless", title="Hopeless", timeout=1)

@@ -146,7 +146,8 @@ def failing(running: RunningHost, part: type[Any], error: Exception | None) -> I
 
 def _fetching_nothing_real(running: RunningHost) -> AbstractContextManager[None]:
     """Serve a small page or document for all fetches of plugins, so that the check does not use the internet."""
-    return running.host.compiled.plugins.provider.replaced(fetcher=_CannedFetcher())
+    canned: Fetcher = _CannedFetcher()
+    return running.host.compiled.plugins.provider.replaced(fetcher=canned)
 
 
 class _CannedFetcher:
@@ -157,8 +158,9 @@ class _CannedFetcher:
         return Fetched(url, 200, media_type, content)
 
     async def request(
-        self, _method: str, url: str, *, headers: Mapping[str, str] | None = None, **_bounds: Any
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **_bounds: Any
     ) -> Fetched:
+        del method
         accept = next((value for name, value in (headers or {}).items() if name.lower() == "accept"), "json")
         return await self.get(url, accept=accept)
 
@@ -166,7 +168,8 @@ class _CannedFetcher:
         media_type, content = _canned(accept)
         return FetchResponse(url, 200, (("content-type", media_type),), content, True, 0.0, 0.0)
 
-    def connect(self, host: str, _port: int, **_bounds: Any) -> AbstractAsyncContextManager[Any]:
+    def connect(self, host: str, port: int, **_bounds: Any) -> AbstractAsyncContextManager[Any]:
+        del port
         raise FetchFailed(f"{host} could not be connected to")
 
 
