@@ -45,10 +45,19 @@ def photo(edge: int, kind: str = "PNG", *, noise: bool = True, **options: Any) -
     return made.getvalue()
 
 
+def part(head: bytes, content: bytes = b"hello") -> bytes:
+    return b"--b\r\n" + head + b"\r\n\r\n" + content + b"\r\n"
+
+
 def post(host: RunningHost, tool: str, data: dict[str, str], **files: bytes) -> tuple[int, LexborHTMLParser]:
-    """Send a form with files; without any, with an empty one, as from a field in which nobody has chosen a file."""
-    sent = {name: ("a.png", content) for name, content in files.items()} or {"logo": ("none", b"")}
-    answer = httpx.post(f"{host.url}/tools/{tool}", data=data, files=sent, timeout=60)
+    """Send a form with files; without any, with one that has no name, as of a field in which nobody chose a file."""
+    named = 'Content-Disposition: form-data; name="{}"'
+    body = b"".join(part(named.format(name).encode(), text.encode()) for name, text in data.items())
+    for name, content in (files or {"logo": b""}).items():
+        body += part(f'{named.format(name)}; filename="{"a.png" if files else ""}"'.encode(), content)
+    answer = httpx.post(
+        f"{host.url}/tools/{tool}", content=body + b"--b--\r\n", headers={"content-type": KIND}, timeout=60
+    )
     return answer.status_code, LexborHTMLParser(answer.text)
 
 
@@ -71,6 +80,7 @@ def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> 
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
+        (lambda: b"", "That file isn't a PNG, JPEG or WebP image; choose another one"),
         (lambda: b"MZ not an image", "That file isn't a PNG, JPEG or WebP image; choose another one"),
         (lambda: image("GIF"), "That file isn't a PNG, JPEG or WebP image; choose another one"),
         (lambda: photo(2600)[:300_000], "The image is damaged and cannot be read; choose another file"),
@@ -80,7 +90,7 @@ def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> 
         ),
         (lambda: image()[:60], "image"),
     ],
-    ids=["no image", "of another kind", "too large and cut off", "of too many pixels", "cut off"],
+    ids=["empty", "no image", "of another kind", "too large and cut off", "of too many pixels", "cut off"],
 )
 def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost(
     host: RunningHost, make: Callable[[], bytes], problem: str
@@ -188,10 +198,6 @@ def test_a_text_is_no_file_and_a_form_has_an_end(host: RunningHost) -> None:
     status, page = post(host, "qr-code-generator", {"text": "hello"}, logo=bytes(9_000_000))
     assert status == 413
     assert "choose a smaller file" in page.css_first("[data-failure]").text()  # type: ignore[union-attr]
-
-
-def part(head: bytes, content: bytes = b"hello") -> bytes:
-    return b"--b\r\n" + head + b"\r\n\r\n" + content + b"\r\n"
 
 
 TEXT = b'Content-Disposition: form-data; name="text"'

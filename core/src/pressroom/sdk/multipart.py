@@ -32,7 +32,7 @@ class UploadedFile:
 class MultipartForm:
     """The texts and the files of a form, by field name.
 
-    A file field without a chosen file is absent, and so is a file without content.
+    A file field without a chosen file is absent.
     """
 
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def _add(form: MultipartForm, part: bytes) -> None:
         filename = _FILENAME.search(disposition)
         if filename is None and _ENCODED_FILENAME.search(disposition) is None:
             form.texts.setdefault(name, []).append(content.decode())
-        elif content:
+        elif content or filename is None or filename[1]:  # a browser sends an empty file name if no file was chosen
             called = " ".join(_ESCAPED.sub(_plain, filename[1]).split()) if filename is not None else ""
             form.files.setdefault(name, []).append(UploadedFile(content, called))
     except UnicodeDecodeError as error:
