@@ -171,9 +171,33 @@ async def broken(params, call):
 """
 
 
-def test_what_a_wrapper_changes_is_checked_too(install: Install) -> None:
-    other, wrapping = install(HEAD + MCP_TOOL), install(HEAD + WRAPPING)
+ROUTE = """
+@hookimpl
+def pressroom_routes():
+    return [Route("/volume", volume)]
+
+async def volume(request):
+    return HttpResponse(b"11", 200, "text/plain")
+"""
+
+WRAPPING_ROUTES = """
+from dataclasses import replace
+
+@hookimpl(wrapper=True, specname="pressroom_routes")
+def wrap_routes():
+    return [replace(one, handler=broken) if one.path == "/volume" else one for one in (yield)]
+
+async def broken(request):
+    raise KeyError("the wrapper is broken")
+"""
+
+
+@pytest.mark.parametrize(
+    ("offered", "wrapper", "record"), [(MCP_TOOL, WRAPPING, "measure_volume"), (ROUTE, WRAPPING_ROUTES, "/volume")]
+)
+def test_what_a_wrapper_changes_is_checked_too(install: Install, offered: str, wrapper: str, record: str) -> None:
+    other, wrapping = install(HEAD + offered), install(HEAD + wrapper)
     with pytest.raises(AssertionError) as found:
         assert_plugin_conforms(wrapping, host_config={"plugins": {other: {}}})
-    assert "measure_volume" in str(found.value)
+    assert record in str(found.value)
     assert_plugin_conforms(other)

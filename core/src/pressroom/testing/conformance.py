@@ -213,18 +213,16 @@ _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]
 def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") -> Iterator[Finding]:
     """Check the records that a plugin contributes to a running host, and yield the findings.
 
-    Records of other plugins that its wrappers changed are checked too, except routes, authenticators, jobs and
-    backends. Kinds without a contract, such as `RateLimit` and `Lifespan`, are not checked. Only periodic jobs are run,
-    since their payload is known to be empty. Authenticators are only checked with credentials of other kinds. Pass
-    payloads and credentials to `check_job` and `check_authenticator` for complete checks.
+    Records of other plugins that its wrappers changed are checked too, except tables. Kinds without a contract, such as
+    `RateLimit` and `Lifespan`, are not checked. Only periodic jobs are run, since their payload is known to be empty.
+    Authenticators are only checked with credentials of other kinds. Pass payloads and credentials to `check_job` and
+    `check_authenticator` for complete checks.
     """
-    contributions = running.host.compiled.plugins.contributions
     # Check migrations first: they are the cause if other checks fail because of a missing column.
     yield from _check_migrations(running, plugin, postgresql)
     for kind, (suite, name) in _SUITES.items():
-        for one in contributions.of(kind):
-            if plugin in (one.plugin, *one.wrapped_by):
-                yield from check_record(suite, running, plugin, one.record, name(one.record))
+        for record in _records(running, plugin, kind):
+            yield from check_record(suite, running, plugin, record, name(record))
     yield from _check_others(running, plugin)
     yield from _check_extensions(running, plugin)
 
@@ -262,7 +260,7 @@ def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Ite
 def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
     """Check the records whose contract needs more than the record, or depends on the record."""
     nothing: Mapping[str, Any] = {}
-    for record in _records(running, plugin):
+    for record in _records(running, plugin, Route, Authenticator, Job, Backend):
         match record:
             case Route():
                 yield from check_record(PAGE if record.page else ROUTE, running, plugin, record, record.path)
@@ -275,10 +273,11 @@ def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
                 yield from check_backend(running, record)
 
 
-def _records(running: RunningHost, plugin: str) -> Iterator[Any]:
+def _records(running: RunningHost, plugin: str, *kinds: type[Any]) -> Iterator[Any]:
+    """Yield the records of these kinds that the plugin contributes, or changes with a wrapper."""
     contributions = running.host.compiled.plugins.contributions
-    for kind in (Route, Authenticator, Job, Backend):
-        yield from (one.record for one in contributions.of(kind) if one.plugin == plugin)
+    for kind in kinds:
+        yield from (one.record for one in contributions.of(kind) if plugin in (one.plugin, *one.wrapped_by))
 
 
 def check_backend(running: RunningHost, backend: Backend) -> list[Finding]:
