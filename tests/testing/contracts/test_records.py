@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, Final
 
 import pytest
 from pressroom.sdk import Route
-from pressroom.testing import RunningHost, settings_for_test
+from pressroom.testing import RunningHost, contracts, settings_for_test
 from pressroom.testing.conformance import check_records
-from pressroom.testing.contracts import Finding, check_authenticator
+from pressroom.testing.contracts import SUITES, ContractSuite, Finding, check_authenticator
 from pressroom.testing.contracts.callers import AUTHENTICATOR, AUTHORIZER
 from pressroom.testing.contracts.functions import (
     BRANDER,
@@ -180,3 +182,9 @@ def test_a_job_is_checked_with_a_payload(host_of: Any) -> None:
     assert "KeyError: 'words'" in told.seen
     with pytest.raises(LookupError):
         check_job(running, "no.such")
+
+
+def test_every_contract_is_in_the_list_that_the_reference_shows() -> None:
+    modules = [import_module(f"{contracts.__name__}.{one.name}") for one in iter_modules(contracts.__path__)]
+    found = {value.contract for one in modules for value in vars(one).values() if isinstance(value, ContractSuite)}
+    assert found == {suite.contract for suite in SUITES}

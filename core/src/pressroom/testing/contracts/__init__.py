@@ -16,8 +16,10 @@ from pressroom.testing.contracts.functions import (
     DOCTOR_CHECK,
     INDEX_ENTRIES,
     OBSERVER,
+    OVERVIEW_SECTION,
     PUBLISHING_TARGETS,
     STORAGE_KIND,
+    VIRTUAL_HOSTS,
 )
 from pressroom.testing.contracts.generator import GENERATOR
 from pressroom.testing.contracts.job import JOB, RecordedJobRun, check_job
@@ -61,6 +63,7 @@ __all__ = [
 SUITES: Final[tuple[ContractSuite[Any], ...]] = (
     *(FILE_STORE, CACHE_INDEX, LIMITER),
     *(GENERATOR, MCP_TOOL, PAGE, ROUTE, JOB, MIGRATIONS, AUTHENTICATOR, AUTHORIZER),
-    *(BRANDER, OBSERVER, INDEX_ENTRIES, DOCTOR_CHECK, STORAGE_KIND, PUBLISHING_TARGETS, COMMAND, OUTAGE),
+    *(BRANDER, OBSERVER, INDEX_ENTRIES, DOCTOR_CHECK, STORAGE_KIND, VIRTUAL_HOSTS, OVERVIEW_SECTION),
+    *(PUBLISHING_TARGETS, COMMAND, OUTAGE),
 )
 """The contracts of the host's extension points."""
