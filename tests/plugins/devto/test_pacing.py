@@ -35,10 +35,10 @@ async def test_writes_at_once_are_a_second_apart() -> None:
 
 async def test_a_queue_has_an_end() -> None:
     clock = Clock()
-    pace = Pace(1.0, clock=clock, sleep=clock.sleep)
-    for _ in range(21):
+    pace = Pace(2.5, clock=clock, sleep=clock.sleep)
+    for _ in range(9):
         await pace.turn(writes=True)
-    with pytest.raises(SiteUnavailable):
+    with pytest.raises(SiteUnavailable, match=r"one every 2\.5 s"):
         await pace.turn(writes=True)
     clock.now += 21
     await pace.turn(writes=True)
@@ -70,6 +70,16 @@ async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
         assert told.value.retry_after == 1
         clock.now += 0.5
     await pace.turn(writes=False)
+
+
+async def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
+    clock = Clock()
+    pace = Pace(1.0, clock=clock, sleep=clock.sleep)
+    pace.hold("120")
+    pace.hold("1")
+    clock.now += 60
+    with pytest.raises(SiteUnavailable, match="another 60 seconds"):
+        await pace.turn(writes=False)
 
 
 def test_a_key_has_one_pace_and_others_do_not_wait_for_it() -> None:

@@ -62,14 +62,18 @@ class Pace:
             return
         at = max(now, self._free)
         if at - now > _QUEUE:
-            raise SiteUnavailable("too many posts wait for DEV, which takes one a second")
+            raise SiteUnavailable(f"too many posts wait for DEV, which gets one every {self._interval:g} s")
         self._free = at + self._interval
         if at > now:
             await self._sleep(at - now)
 
     def hold(self, retry_after: str) -> None:
-        """Pause all requests for the duration of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3)."""
-        self._held = self._clock() + min(_MAX_PAUSE_SECONDS, max(0.0, _seconds(retry_after.strip())))
+        """Pause all requests for the duration of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3).
+
+        A longer pause that is under way continues.
+        """
+        until = self._clock() + min(_MAX_PAUSE_SECONDS, max(0.0, _seconds(retry_after.strip())))
+        self._held = max(self._held, until)
 
 
 class Paces:
