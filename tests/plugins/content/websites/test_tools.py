@@ -519,3 +519,26 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     assert "confirm" in ada.refusal("unpublish_content", publication_id=done["publication_id"], confirm=False)
     down = ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
     assert down == {"publication_id": done["publication_id"], "status": "unpublished"}
+
+
+def test_a_copy_whose_original_is_gone_is_not_updated_without_its_canonical_url(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
+    own, other = builtin(ada), standin(host, ada, platform)
+    content = article(host, ada, body="Words.")
+    original = ada.data("publish_content", content_id=content, website_id=own)
+    copy = {"content_id": content, "website_id": other}
+    ada.data("publish_content", **copy, canonical_publication_id=original["publication_id"])
+    ada.data("unpublish_content", publication_id=original["publication_id"], mode="delete", confirm=True)
+    host.run(Articles(ada.plugin).update(ada.user_id, content, 1, changes={"title": "Hello again"}))
+    told = ada.refusal("publish_content", **copy)
+    assert "its original is no longer live" in told
+    assert [(post["title"], post["canonical_url"]) for post in platform.posts.values()] == [("Hello", original["url"])]
+    again = ada.data("publish_content", content_id=content, website_id=own)
+    assert ada.data("publish_content", **copy)["status"] == "published"
+    assert [(post["title"], post["canonical_url"]) for post in platform.posts.values()] == [
+        ("Hello again", again["url"])
+    ]
+    ada.data("unpublish_content", publication_id=again["publication_id"], mode="delete", confirm=True)
+    ada.data("publish_content", **copy, options={"canonical_url": "https://ada.example/hello"})
+    assert [post["canonical_url"] for post in platform.posts.values()] == ["https://ada.example/hello"]

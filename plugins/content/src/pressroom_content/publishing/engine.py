@@ -36,7 +36,7 @@ from pressroom_content.contract import (
 )
 from pressroom_content.publishing.asking import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.images import ids_of
-from pressroom_content.publishing.known import KnownBody, check_original, known_body, original_of
+from pressroom_content.publishing.known import KnownBody, canonical_of_copy, known_body
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_resources import drop_uses, media_on, remove_unused
@@ -189,19 +189,10 @@ class Engine:
         able = capabilities_of(website, connector)
         if row.mode == "schedule" and not able.draft and row.publish_at and row.publish_at > datetime.now(UTC):
             return Postponement("scheduled", row.publish_at)
-        url = await self._canonical(row)
+        url = await canonical_of_copy(plugin, row.user_id, row.canonical_of)
         return PublicationWork(
             plugin, held, website, connector, able, site, source.article, url, source.known, source.media_there
         )
-
-    async def _canonical(self, row: PublicationRow) -> str:
-        """Return the canonical URL if this is a copy, otherwise "". Raises the same exceptions as `check_original`."""
-        original = await original_of(self._plugin, row.user_id, row.canonical_of)
-        if original is None:
-            return ""
-        url, website_id = original
-        await check_original(self._plugin, row.user_id, website_id, url)
-        return url
 
     async def _finish(self, work: PublicationWork) -> None:
         row = work.row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pressroom.sdk import PluginContext
+from pressroom.sdk import NotFound, PluginContext
 from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -115,6 +115,24 @@ async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | N
     async with plugin.services.database.reading() as session:
         found = (await session.execute(wanted)).first()
     return (str(found.url), str(found.website_id)) if found is not None and found.url else None
+
+
+async def canonical_of_copy(plugin: PluginContext, user_id: str, canonical_of: str | None) -> str:
+    """Return the URL of a copy's original, which becomes its canonical URL; "" for a publication that is not a copy.
+
+    Raises the same exceptions as `check_original`, and `NotFound` if the original has no URL any more.
+    """
+    if canonical_of is None:
+        return ""
+    original = await original_of(plugin, user_id, canonical_of)
+    if original is None:
+        raise NotFound(
+            "this is a copy, and its original is no longer live: publish the original again, or give the copy another "
+            "canonical_url in options"
+        )
+    url, website_id = original
+    await check_original(plugin, user_id, website_id, url)
+    return url
 
 
 async def check_original(plugin: PluginContext, user_id: str, website_id: str, url: str) -> None:
