@@ -245,9 +245,13 @@ async def test_a_post_is_located_by_its_urls(blog: WordPress, site: WordPressSit
         *(post["link"], post["link"].rstrip("/"), f"{post['link']}?utm_source=x#top", f"{post['link']}feed/"),
         *(f"{blog.url}/?p={number}", f"{blog.url}/wp-admin/post.php?post={number}&action=edit"),
         post["link"].replace("http://", "https://"),
+        *(f"{post['link']}{page}" for page in ("2/", "page/3/", "comment-page-2/")),
     ]
     assert [await located(url) for url in urls] == [str(number)] * len(urls)
     assert await located(page["link"]) == f"page-{page['id']}"
+    assert await located(f"{page['link']}2/") == f"page-{page['id']}"
+    numbered = somebodys(blog, "pages", slug="2024", parent=page["id"])
+    assert await located(numbered["link"]) == f"page-{numbered['id']}"
     assert await located(f"{blog.url}/?page_id={page['id']}&preview=true") == f"page-{page['id']}"
     assert await located(draft["link"]) == str(draft["id"])
     for url in (f"{blog.url}/nothing-here/", f"{blog.url}/", "https://elsewhere.example/theirs-1/", "http://[", "x"):

@@ -39,7 +39,7 @@ from pressroom_wordpress.reading import (
 from pressroom_wordpress.terms import pages_of, term_names
 
 _ENDINGS: Final = frozenset({"feed", "amp", "embed", "trackback"})
-_PAGE_NUMBER = re.compile(r"(?:page|comment-page)-?\d*|\d{1,4}", re.ASCII)
+_COMMENT_PAGE = re.compile(r"comment-page-\d*", re.ASCII)
 _MAX_URL_LENGTH: Final = 2048
 _ID = re.compile(r"\d{1,18}", re.ASCII)
 _IN_LINK = re.compile(r"<([^<>]++)>\s*+;\s*+rel=\"?(shortlink|alternate)\"?")
@@ -67,7 +67,11 @@ class PostUrl:
 
 
 def read_url(url: str) -> PostUrl:
-    """Parse a URL of a post. URLs of previews, of the editor and short links contain its numeric ID."""
+    """Parse a URL of a post. URLs of previews, of the editor and short links contain its numeric ID.
+
+    A number at the end stays, since it may be a slug. `WordPressPosts.locate` finds the post of such a page by the
+    page's headers.
+    """
     try:
         parts = urlsplit(url)
         query = parse_qs(parts.query, max_num_fields=50)
@@ -78,14 +82,9 @@ def read_url(url: str) -> PostUrl:
         if _ID.fullmatch(number):
             return PostUrl(number=number)
     segments = [unquote(one) for one in parts.path.split("/") if one]
-    while len(segments) > 1 and (segments[-1] in _ENDINGS or _is_page_number(segments)):
+    while len(segments) > 1 and (segments[-1] in _ENDINGS or _COMMENT_PAGE.fullmatch(segments[-1])):
         segments.pop()
     return PostUrl(path="/".join(segments), slug=segments[-1] if segments else "")
-
-
-def _is_page_number(segments: list[str]) -> bool:
-    """Check whether a URL ends in a comment page, such as `/comment-page-2`."""
-    return segments[-1].startswith("comment-page-") and bool(_PAGE_NUMBER.fullmatch(segments[-1]))
 
 
 def is_at(row: Mapping[str, Any], path: str) -> bool:
