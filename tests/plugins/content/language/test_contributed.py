@@ -20,6 +20,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content import diagnosis
 from pressroom_content.contract.languages import built_in_codes
 from pressroom_content.language import SUPPORTED, language_pack, stem, supported
+from pressroom_content.language.contributed import ContributedLanguage, use
 from pressroom_content.language.grammar import snowball
 from pressroom_content.language.rules import LanguageRules, read_rules
 from support.content_client import Client, client_of
@@ -236,6 +237,21 @@ def test_a_stemmer_that_fails_later_costs_its_stems_alone(tmp_path: Path) -> Non
         gate = client.host.host.compiled.gate
         assert gate.failures[id_, "extension", "failed"]
         assert (gate.latest[id_].call.name, "ZeroDivisionError" in gate.latest[id_].error) == ("stemmer eo", True)
+
+
+def test_after_a_stemmer_failed_no_word_has_a_stem_from_before() -> None:
+    def stemmer(word: str) -> str:
+        if word == "famaj":
+            raise ZeroDivisionError
+        return word.removesuffix("j").removesuffix("o")
+
+    use([ContributedLanguage("acme", "eo", RULES, stemmer)])
+    try:
+        assert stem("panoj", "eo") == "pan"
+        assert stem("famaj", "eo") == "famaj"
+        assert (stem("panoj", "eo"), stem("pano", "eo")) == ("panoj", "pano")
+    finally:
+        use(())
 
 
 @pytest.mark.parametrize("code", built_in_codes())

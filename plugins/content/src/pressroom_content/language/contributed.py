@@ -58,13 +58,17 @@ def use(languages: Sequence[ContributedLanguage]) -> None:
     _active.languages = tuple(languages)
     _active.by_code = MappingProxyType({one.code: one for one in languages})
     _active.broken = set()
-    for clear in _active.caches:
-        clear()
+    _clear_caches()
 
 
 def clear_with(clear: Callable[[], None]) -> None:
-    """Register a function that clears a cache whenever the active languages change."""
+    """Register a function that clears a cache whenever the active languages change, or a stemmer fails."""
     _active.caches.append(clear)
+
+
+def _clear_caches() -> None:
+    for clear in _active.caches:
+        clear()
 
 
 def in_use() -> tuple[ContributedLanguage, ...]:
@@ -94,6 +98,7 @@ def contributed_stem(word: str, code: str) -> str | None:
         # The stemmer belongs to another plugin; its failure must not lose the author's text.
         log.exception("a stemmer failed; words are taken as they are written", plugin=language.plugin, language=code)
         _active.broken.add(code)
+        _clear_caches()  # a word with its earlier stem would no longer match its other forms
         return word
 
 
