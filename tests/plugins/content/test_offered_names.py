@@ -113,6 +113,23 @@ def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_n
         assert made["seo"]["score"] == 11
 
 
+def test_what_somebody_writes_is_kept_where_the_store_of_a_scorer_is_away(tmp_path: Path) -> None:
+    prepared = """
+async def prepare(article):
+    from pressroom.sdk import BackendError
+    raise BackendError("the store of the scores does not answer")
+
+"""
+    source = PLUGIN.replace("@hookimpl\ndef pressroom_article", f"{prepared}@hookimpl\ndef pressroom_article")
+    install_plugin(tmp_path / "site", "abacus", source.replace("eleven)]", "eleven, prepare=prepare)]"))
+    with (
+        on_path(tmp_path / "site"),
+        RunningHost(settings_for_test(config("abacus"), tmp_path / "data")) as running,
+    ):
+        made = client_of(running, "ada@example.org").data("create_content", title="Bread", body="Flour and water.")
+    assert (made["seo"]["score"], made["word_count"]) == (None, 3)
+
+
 async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_path: Path) -> None:
     with installed(tmp_path, "abacus"):
         by_chance = await result_of(config("abacus"), tmp_path, "content: scorer")

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 
 import structlog
 from pressroom.sdk import (
-    BackendError,
     CallError,
     InvalidInput,
     PluginContext,
@@ -111,8 +110,6 @@ async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, 
     try:
         with plugin.extensions.calling(f"scorer {scorer.name}", scorer, seconds=_SCORE_SECONDS):
             return _Scoring(owner, scorer.name, pickle.dumps(await scorer.prepare(article)))
-    except BackendError:
-        raise
     except Exception:
         # The scorer belongs to another plugin; its failure must not lose the author's text.
         log.exception("an article could not be scored", scorer=scorer.name)
