@@ -239,6 +239,8 @@ def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, 
     assert "changed in the meantime" in refused.one("[role=alert]")
     done = reader.submit(refused, path)
     assert "Version 1 is back as version 4" in done.one("[role=status]")
+    for other in ("4", "99", "0", "x"):
+        assert "is back" not in reader.get(f"{ARTICLES}/{id_}/versions?restored={other}").text
     content = work.client.data("get_content", content_id=id_)
     assert (content["content"]["version"], content["content"]["meta_title"]) == (4, "")
     assert content["body"] == "Hot soup."

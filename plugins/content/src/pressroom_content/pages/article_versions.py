@@ -305,6 +305,6 @@ def _note(one: Version, *, is_first: bool) -> str:
 
 def _done(query: Mapping[str, str], kept: Sequence[int]) -> str:
     restored = query.get("restored", "")
-    if not restored.isascii() or not restored.isdecimal() or len(restored) > 9:
+    if not (restored.isascii() and restored.isdecimal() and len(restored) <= 9 and 0 < int(restored) < kept[0]):
         return ""
     return f"Version {restored} is back as version {kept[0]}. Live posts stay as they are until you update them."
