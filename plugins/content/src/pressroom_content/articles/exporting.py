@@ -50,7 +50,8 @@ async def export(
     It replaces the account's earlier export in the same format, whose link stops working.
 
     Raises:
-        InvalidInput: the articles are too many or too large for one file, or nothing is selected.
+        InvalidInput: the articles are too many or too large for one file, nothing is selected, or a listed article is
+            not of the website.
         NotFound: one of the listed articles does not exist.
     """
     articles = await _articles(plugin, user_id, website_id, content_ids)
@@ -106,8 +107,8 @@ async def _articles(
         wanted = wanted.where(ArticleRow.id.in_([as_id(one) for one in content_ids]))
     else:
         wanted = wanted.where(ArticleRow.status != "trashed")
-    if website_id is not None:
-        wanted = wanted.where(ArticleRow.website_id == as_id(website_id))
+        if website_id is not None:
+            wanted = wanted.where(ArticleRow.website_id == as_id(website_id))
     found: list[Article] = []
     size, last = 0, ""
     async with plugin.services.database.reading() as session:
@@ -126,6 +127,9 @@ async def _articles(
     missing = set(content_ids or ()) - {article.id for article in found}
     if missing:
         raise NotFound(f"this account has no article {min(missing)[:40]!r}; list_content shows the ones it has")
+    for article in found:
+        if website_id is not None and article.website_id != website_id:
+            raise InvalidInput("content_ids", f"names the article {article.id}, which is not of that website")
     if not found:
         raise InvalidInput("", "there are no articles to export")
     return found
