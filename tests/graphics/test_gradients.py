@@ -31,6 +31,8 @@ BACKGROUNDS = [
     "radial-gradient(circle closest-corner at right 20px bottom 30px, red, blue)",
     "radial-gradient(ellipse farthest-side at 10% 10%, #0008, #fff0)",
     "repeating-radial-gradient(20px 30px at 10px 20px, lab(50% 40 59), navy 50%, gold)",
+    "repeating-radial-gradient(circle at 30% 40%, red -60px, blue 0, lime 0, gold 90px)",
+    "repeating-radial-gradient(circle at 0 0, red 90px, blue 150px, lime 150px, gold 240px)",
     "conic-gradient(red, lime)",
     "conic-gradient(from 45deg at 60% 40%, red, yellow 25%, blue 50% 75%, red)",
     "hsl(210deg 50% 50% / 40%)",

@@ -120,8 +120,9 @@ def _period(ramp: Ramp) -> tuple[float, _Stops]:
     cut = -first % period
     refined = [(place - first, color) for place, color in _refined(ramp)]
     at_cut = ramp_colors(ramp, [first + cut])[0]
-    late = [(place - cut, color) for place, color in refined if place > cut]
-    early = [(place - cut + period, color) for place, color in refined if place < cut]
+    # Stops at the cut belong to both ends, since their colours may differ before and after it.
+    late = [(place - cut, color) for place, color in refined if place >= cut - _TINY]
+    early = [(place - cut + period, color) for place, color in refined if place <= cut + _TINY]
     return period, [(place / period, color) for place, color in [(0.0, at_cut), *late, *early, (period, at_cut)]]
 
 
