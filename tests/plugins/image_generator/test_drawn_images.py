@@ -204,6 +204,8 @@ def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
 ENTITIES: Final = {
     "a file": '<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
     "an address": '<!DOCTYPE svg [<!ENTITY % x SYSTEM "https://example.com/x.dtd"> %x;]>',
+    "a subset after a comment": "<!-- <!DOCTYPE svg> --><!DOCTYPE svg [<!ATTLIST rect fill CDATA 'red'>]>",
+    "a subset after a literal": "<!DOCTYPE svg SYSTEM '>' [<!ATTLIST rect fill CDATA 'red'>]>",
     "many laughs": "<!DOCTYPE svg [<!ENTITY a 'ha'>" + "".join(
         f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>" for n in range(20)
     ) + "]>",

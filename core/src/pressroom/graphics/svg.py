@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
+from xml.parsers import expat
 
 _SVG: Final = "http://www.w3.org/2000/svg"
 _XLINK: Final = "http://www.w3.org/1999/xlink"
@@ -129,9 +131,15 @@ def with_namespaces(markup: str) -> str:
 
 
 def _declares(text: str) -> bool:
-    """Return whether the document type (XML allows at most one) has an internal subset."""
-    _, found, after = text.partition("<!DOCTYPE")
-    return bool(found) and "[" in after.partition(">")[0]
+    """Return whether the document type has an internal subset."""
+    if "<!DOCTYPE" not in text:
+        return False
+    subsets: list[bool] = []
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, internal: subsets.append(bool(internal))
+    with suppress(expat.ExpatError, ValueError):  # reported when the tree is built
+        parser.Parse(text, True)
+    return any(subsets)
 
 
 def _without_size(root: Element, width: float | None, height: float | None) -> None:
