@@ -39,14 +39,14 @@ async def key_of(plugin: PluginContext[SearchPerformanceConfig], website_id: str
     async with database.reading() as session:
         row = await session.get(IndexNowKeyRow, website_id)
     if row is not None:
-        return row.key
+        return str(row.key)
     key = secrets.token_hex(16)
     try:
         async with database.writing() as session:
             session.add(IndexNowKeyRow(website_id=website_id, key=key, created_at=datetime.now(UTC)))
     except IntegrityError:  # a concurrent call inserted the row
         async with database.reading() as session:
-            return (await session.get_one(IndexNowKeyRow, website_id)).key
+            return str((await session.get_one(IndexNowKeyRow, website_id)).key)
     return key
 
 
