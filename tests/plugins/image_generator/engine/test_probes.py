@@ -44,6 +44,14 @@ DETAILS: dict[str, str] = {
         "<img style='width:300px;height:200px;object-fit:none;object-position:top left 10px' src=\"data:image/svg+xml,"
         "%3Csvg xmlns='http://www.w3.org/2000/svg' width='60' height='60'%3E%3Cpath d='M0 0h60v60'/%3E%3C/svg%3E\">"
     ),
+    "transform origin with a depth": (
+        "<div style='margin:60px;width:90px;height:90px;background:#06c;transform:scale(.5);"
+        "transform-origin:left top 9px'></div>"
+    ),
+    "transform origin with a depth": (
+        "<div style='margin:60px;width:90px;height:90px;background:#06c;transform:scale(.5);transform-origin:left top 9px'>"
+        "</div>"
+    ),
     "background at a minimum from the edges": (
         f"<div style='{_BLUE};background:linear-gradient(#000,#000) no-repeat right min(90px,10%) bottom max(5px,30%)"
         "/50px 50px'></div>"

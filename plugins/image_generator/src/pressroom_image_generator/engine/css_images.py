@@ -106,6 +106,13 @@ def position(nodes: Sequence[Node], units: Units) -> Position | None:
     return found.get("x", MIDDLE[0]), found.get("y", MIDDLE[1])
 
 
+def origin(nodes: Sequence[Node], units: Units) -> Position | None:
+    """Parse a transform origin (CSS Transforms 1, section 6). A third value is its depth, which has no effect in 2D."""
+    if len(nodes) == 3 and any_length(nodes[2]) is not None:
+        nodes = nodes[:2]
+    return position(nodes, units) if len(nodes) <= 2 else None
+
+
 def _from_edges(nodes: Sequence[Node]) -> Position | None:
     found: dict[str, AnyLength] = {}
     centred = index = 0
