@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,3 +50,13 @@ async def test_after_the_daily_job_the_old_key_can_go(tmp_path: Path) -> None:
         await eventually(lambda: stored(contexts["search_performance"]), vault.is_current)
     async with services(compiled(tmp_path, NEW), works=False) as contexts:
         assert await credential(contexts["search_performance"]) == CREDENTIAL
+
+
+async def test_concurrent_jobs_count_a_credential_once(tmp_path: Path) -> None:
+    async with services(compiled(tmp_path, OLD), works=False) as contexts:
+        await SourceConnections(contexts["search_performance"]).connect(
+            ADA, "w_1", "bing", site_url="https://example.com/", credential=CREDENTIAL, fetched=False
+        )
+    async with services(compiled(tmp_path, NEW, OLD), works=False) as contexts:
+        connections = SourceConnections(contexts["search_performance"])
+        assert sum(await asyncio.gather(connections.reseal(), connections.reseal())) == 1
