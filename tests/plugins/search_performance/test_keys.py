@@ -54,9 +54,10 @@ async def test_after_the_daily_job_the_old_key_can_go(tmp_path: Path) -> None:
 
 async def test_concurrent_jobs_count_a_credential_once(tmp_path: Path) -> None:
     async with services(compiled(tmp_path, OLD), works=False) as contexts:
-        await SourceConnections(contexts["search_performance"]).connect(
-            ADA, "w_1", "bing", site_url="https://example.com/", credential=CREDENTIAL, fetched=False
-        )
+        for number in range(10):
+            await SourceConnections(contexts["search_performance"]).connect(
+                ADA, f"w_{number}", "bing", site_url="https://example.com/", credential=CREDENTIAL, fetched=False
+            )
     async with services(compiled(tmp_path, NEW, OLD), works=False) as contexts:
         connections = SourceConnections(contexts["search_performance"])
-        assert sum(await asyncio.gather(connections.reseal(), connections.reseal())) == 1
+        assert sum(await asyncio.gather(*(connections.reseal() for _ in range(3)))) == 10
