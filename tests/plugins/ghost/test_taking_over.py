@@ -225,6 +225,23 @@ async def test_posts_and_pages_are_listed_with_their_bodies(owner: Owner, site: 
     assert len([post async for post in site.posts(None, 3)]) == 3
 
 
+async def test_posts_that_are_too_large_for_one_answer_are_listed_one_by_one(owner: Owner, site: GhostSite) -> None:
+    # Each answer has the text twice, and may have 16 MiB.
+    sizes = {"small": 10, "large": 4_500_000, "also large": 4_500_000, "too large": 9_000_000, "last": 10}
+    made = {name: owner.write([block("paragraph", words("x" * size))])["id"] for name, size in sizes.items()}
+    try:
+        listed = [post.id async for post in site.posts(None, 5)]
+    finally:
+        for post_id in made.values():
+            owner.send("DELETE", f"/posts/{post_id}/")
+    assert [name for name, post_id in reversed(made.items()) if post_id in listed] == [
+        "last",
+        "also large",
+        "large",
+        "small",
+    ]
+
+
 async def test_a_body_in_the_old_format_is_kept_or_replaced_as_a_whole(
     blog: Ghost, owner: Owner, site: GhostSite
 ) -> None:

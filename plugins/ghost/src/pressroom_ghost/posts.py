@@ -11,7 +11,7 @@ from html import escape, unescape
 from typing import Any, Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from pressroom_content.contract import Post, PostState, RemotePost, SiteRefused, field_text
+from pressroom_content.contract import Post, PostState, RemotePost, SiteGone, SiteRefused, field_text
 
 from pressroom_ghost.lexical import document_of, is_document
 
@@ -32,6 +32,7 @@ _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->")
 _ORIGIN: Final = re.compile(r"^https?://[^/]++", re.IGNORECASE)
 """Scheme and host of an image URL, which change if the site moves to another domain."""
 
+_ID = re.compile(r"(?:(page)-)?([0-9a-f]{24})")
 _EDITOR = re.compile(r"editor/(post|page)/([0-9a-f]{24})")
 _PREVIEW = re.compile(r"(?:^|/)p/([0-9a-f-]{36})$")
 
@@ -194,6 +195,21 @@ def moment(value: Any) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def path_of(post_id: str) -> tuple[str, Kind]:
+    """Return the API path of a post or page, and which of them it is. Raises `SiteGone` if the ID is invalid."""
+    match = _ID.fullmatch(post_id)
+    if match is None:
+        raise SiteGone("the post is no longer on the site")
+    kind: Kind = "page" if match[1] else "post"
+    return f"/{RESOURCES[kind]}/{match[2]}/", kind
+
+
+def count_of(row: Mapping[str, Any]) -> int | None:
+    """Return the number of posts of a tag or author, or `None` if Ghost did not send it."""
+    count = row.get("count")
+    return count.get("posts") if isinstance(count, dict) else None
 
 
 def quoted(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, Literal
@@ -24,7 +24,6 @@ from pressroom_content.contract import (
     SiteAddress,
     SiteApi,
     SiteError,
-    SiteGone,
     SiteRefused,
     SiteRejected,
     SiteResponse,
@@ -41,6 +40,7 @@ from pressroom_ghost.posts import (
     changed_at,
     changes_of,
     comment,
+    count_of,
     document,
     ghost_time,
     is_at,
@@ -48,6 +48,7 @@ from pressroom_ghost.posts import (
     is_settled,
     looked_for,
     moment,
+    path_of,
     post_of,
     quoted,
     updated_at,
@@ -78,7 +79,6 @@ _PAGE: Final = 20
 
 _SECONDS_REMEMBERED: Final = 10.0
 _CONFLICT: Final = "HTTP 409"
-_ID = re.compile(r"(?:(page)-)?([0-9a-f]{24})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class GhostSite(BasicSite):
             f"/{name}/", {"limit": min(limit, 100), "filter": filters, "include": "count.posts"}
         )
         return [
-            Term(str(row.get("id", "")), str(row.get("name", "")), str(row.get("slug", "")), _count(row))
+            Term(str(row.get("id", "")), str(row.get("name", "")), str(row.get("slug", "")), count_of(row))
             for row in answer.rows(name)
         ][:limit]
 
@@ -296,7 +296,7 @@ class GhostSite(BasicSite):
     async def _set_state(self, last: _LastAnswer, state: str, at: datetime | None) -> RemotePost:
         there = last.post
         if state == "gone":
-            await self._api().send("DELETE", _path(there.id)[0])
+            await self._api().send("DELETE", path_of(there.id)[0])
             self._answers.pop(there.id, None)
             return replace(there, state="gone")
         changes: dict[str, Any] = {"updated_at": updated_at(there.revision)}
@@ -330,24 +330,25 @@ class GhostSite(BasicSite):
             filters += f"+updated_at:>'{since.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S')}'"
         query = {"filter": filters, "order": "updated_at desc"}
         for page in range(1, -(-most // _PAGE) + 1):
-            rows = await self._page(kind, query, page)
+            window = {**query, "limit": _PAGE, "page": page}
+            try:
+                rows = listed = await self._browse(kind, window)
+            except SiteRefused:
+                # The posts may be too large together. Listing their IDs fails if Ghost refused it for another reason.
+                listed = await self._browse(kind, {**window, "fields": "id"}, {})
+                rows = await self._one_by_one(kind, [str(row["id"]) for row in listed])
             for row in rows:
                 yield post_of(row, kind)
-            if len(rows) < _PAGE:
+            if len(listed) < _PAGE:
                 return
 
-    async def _page(self, kind: Kind, query: Mapping[str, Any], page: int) -> list[dict[str, Any]]:
-        """Return a page of posts, fetching them one by one if the response is too large."""
-        try:
-            return await self._browse(kind, {**query, "limit": _PAGE, "page": page})
-        except SiteRefused:
-            rows: list[dict[str, Any]] = []
-            for number in range((page - 1) * _PAGE + 1, page * _PAGE + 1):
-                found = await self._browse(kind, {**query, "limit": 1, "page": number})
-                rows += found
-                if not found:
-                    break
-            return rows
+    async def _one_by_one(self, kind: Kind, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return posts, without those that are too large by themselves."""
+        rows: list[dict[str, Any]] = []
+        for one in ids:
+            with suppress(SiteRefused):
+                rows += await self._browse(kind, {"filter": f"id:'{quoted(one)}'", "limit": 1})
+        return rows
 
     def _api(self, *, signed: bool = True) -> SiteApi:
         headers = {"Accept-Version": "v5.0"}
@@ -356,16 +357,18 @@ class GhostSite(BasicSite):
         name = f"Ghost at {urlsplit(self._address.url).netloc}"
         return SiteApi(self._fetcher, name, f"{self._address.url}/ghost/api/admin", headers)
 
-    async def _browse(self, kind: Kind, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+    async def _browse(
+        self, kind: Kind, query: Mapping[str, Any], more: Mapping[str, Any] = _QUERY
+    ) -> list[dict[str, Any]]:
         name = RESOURCES[kind]
-        return (await self._api().get(f"/{name}/", {**query, **_QUERY})).rows(name, with_ids=True)
+        return (await self._api().get(f"/{name}/", {**query, **more})).rows(name, with_ids=True)
 
     async def _look(self, post_id: str) -> _LastAnswer:
-        path, kind = _path(post_id)
+        path, kind = path_of(post_id)
         return self._one(await self._api().get(path, _QUERY), kind, written=False)
 
     async def _put(self, post_id: str, changes: dict[str, Any]) -> RemotePost:
-        path, kind = _path(post_id)
+        path, kind = path_of(post_id)
         self._answers.pop(post_id, None)
         try:
             answer = await self._api().send("PUT", path, query=_QUERY, document={RESOURCES[kind]: [changes]})
@@ -388,18 +391,5 @@ class GhostSite(BasicSite):
         return last if last is not None and time.monotonic() - last.at <= _SECONDS_REMEMBERED else None
 
 
-def _path(post_id: str) -> tuple[str, Kind]:
-    match = _ID.fullmatch(post_id)
-    if match is None:
-        raise SiteGone("the post is no longer on the site")
-    kind: Kind = "page" if match[1] else "post"
-    return f"/{RESOURCES[kind]}/{match[2]}/", kind
-
-
 def _changed() -> RemoteChanged:
     return RemoteChanged("the post was edited in Ghost since it was published from here")
-
-
-def _count(row: Mapping[str, Any]) -> int | None:
-    count = row.get("count")
-    return count.get("posts") if isinstance(count, dict) else None
