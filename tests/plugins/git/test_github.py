@@ -23,6 +23,8 @@ from pressroom_content.contract import (
 from pressroom_content.publishing.comparing import differences
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
+from pressroom_git.github import GitHubRepository
+from pressroom_git.repository import MAX_FILE_BYTES
 from support.standin_github import TOKEN, GitHub, blob, standing_in_for_github
 
 from .conftest import a_post
@@ -151,6 +153,30 @@ async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site:
     post = a_post(markdown="words " * 350_000)
     made = await site.create(post)
     assert (await site.read(made.id)).html == post.markdown.rstrip() + "\n"
+
+
+async def test_a_file_that_was_deleted_meanwhile_is_gone_and_not_changed(
+    github: GitHub, fetcher: GuardedFetcher
+) -> None:
+    repository = GitHubRepository(github.url, "ada/blog", "", TOKEN, fetcher)
+    sha = await repository.write("a.md", b"one", "Add a", "")
+    del github.files["a.md"]
+    with pytest.raises(SiteGone):
+        await repository.write("a.md", b"two", "Update a", sha)
+    with pytest.raises(SiteGone):
+        await repository.delete("a.md", "Delete a", sha)
+    github.files["a.md"] = b"theirs"
+    with pytest.raises(RemoteChanged):
+        await repository.write("a.md", b"two", "Update a", sha)
+
+
+async def test_a_file_that_is_too_large_is_not_read(github: GitHub, fetcher: GuardedFetcher) -> None:
+    github.files |= {"posts/large.md": bytes(MAX_FILE_BYTES + 1), "posts/fits.md": bytes(MAX_FILE_BYTES)}
+    repository = GitHubRepository(github.url, "ada/blog", "", TOKEN, fetcher)
+    with pytest.raises(SiteRefused, match="larger than 12000000 bytes"):
+        await repository.read("posts/large.md")
+    paths = sorted(github.files)
+    assert [path async for path, _ in repository.read_all(paths)] == ["posts/fits.md"]
 
 
 async def test_a_rate_limit_is_no_bad_token(github: GitHub, site: Site) -> None:

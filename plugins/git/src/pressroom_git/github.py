@@ -24,7 +24,7 @@ from pressroom_content.contract import (
     UnknownOutcome,
 )
 
-from pressroom_git.repository import Authorship, File, changed
+from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File, changed, gone
 
 _HEADERS: Final = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _ATTEMPTS: Final = 4
@@ -111,9 +111,12 @@ class GitHubRepository:
         if body.get("encoding") != "base64":
             body = _dict((await self._api.get(f"/git/blobs/{quote(sha)}")).body)
         try:
-            return File(base64.b64decode(str(body.get("content", ""))), sha)
+            content = base64.b64decode(str(body.get("content", "")))
         except (binascii.Error, ValueError):
             raise SiteUnavailable(f"GitHub sent {path} in a form that cannot be read") from None
+        if len(content) > MAX_FILE_BYTES:
+            raise SiteRefused(f"{path} is larger than {MAX_FILE_BYTES} bytes")
+        return File(content, sha)
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
         """Yield files. GitHub's API needs one request for each."""
@@ -158,7 +161,7 @@ class GitHubRepository:
             except SiteGone:
                 there = ""
             if there != given.get("sha", ""):
-                raise changed(path)
+                raise changed(path) if there else gone(path)
             await asyncio.sleep(_PAUSE * attempt)  # a concurrent commit of another file: retry on top of it
         raise SiteUnavailable("others commit to the branch all the time; nothing was committed")
 

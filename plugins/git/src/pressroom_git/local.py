@@ -16,9 +16,9 @@ from dulwich.object_store import commit_tree_changes, iter_tree_contents, tree_l
 from dulwich.objects import Blob, Commit, ObjectID, Tree
 from dulwich.refs import HEADREF, Ref
 from dulwich.repo import Repo
-from pressroom_content.contract import SiteError, SiteGone, SiteRefused, SiteUnavailable
+from pressroom_content.contract import SiteError, SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File, Worktree, changed, common_folder
+from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File, Worktree, changed, common_folder, gone
 
 _ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05
@@ -76,7 +76,7 @@ class LocalRepository:
         def look(repo: Repo) -> File:
             sha = _blob_sha(repo, self._head(repo), path)
             if not sha:
-                raise SiteGone(f"{path} is no longer in the repository")
+                raise gone(path)
             blob = repo.object_store[ObjectID(sha.encode())]
             if not isinstance(blob, Blob) or len(blob.data) > MAX_FILE_BYTES:
                 raise SiteRefused(f"{path} is larger than {MAX_FILE_BYTES} bytes")
@@ -137,7 +137,7 @@ class LocalRepository:
         head = self._head(repo)
         there = _blob_sha(repo, head, path)
         if there != sha:
-            raise SiteGone(f"{path} is no longer in the repository") if sha and not there else changed(path)
+            raise gone(path) if sha and not there else changed(path)
         if worktree is not None:
             worktree.must_be_clean(path, there)
         if blob is not None:

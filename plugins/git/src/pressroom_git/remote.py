@@ -14,7 +14,6 @@ from dulwich.objects import Blob
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused, FetchUnknown
 from pressroom_content.contract import (
     SiteErrors,
-    SiteGone,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -35,7 +34,7 @@ from pressroom_git.protocol import (
     RemoteRefs,
     objects_of,
 )
-from pressroom_git.repository import Authorship, File, changed, common_folder
+from pressroom_git.repository import Authorship, File, changed, common_folder, gone
 from pressroom_git.snapshot import Snapshot, files_of, snapshot_of
 
 _ATTEMPTS: Final = 6
@@ -106,7 +105,7 @@ class RemoteRepository:
         found = await self._newest()
         sha = await self._worked(found.snapshot.blob, path)
         if not sha:
-            raise SiteGone(f"{path} is no longer in the repository")
+            raise gone(path)
         return (await self._contents(found, [sha]))[sha]
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
@@ -137,7 +136,7 @@ class RemoteRepository:
             found = await self._newest()
             there = await self._worked(found.snapshot.blob, path)
             if there != sha:
-                raise SiteGone(f"{path} is no longer in the repository") if sha and not there else changed(path)
+                raise gone(path) if sha and not there else changed(path)
             commit, pack = await self._worked(
                 found.snapshot.with_change, found.head, path, content, message, self._authorship
             )

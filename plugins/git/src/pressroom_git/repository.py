@@ -15,7 +15,7 @@ import structlog
 from dulwich.index import index_entry_from_stat
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from pressroom_content.contract import RemoteChanged, SiteRefused
+from pressroom_content.contract import RemoteChanged, SiteGone, SiteRefused
 
 log = structlog.get_logger()
 
@@ -116,11 +116,16 @@ class Repository(Protocol):
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file and return its blob. `sha` is the blob that it replaces, empty for a new file.
 
-        Raises `RemoteChanged` if the branch has another blob.
+        Raises `SiteGone` if the file to replace is missing, `RemoteChanged` if the branch has another blob.
         """
 
     async def delete(self, path: str, message: str, sha: str) -> None:
         """Commit the deletion of a file. Raises `SiteGone` if it is missing, `RemoteChanged` if it has another blob."""
+
+
+def gone(path: str) -> SiteGone:
+    """Return the error for a file that is missing."""
+    return SiteGone(f"{path} is no longer in the repository")
 
 
 def changed(path: str) -> RemoteChanged:
