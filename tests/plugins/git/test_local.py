@@ -177,6 +177,17 @@ async def test_changes_that_are_not_committed_are_left_alone(repo: Repo) -> None
     assert (repo.folder / made.id).read_text() == "half a sentence"
 
 
+async def test_an_executable_file_stays_executable(repo: Repo) -> None:
+    path = "content/posts/tea.md"
+    repo.edit(path, "---\ntitle: Tea\n---\nwords\n")
+    (repo.folder / path).chmod(0o755)
+    repo.git("commit", "-qam", "Executable")
+    await site_of(repo).update(path, a_post(), "")
+    assert repo.git("ls-tree", "HEAD", path).startswith("100755 ")
+    assert repo.git("status", "--porcelain") == ""
+    assert (repo.folder / path).stat().st_mode & 0o777 == 0o755
+
+
 async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

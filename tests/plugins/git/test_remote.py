@@ -14,6 +14,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
+from dulwich.objects import Blob, Tree
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.fetch import GuardedFetcher
@@ -31,7 +32,8 @@ from pressroom_content.contract import (
 )
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
-from pressroom_git.snapshot import read_pack
+from pressroom_git.repository import Authorship
+from pressroom_git.snapshot import Snapshot, read_pack
 from support.git_server import GitServer, serving_git
 from support.ssh_git_server import serving_git_over_ssh
 
@@ -228,6 +230,30 @@ async def test_what_is_no_git_server_is_said(server: GitServer, fetcher: Guarded
     url = server.url.replace(str(server.port), "1")
     with pytest.raises((SiteRefused, SiteUnavailable)):
         await site_at(server, fetcher, repository=url).read("content/posts/tea.md")
+
+
+async def test_an_executable_file_stays_executable(http_server: GitServer, fetcher: GuardedFetcher) -> None:
+    http_server.commit({"content/posts/tea.md": TEA})
+    blob = http_server.git("rev-parse", "main:content/posts/tea.md").strip()
+    edit = (
+        "commit refs/heads/main\ncommitter E <e@example.org> 1700000000 +0000\ndata 4\nMode\nfrom refs/heads/main^0\n"
+    )
+    http_server.git("fast-import", "--quiet", stdin=f"{edit}M 755 {blob} content/posts/tea.md\n".encode())
+    await site_at(http_server, fetcher).update("content/posts/tea.md", a_post(), "")
+    assert http_server.git("ls-tree", "main", "content/posts/tea.md").startswith("100755 ")
+
+
+def test_a_repository_that_is_damaged_is_told_from_a_file_where_a_folder_should_be() -> None:
+    blob, missing = Blob.from_string(b"words"), Tree().id
+    root = Tree()
+    root.add(b"file", 0o100644, blob.id)
+    root.add(b"damaged", 0o040000, missing)
+    snapshot = Snapshot(root.id.decode(), {root.id.decode(): root.as_raw_string()})
+    author = Authorship("Ada Baker <ada@example.org>")
+    with pytest.raises(SiteRefused, match="is a file in the repository, not a folder"):
+        snapshot.with_change("", "file/b.md", b"x", "Add b", author)
+    with pytest.raises(SiteUnavailable, match="cannot be read"):
+        snapshot.with_change("", "damaged/b.md", b"x", "Add b", author)
 
 
 @given(st.binary(max_size=200))

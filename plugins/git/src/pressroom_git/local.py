@@ -18,11 +18,10 @@ from dulwich.refs import HEADREF, Ref
 from dulwich.repo import Repo
 from pressroom_content.contract import SiteError, SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File, Worktree, changed, common_folder, gone
+from pressroom_git.repository import MAX_FILE_BYTES, NEW_FILE, Authorship, File, Worktree, changed, common_folder, gone
 
 _ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05
-_MODE: Final = 0o100644
 _BATCH: Final = 200
 
 Made = TypeVar("Made")
@@ -74,7 +73,7 @@ class LocalRepository:
         """Return a file of the newest commit."""
 
         def look(repo: Repo) -> File:
-            sha = _blob_sha(repo, self._head(repo), path)
+            _, sha = _entry(repo, self._head(repo), path)
             if not sha:
                 raise gone(path)
             blob = repo.object_store[ObjectID(sha.encode())]
@@ -135,24 +134,27 @@ class LocalRepository:
     ) -> bool:
         """Commit once. Return whether the branch was moved to the commit."""
         head = self._head(repo)
-        there = _blob_sha(repo, head, path)
+        mode, there = _entry(repo, head, path)
         if there != sha:
             raise gone(path) if sha and not there else changed(path)
         if worktree is not None:
             worktree.must_be_clean(path, there)
         if blob is not None:
             repo.object_store.add_object(blob)
-        made = self._made(repo, head, path, blob, message)
+        made = self._made(repo, head, (path.encode(), mode if blob else None, blob.id if blob else None), message)
         if head is None:
             return bool(repo.refs.add_if_new(ref, made))
         return bool(repo.refs.set_if_equals(ref, head, made))
 
-    def _made(self, repo: Repo, head: ObjectID | None, path: str, blob: Blob | None, message: str) -> ObjectID:
-        change = (path.encode(), _MODE if blob else None, blob.id if blob else None)
+    def _made(
+        self, repo: Repo, head: ObjectID | None, change: tuple[bytes, int | None, ObjectID | None], message: str
+    ) -> ObjectID:
+        """Add a commit that changes one file, and return its name. `change` is path, mode and blob of the file."""
         commit = Commit()
         try:
             commit.tree = commit_tree_changes(repo.object_store, _tree(repo, head) or Tree(), [change])
         except (AssertionError, NotADirectoryError):
+            path = change[0].decode()
             raise SiteRefused(f"a part of {path} is a file in the repository, not a folder") from None
         commit.parents = [head] if head else []
         commit.author, commit.committer = self._authorship.author.encode(), self._committer
@@ -207,15 +209,15 @@ def _tree(repo: Repo, head: ObjectID | None) -> ObjectID | None:
     return ObjectID(commit.tree)
 
 
-def _blob_sha(repo: Repo, head: ObjectID | None, path: str) -> str:
-    """Return the blob of a file; empty if missing. Raises `SiteRefused` for links and folders."""
+def _entry(repo: Repo, head: ObjectID | None, path: str) -> tuple[int, str]:
+    """Return mode and blob of a file; an empty blob if it is missing. Raises `SiteRefused` for links and folders."""
     tree = _tree(repo, head)
     if tree is None:
-        return ""
+        return NEW_FILE, ""
     try:
         mode, sha = tree_lookup_path(repo.object_store.__getitem__, tree, path.encode())
     except (KeyError, NotADirectoryError):
-        return ""
+        return NEW_FILE, ""
     if not stat.S_ISREG(mode):
         raise SiteRefused(f"{path} is not a file in the repository")
-    return sha.decode()
+    return mode, sha.decode()

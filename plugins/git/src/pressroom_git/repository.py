@@ -19,6 +19,9 @@ from pressroom_content.contract import RemoteChanged, SiteGone, SiteRefused
 
 log = structlog.get_logger()
 
+NEW_FILE: Final = 0o100644
+"""Mode of a file that the repository does not have yet."""
+
 
 class Worktree:
     """The working tree of a repository."""
@@ -50,20 +53,21 @@ class Worktree:
                 with suppress(KeyError):
                     del index[path.encode()]
             else:
-                _put(file, blob.data)
-                index[path.encode()] = index_entry_from_stat(file.stat(), blob.id)
+                mode = getattr(index[path.encode()], "mode", NEW_FILE) if path.encode() in index else NEW_FILE
+                _put(file, blob.data, mode & 0o777)
+                index[path.encode()] = index_entry_from_stat(file.stat(), blob.id, mode)
             index.write()
         except Exception as error:  # noqa: BLE001 - such as a lock, a full disk, permissions
             log.warning("a commit could not be checked out", path=path, kind=type(error).__name__)
 
 
-def _put(file: Path, content: bytes) -> None:
+def _put(file: Path, content: bytes, permissions: int) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=file.parent, prefix=".", delete=False) as temporary:
         pass
     try:
         Path(temporary.name).write_bytes(content)
-        Path(temporary.name).chmod(0o644)
+        Path(temporary.name).chmod(permissions)
         os.replace(temporary.name, file)  # noqa: PTH105 - atomic, so a concurrent build sees the old or the new file
     except OSError:
         Path(temporary.name).unlink(missing_ok=True)

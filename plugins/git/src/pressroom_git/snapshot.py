@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Final, cast
 
 from dulwich.errors import ObjectFormatException
@@ -16,7 +17,7 @@ from dulwich.object_store import MemoryObjectStore, commit_tree_changes, tree_lo
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from pressroom_content.contract import SiteRefused, SiteUnavailable
 
-from pressroom_git.repository import MAX_FILE_BYTES, Authorship, File
+from pressroom_git.repository import MAX_FILE_BYTES, NEW_FILE, Authorship, File
 
 _MAX_FILES: Final = 100_000
 _MAX_PATH: Final = 1_000
@@ -31,7 +32,6 @@ _MAX_TREES: Final = 8_000_000
 _MAX_CONTENTS: Final = 64_000_000
 """Maximum total size of the files in one request, in bytes."""
 
-_MODE: Final = 0o100644
 _TREE: Final = Tree.type_num
 _BROKEN: Final = (ObjectFormatException, KeyError, ValueError, AttributeError, AssertionError, UnicodeDecodeError)
 
@@ -81,10 +81,14 @@ class Snapshot:
         self, head: str, path: str, content: bytes | None, message: str, authorship: Authorship
     ) -> tuple[str, bytes]:
         """Create a commit on top of `head` that writes or deletes one file. Returns its name and the pack to push."""
+        for folder in reversed(PurePosixPath(path).parents[:-1]):
+            mode, sha = self._look_up(str(folder))
+            if sha and not stat.S_ISDIR(mode):
+                raise SiteRefused(f"a part of {path} is a file in the repository, not a folder")
         try:
             objects = self._with_change(head, path, content, authorship.message(message), authorship.author.encode())
         except _BROKEN:
-            raise SiteRefused(f"a part of {path} is a file in the repository, not a folder") from None
+            raise _broken() from None
         return objects[-1].id.decode(), write_pack(objects)
 
     def _with_change(
@@ -98,7 +102,8 @@ class Snapshot:
         blob = Blob.from_string(content) if content is not None else None
         if blob is not None:
             store.add_object(blob)
-        change = (path.encode(), _MODE if blob else None, blob.id if blob else None)
+        mode, there = self._look_up(path)
+        change = (path.encode(), (mode if there else NEW_FILE) if blob else None, blob.id if blob else None)
         commit = Commit()
         commit.tree = commit_tree_changes(store, ObjectID(self.root.encode()) if self.root else Tree(), [change])
         commit.parents = [ObjectID(head.encode())] if head else []
