@@ -47,11 +47,16 @@ class HostKeys:
         """Parse lines printed by `ssh-keyscan`, or fingerprints. An empty text has no keys.
 
         Raises:
-            SiteRejected: a line has another form.
+            SiteRejected: a line has another form, or there are more than 40.
         """
         found: list[tuple[str, str]] = []
         rows = [row for row in text.splitlines() if row.strip() and not row.lstrip().startswith("#")]
-        for row in rows[:_MAX_LINES]:
+        if len(rows) > _MAX_LINES:
+            raise SiteRejected(
+                f"the host key has {len(rows)} lines, and may have {_MAX_LINES}",
+                hint="Paste only the keys of this host: ssh-keyscan prints one line for each.",
+            )
+        for row in rows:
             kind, fingerprint = _key_in(row.split())
             if not fingerprint:
                 raise SiteRejected(
