@@ -307,21 +307,10 @@ def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, 
     assert json.dumps(found[tool]["inputSchema"]["properties"], separators=(",", ":"), ensure_ascii=False) in text
 
 
-@pytest.mark.parametrize(
-    ("one", "several"),
-    [
-        *(("image", "images"), ("article", "articles"), ("page", "pages"), ("category", "categories")),
-        *(("search", "searches"), ("index", "indexes"), ("movie", "movies"), ("address", "addresses")),
-        *(("heading", "headings"), ("menu", "menus"), ("response", "responses"), ("copy", "copies")),
-    ],
-)
-def test_find_tools_finds_the_same_in_singular_and_plural(
-    full: RunningHost, ada: Account, one: str, several: str
-) -> None:
-    results = [Peer(full, ada).call("find_tools", {"query": query, "limit": 20}) for query in (one, several)]
-
-    first, second = ([tool["name"] for tool in result["structuredContent"]["tools"]] for result in results)
-    assert first == second
+def test_find_tools_finds_the_same_in_singular_and_plural(full: RunningHost, ada: Account) -> None:
+    for pair in ("image images", "article articles", "category categories", "movie movies", "copy copies"):
+        one, several = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
+        assert one["structuredContent"] == several["structuredContent"], pair
 
 
 def test_find_tools_without_words_names_every_tool_by_set(full: RunningHost, ada: Account) -> None:
@@ -343,7 +332,6 @@ def test_find_tools_says_what_is_wrong_with_its_arguments(
 
 def test_find_tools_says_when_nothing_fits(full: RunningHost, ada: Account) -> None:
     result = Peer(full, ada).call("find_tools", {"query": "zzxqy"})
-
     assert result["structuredContent"] == {"tools": []}
     assert "No tool fits 'zzxqy'" in result["content"][0]["text"]
 

@@ -194,14 +194,14 @@ def ascii_url(value: str) -> str:
 
 def _ascii_host(name: str) -> str:
     try:
-        encoded = name.encode("idna").decode("ascii")
-        # IDNA 2003 replaces letters such as ß and zero-width joiners, IDNA 2008 does not
-        ambiguous = encoded.encode().decode("idna") != name
+        encoded = name.encode("idna")
+        decoded = encoded.decode("idna")
     except UnicodeError:
-        ambiguous = True
-    if ambiguous:
+        encoded, decoded = b"", ""
+    # They differ if IDNA 2003 replaces a letter that IDNA 2008 keeps, such as ß or a zero-width joiner.
+    if decoded != name:
         raise ValueError("its host name has no unambiguous ASCII form; write it as xn--…")
-    return encoded
+    return encoded.decode("ascii")
 
 
 def redis_url(value: SecretStr) -> SecretStr:
