@@ -48,10 +48,6 @@ DETAILS: dict[str, str] = {
         "<div style='margin:60px;width:90px;height:90px;background:#06c;transform:scale(.5);"
         "transform-origin:left top 9px'></div>"
     ),
-    "transform origin with a depth": (
-        "<div style='margin:60px;width:90px;height:90px;background:#06c;transform:scale(.5);transform-origin:left top 9px'>"
-        "</div>"
-    ),
     "background at a minimum from the edges": (
         f"<div style='{_BLUE};background:linear-gradient(#000,#000) no-repeat right min(90px,10%) bottom max(5px,30%)"
         "/50px 50px'></div>"
