@@ -1,6 +1,6 @@
-// What the pages for people with an account do with JavaScript. Each works without it.
+// Enhancements of the dashboard and the sign-in pages. Every page works without JavaScript.
 
-// Switches in sets: a filter by text, which opens the sets where it finds something, and all on or off at once.
+// Groups of switches: a text filter, which expands groups with matches, and buttons to turn all shown ones on or off.
 
 for (const box of $$("[data-switches]")) {
   const rows = $$("[data-switch]", box);
@@ -34,7 +34,7 @@ for (const box of $$("[data-switches]")) {
   for (const hidden of $$("[data-needs-script]", box)) hidden.hidden = false;
 }
 
-// A form that is under way is not sent twice.
+// Prevents forms from being posted twice.
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -46,7 +46,7 @@ addEventListener("pageshow", () => {
   for (const form of $$("form[data-sent]")) delete form.dataset.sent;
 });
 
-// Where nobody has said which time zone a page is in, it is the browser's.
+// Uses the browser's time zone if the page only guessed one.
 
 const guessed = $("[data-guessed-zone]");
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -56,7 +56,7 @@ if (guessed && ownZone && ownZone !== guessed.value) {
   location.replace(url);
 }
 
-// Times that pages write in UTC are shown in the browser's time zone.
+// Shows times in the browser's time zone; the server renders them in UTC.
 
 for (const time of $$("time[data-local]")) {
   const at = new Date(time.dateTime);
@@ -64,7 +64,7 @@ for (const time of $$("time[data-local]")) {
   time.textContent = at.toLocaleString([], isToday ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
-// A colour is picked beside the field that holds it.
+// Colour pickers beside text fields for colours.
 
 for (const picker of $$("[data-picks]")) {
   const field = document.getElementById(picker.dataset.picks);
@@ -83,7 +83,7 @@ for (const picker of $$("[data-picks]")) {
   follow();
 }
 
-// Where a credential is made: a page of the site whose URL is typed in the same form.
+// Links to the page of a site on which to create a credential. The site's URL is typed in the same form.
 
 for (const line of $$("[data-site-page]")) {
   const field = $("[name=url]", line.closest("form"));
@@ -99,8 +99,8 @@ for (const line of $$("[data-site-page]")) {
   field?.addEventListener("input", show);
 }
 
-// The dashboard's navigation is one row that scrolls on a phone, and a column that scrolls in a low window: that alone,
-// not the page around it.
+// The navigation scrolls: as a row on phones, and as a column in windows that aren't high enough. Brings the current link
+// into view without scrolling the page.
 
 const current = $(".account-nav [aria-current]");
 if (current) {
@@ -109,12 +109,12 @@ if (current) {
   const place = current.getBoundingClientRect();
   const bounds = column.getBoundingClientRect();
   row.scrollLeft += place.left - row.getBoundingClientRect().left - (row.clientWidth - place.width) / 2;
-  // Browsers leave a link with the focus half cut off at the edge of the row.
+  // Browsers may leave the focused link partly cut off at the edge of the row.
   row.addEventListener("focusin", ({ target }) => target.scrollIntoView({ block: "nearest", inline: "nearest" }));
   if (place.bottom > Math.min(bounds.bottom, innerHeight)) column.scrollTop += place.top - bounds.top - (column.clientHeight - place.height) / 2;
 }
 
-// Writing, the calendar, the media library and lists that are dragged have a script of their own.
+// The article editor, publications, the calendar, the media library and sortable lists need writing.js.
 
 const frame = $("[data-writing-script]");
 if (frame && $("[data-writing], [data-draft-saved], [data-follow], [data-move], [data-drop], [data-rows]", frame)) import(frame.dataset.writingScript);

@@ -1,11 +1,11 @@
-// Drafts: what people write is kept in their browser until it is saved, each tab's apart from those of other tabs.
+// Drafts: the browser stores unsaved text, with a separate draft for each form and tab.
 
 const MAX_DRAFT_AGE_MS = 60 * 86_400_000;
 const ANSWER_MS = 200;
 const MAX_OFFERS = 5;
 const SENT = "pressroom draft that was sent";
 
-// A browser may forbid a page to keep anything, or have no room; the text then lives as long as the page.
+// Storage may be disabled or full. Drafts are then lost when the page closes.
 const drafts = {
   read(key) {
     try {
@@ -26,7 +26,7 @@ const drafts = {
     try {
       localStorage.removeItem(key);
     } catch {
-      // There is nothing to remove.
+      // Without storage, there is nothing to remove.
     }
   },
   keys(prefix) {
@@ -38,18 +38,18 @@ const drafts = {
   },
 };
 
-// What was sent from this tab, and has arrived, is no draft any more.
+// Removes the draft that this tab submitted, if the server has saved it.
 function forgetSent(hasArrived) {
   try {
     const sent = sessionStorage.getItem(SENT);
     if (sent && hasArrived) drafts.remove(sent);
     sessionStorage.removeItem(SENT);
   } catch {
-    // Drafts are kept at most once too often.
+    // At worst, a saved text is offered as a draft again.
   }
 }
 
-// The place of a tab's draft. Pages in other tabs with a form of the same name are asked which drafts are theirs.
+// The storage key of a tab's draft. Tabs with a form of the same name tell each other which drafts they use.
 class DraftPlace {
   constructor(name) {
     this.prefix = `pressroom draft ${name}`;
@@ -58,7 +58,7 @@ class DraftPlace {
     try {
       this.id = sessionStorage.getItem(this.prefix);
     } catch {
-      // Then each page is a tab of its own.
+      // Without session storage, each page load counts as a new tab.
     }
     if (!this.id) this.renew();
     this.listen();
@@ -70,13 +70,13 @@ class DraftPlace {
     return `${this.prefix} ${this.id}`;
   }
 
-  // Begins another draft: the one from before stays where it is.
+  // Starts a new draft. The previous one remains in storage.
   renew() {
     this.id = newId();
     try {
       sessionStorage.setItem(this.prefix, this.id);
     } catch {
-      // See above.
+      // Without session storage, the ID lasts until the page closes.
     }
   }
 
@@ -87,13 +87,13 @@ class DraftPlace {
       if (data.asks) this.channel.postMessage({ to: data.asks, key: this.key });
       else if (data.to === this.page) {
         this.taken.add(data.key);
-        // A duplicated tab begins with what the first one had.
+        // A duplicated tab starts with a copy of the first tab's session storage.
         if (data.key === this.key) this.renew();
       }
     });
   }
 
-  // The drafts of tabs that are gone, the newest first
+  // Returns the drafts that no open tab uses, newest first.
   async left() {
     this.channel?.postMessage({ asks: this.page });
     await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
@@ -112,7 +112,7 @@ function newId() {
   return Math.random().toString(36).slice(2, 12);
 }
 
-// What a draft is called where it is offered: its title, else how it begins
+// The label of a draft: its title, or else the beginning of its text.
 function draftName({ values }) {
   const text = (values.title || values.body || "").trim().replace(/\s+/g, " ");
   return text.length > 60 ? `${text.slice(0, 59)}…` : text || "Untitled";

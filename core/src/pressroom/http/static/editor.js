@@ -1,6 +1,7 @@
-// Code in a field: numbered lines, colours for HTML, and marks where messages say that something is wrong.
+// Code fields: line numbers, syntax highlighting for HTML, and marks at the places that messages refer to.
 
-// Where in a text a message says that something is, by the same rules as the server's `find_place`: [start, end] or nothing.
+// Returns the [start, end] of the part of a text that a message refers to, by the same rules as the server's `find_place`,
+// or undefined if it can't be located.
 
 function findPlace(text, message) {
   return numberedPlace(text, message) ?? quotedPlace(text, message) ?? namedPlace(text, message);
@@ -43,7 +44,7 @@ function literal(text) {
   return text.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&");
 }
 
-// [kind, text] of each part of an HTML text. It only colours: what it takes for something else is shown all the same.
+// The parts of HTML, for highlighting. A part that is misclassified only gets the wrong colour.
 const HTML_PARTS = /(?<comment><!--[^]*?(?:-->|$))|(?<tag><\/?[a-z][\w-]*|\/?>)|(?<string>"[^"]*"?|'[^']*'?)|(?<name>[a-z][\w-]*(?=\s*=))|[\w-]+|[^<>"'\w/-]+|[^]/giy;
 
 function htmlParts(text) {
@@ -85,7 +86,7 @@ class Editor {
     this.draw();
   }
 
-  // Marks the place that a message tells of, and returns a button that leads there, or nothing where it tells of none.
+  // Marks the place that a message refers to and returns a button that selects it, or undefined if there is no such place.
   point(message, kind = "wrong") {
     if (kind === "wrong") this.marks = [];
     const place = message && findPlace(this.area.value, message);
@@ -127,7 +128,7 @@ class Editor {
     this.under.parentElement.style.setProperty("--digits", String(lines.length).length);
   }
 
-  // The nodes of a piece of one line that begins at that place, in and outside of marks.
+  // Returns the nodes of a piece of a line that starts at offset `at`, split at the edges of marks.
   drawn(kind, piece, at) {
     const edges = new Set([0, piece.length]);
     for (const edge of this.marks.flatMap(([start, end]) => [start - at, end - at])) {

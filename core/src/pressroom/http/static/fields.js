@@ -1,4 +1,4 @@
-// Fields: from texts to the values that the API takes, by the same rules as the server's `input_from_form`
+// Form fields: converts their texts to API values, by the same rules as the server's `input_from_form`.
 
 class BadField extends Error {
   constructor(field, message) {
@@ -38,12 +38,12 @@ class Field {
   reset() {
     const { default: value = "" } = this.spec;
     this.text = Array.isArray(value) ? value.join("\n") : typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
-    // A choice that has no empty option begins with its first one.
+    // Without an empty option, select the first one.
     if (this.control.tagName === "SELECT" && this.control.selectedIndex < 0) this.control.selectedIndex = 0;
     if (this.mode !== undefined && this.control.type === "radio" && !this.controls.some((radio) => radio.checked)) this.control.checked = true;
   }
 
-  // The value, or undefined where the parameter is left out.
+  // The value for the API, or undefined if the parameter is omitted.
   get value() {
     const { text } = this;
     const value = this.parse(text);
@@ -62,7 +62,7 @@ class Field {
     return text || empty ? text : undefined;
   }
 
-  // One item per line
+  // Lists have one item per line.
   parseList(text) {
     const items = text.split("\n").map((line) => line.trim()).filter(Boolean);
     return items.length || this.spec.default ? items : undefined;
@@ -82,7 +82,7 @@ class Field {
     return value;
   }
 
-  // The name of the field for that value of the form's switch
+  // Shows the label for a value of the form's switch, which is given by its number.
   relabel(number) {
     const { label, labels } = this.spec;
     if (labels) $("[data-label]", this.box).textContent = labels[number] ?? label;
@@ -108,7 +108,7 @@ class Field {
   }
 }
 
-// An object whose members have fields of their own; what is wrong with it as a whole is told at its head.
+// An object parameter whose members have their own fields. Errors about the object itself appear at the head of the group.
 class Group {
   constructor(box) {
     this.target = box;
@@ -126,7 +126,7 @@ function same(one, other) {
   return one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
 }
 
-// Helpers beside a field: a slider for a number, a picker for a colour, a count for a text
+// Helpers beside fields: sliders for numbers, pickers for colours, and character counts for texts.
 
 function connectSlider(control, slider) {
   const follow = () => (slider.value = control.value);

@@ -1,8 +1,8 @@
-// Typing in the image: a text field lies over the place where the image shows a parameter's text, and only its caret is
-// seen. What was typed since the image was drawn is painted over it, so that letters appear at once. The page loads this
-// once it knows of such a place.
+// Typing in the image: a textarea overlays a parameter's text in the image, with only its caret visible. Changes since
+// the image was rendered are drawn over it, so that typed characters appear at once. The page imports this module when an
+// image has editable text.
 
-// What is drawn in one column a character. The soft hyphen (U+00AD) is not seen at all.
+// Characters that take one column each. The soft hyphen (U+00AD) is invisible, so it's excluded.
 const ONE_COLUMN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u017f]*$/;
 
 export class InPlace {
@@ -18,7 +18,7 @@ export class InPlace {
     this.layer.className = "in-place";
     this.layer.hidden = true;
     this.area.addEventListener("input", (event) => {
-      // The form hears of it from the parameter's own field.
+      // The parameter's own field fires the event that the form handles.
       event.stopPropagation();
       this.field.text = this.area.value;
     });
@@ -26,12 +26,12 @@ export class InPlace {
     new ResizeObserver(() => this.fit()).observe(this.image);
   }
 
-  // Whether one can type in the image: not on a phone, whose style sheet hides it.
+  // Whether the user can type in the image. On touch screens, studio.css hides the overlay.
   get shown() {
     return this.layer.offsetWidth > 0;
   }
 
-  // Follows a new image; `place` tells where it shows the text, and `input` what it was drawn from.
+  // Updates the overlay for a new image. `place` is the position of the text in it, and `input` its parameters.
   place(place, input) {
     this.field = this.fields.find(({ spec }) => spec.name === place?.param);
     this.layer.hidden = !this.field;
@@ -52,7 +52,7 @@ export class InPlace {
     this.follow();
   }
 
-  // Lays the field over the image, at the size at which the page shows that.
+  // Aligns the overlay with the image, at the size at which the page shows it.
   fit() {
     if (!this.at || !this.image.clientWidth) return;
     const { offsetLeft, offsetTop, clientWidth, clientHeight } = this.image;
@@ -61,7 +61,7 @@ export class InPlace {
     this.layer.style.height = `${clientHeight / scale}px`;
   }
 
-  // Follows the parameter's field.
+  // Updates the overlay from the parameter's field.
   follow() {
     if (!this.field) return;
     const { text } = this.field;
@@ -70,7 +70,8 @@ export class InPlace {
     const [now, before] = [text, this.drawn].map((code) => code.split("\n").map((line) => this.expanded(line)));
     const fits = (lines) => lines.every((line) => line.length <= columns && ONE_COLUMN.test(line));
     const exact = fits(now);
-    // Where lines wrap, the browser would wrap them elsewhere: then the field shows its text while one types.
+    // The browser would wrap long lines at other places than the image, so the textarea shows its own text while it has
+    // the focus.
     this.layer.classList.toggle("is-opaque", !exact);
     const rows = Math.max(now.length, this.at.rows);
     this.area.style.height = `${(exact ? rows : this.at.rows) * rowHeight}px`;
@@ -78,7 +79,8 @@ export class InPlace {
     this.changes.replaceChildren(...(exact ? this.differences(now, fits(before) ? before : undefined, rows) : []));
   }
 
-  // Paints over each row what is different from the image, from the first such column on; without `before`, all of it.
+  // Returns an element for each row that differs from the image, from the first different column to the end. Without
+  // `before`, the elements cover all rows entirely.
   differences(now, before, rows) {
     const { columnWidth, rowHeight, columns } = this.at;
     const made = [];
@@ -97,7 +99,7 @@ export class InPlace {
     return made;
   }
 
-  // A line from that column on, its words in the colours that they have in the image
+  // Returns the nodes of a line from a column on, with words in the colours that they have in the image.
   coloured(line, start) {
     const { words = {} } = this.at;
     const made = [];
@@ -112,7 +114,7 @@ export class InPlace {
     return made;
   }
 
-  // A line with spaces in place of its tabs
+  // Returns a line with its tabs replaced by spaces.
   expanded(line) {
     let text = "";
     for (const [at, part] of line.split("\t").entries()) {

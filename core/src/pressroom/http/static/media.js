@@ -1,6 +1,6 @@
-// Images for the media library: several dropped or chosen on its page, and those in a text.
+// Image uploads to the media library, from its own page and from the article editor.
 
-// Sends an image to the media library, by a link of its own, and returns the image's URL. `progress` gets the share sent.
+// Sends a POST request and returns the response's text. `progress` is called with the fraction that was sent.
 
 function post(url, body, headers, progress) {
   return new Promise((resolve, reject) => {
@@ -16,6 +16,8 @@ function post(url, body, headers, progress) {
   });
 }
 
+// Requests an upload link, uploads an image to it, and returns the image's URL.
+
 async function uploadImage(library, csrf, file, progress) {
   const form = new URLSearchParams({ do: "upload", csrf });
   const link = await post(library, form.toString(), { "Content-Type": "application/x-www-form-urlencoded" });
@@ -26,7 +28,7 @@ async function uploadImage(library, csrf, file, progress) {
 
 const NOT_SENT = "The upload failed. Check your connection, then try again.";
 
-// Several files, dropped or chosen: each is sent by itself, one after the other.
+// The drop zone of the media library: uploads dropped or chosen files one after the other.
 
 const drop = $("[data-drop]");
 if (drop) {

@@ -1,4 +1,5 @@
-// The pages of tools: the canvas follows the form. Without JavaScript the form posts to the page, and the server answers.
+// The page of a tool: the canvas shows a live preview of the form. Without JavaScript, the form is posted to the page and
+// the server renders the result.
 
 const PAUSE_MS = 80;
 const STALE_MS = 400;
@@ -68,22 +69,23 @@ class Tool {
       const area = this.inPlace?.shown && this.inPlace.area;
       if (target !== area) (area || first())?.focus({ preventScroll: true });
     });
-    // The image of a linked design came without its places, and so did a sample that nobody had asked for before.
+    // The server doesn't locate the text in the image of a design link, or of a sample that wasn't rendered before. A
+    // preview does.
     if (location.search || canvas.classList.contains("is-unsized")) canvas.addEventListener("pointerenter", () => this.drawn || this.refresh(), { once: true });
   }
 
-  // Lets people type in the image, if it says where it shows the text of a parameter.
+  // Enables typing in the image if the server located a parameter's text in it.
   async place(place, input = Object.fromEntries(this.all.map((field) => [field.spec.name, field.text]))) {
     if (place && !this.inPlace) {
       const canvas = $(".canvas", this.form);
-      // Without it people type in the form.
+      // If the module fails to load, users can still type in the form.
       const loaded = await import(canvas.dataset.inPlace).catch(() => undefined);
       if (loaded) this.inPlace ??= new loaded.InPlace(canvas, this.all);
     }
     this.inPlace?.place(place, input);
   }
 
-  // What only works with JavaScript appears, and what it makes needless goes.
+  // Shows the buttons that need JavaScript, and hides what it replaces.
   showTools() {
     const { form } = this;
     const tools = {
@@ -127,7 +129,7 @@ class Tool {
     return this.form.dataset.preview;
   }
 
-  // Whether the browser filled in what somebody had typed before.
+  // Whether the browser restored earlier input, for example after a reload.
   get isRestored() {
     return this.all.some(({ controls }) => controls.some((control) => {
       if ("checked" in control && /radio|checkbox/.test(control.type)) return control.checked !== control.defaultChecked;
@@ -135,14 +137,14 @@ class Tool {
     }));
   }
 
-  // The fields that count: those of the chosen mode, and those that belong to none.
+  // The fields that apply to the chosen mode and to the chosen value of the form's switch.
   get fields() {
     const mode = this.mode?.value;
     const number = this.caseNumber;
     return this.all.filter((field) => (field.mode === undefined || field.mode === mode) && (!field.cases || number === undefined || field.cases.includes(number)));
   }
 
-  // The number of the value of the form's switch
+  // The number of the chosen value of the form's switch.
   get caseNumber() {
     return $("[data-switch]:checked", this.form)?.dataset.switch;
   }
@@ -151,7 +153,7 @@ class Tool {
     for (const field of this.all) field.relabel(this.caseNumber);
   }
 
-  // A mode that nobody has filled in begins with the first example that is in it.
+  // Fills in the first example of a mode whose fields are still empty.
   beginMode() {
     const own = this.all.filter((field) => field.mode === this.mode.value);
     const example = $$("[data-example]", this.form).map((link) => jsonIn(link.dataset.example)).find(({ _mode }) => _mode === this.mode.value);
@@ -159,7 +161,7 @@ class Tool {
     for (const field of own) if (field.spec.name in example) field.text = example[field.spec.name];
   }
 
-  // Another value of the switch: its samples fill what nobody has filled in, so that there is something to see.
+  // Handles another value of the switch: its samples fill the fields that the user hasn't edited.
   switched() {
     this.relabel();
     const samples = jsonIn(this.form.dataset.samples, {});
@@ -203,7 +205,7 @@ class Tool {
     try {
       fillSamples(this.input());
     } catch {
-      // A half-typed object: the texts stay as they were.
+      // A half-typed JSON object: leave the samples unchanged.
     }
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.refresh(), this.pause ?? PAUSE_MS);
@@ -227,7 +229,8 @@ class Tool {
     return found;
   }
 
-  // The canvas: one request at a time. What changes meanwhile is asked for afterwards, and an old request is given up.
+  // Requests a preview, one request at a time. If the form changes meanwhile, another request follows, and a slow one is
+  // aborted.
 
   async refresh() {
     clearTimeout(this.timer);
@@ -260,7 +263,7 @@ class Tool {
     if (this.again) this.refresh();
   }
 
-  // The request's body, or nothing where the form cannot be sent.
+  // Returns the request's body, or undefined if the form is invalid.
   body() {
     if (this.fields.some((field) => field.controls.some((control) => !control.validity.valid))) return undefined;
     try {
@@ -288,7 +291,7 @@ class Tool {
     this.saveBudget(response);
   }
 
-  // The less is left of the budget, the longer the form has to rest.
+  // Debounces longer when less of the rate limit remains.
   saveBudget({ headers }) {
     const left = Number(headers.get("RateLimit-Remaining")) / Number(headers.get("RateLimit-Limit"));
     this.pause = left > 0.5 ? PAUSE_MS : left > 0.2 ? 3 * PAUSE_MS : 10 * PAUSE_MS;
@@ -303,7 +306,7 @@ class Tool {
     $(".is-unsized", this.form)?.classList.remove("is-unsized");
     for (const image of this.images) {
       for (const name of ["width", "height", "sizes"]) image.removeAttribute(name);
-      // Without a source set Chromium goes on with the scale of the one that was there.
+      // Replace `srcset` instead of removing it, or Chromium keeps the scale of the old one.
       if (image.srcset) image.srcset = url;
       image.src = url;
     }
@@ -340,15 +343,15 @@ class Tool {
     return facts.join(" · ");
   }
 
-  // A warning, with a button that leads to its place in the code, if it tells of one.
+  // Returns a warning, with a button that selects the place in the code that it refers to, if any.
   withPlace(warning) {
     const link = this.editors.map((editor) => editor.point(warning, "doubtful")).find(Boolean);
     return link ? element("span", `${warning} `, link) : warning;
   }
 
-  // The file: one call of the API
+  // Downloads: one API call each
 
-  // Shows what the browser itself finds wrong, and returns whether there is nothing.
+  // Shows the browser's validation errors, and returns whether all fields are valid.
   check() {
     const wrong = this.fields.filter((field) => {
       const control = field.controls.find((each) => !each.checkValidity());
@@ -359,7 +362,7 @@ class Tool {
     return wrong.length === 0;
   }
 
-  // Returns the response with the file, or nothing where it was refused; then the page says why.
+  // Returns the response with the file. If the call fails, shows the error and returns undefined.
   async make(changes = {}, endpoint = this.form.dataset.endpoint) {
     if (!this.check()) return undefined;
     let input;
@@ -431,11 +434,11 @@ class Tool {
       if (!response) throw new Error("refused");
       return asPng(await response.blob());
     });
-    // A promise keeps the permission that the click gave, which waiting would lose.
+    // Pass a promise: awaiting the image first would lose the permission that the click gave.
     await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
   }
 
-  // The HTML that comes with the image; before the first change a preview has to tell it.
+  // Copies the HTML that comes with the image. Before the first change, this takes a preview request.
   async copyMarkup() {
     if (!this.markup) await this.refresh();
     if (!this.markup) throw new Error("refused");
@@ -452,7 +455,7 @@ class Tool {
     return undefined;
   }
 
-  // The lasting URL: one call of the API, which the server signs
+  // Creates a lasting URL: one API call, which returns a signed URL.
 
   async makeLink(button) {
     if (button.ariaDisabled === "true") return;
@@ -483,7 +486,7 @@ class Tool {
     }
     const names = [...this.fields.map(({ spec }) => spec.name), ...this.groups.map(({ name }) => name)];
     const next = new RegExp(`([.?!]) (?=(?:${names.join("|").replaceAll(".", "\\.")})(?:[.[][^:\\s]*)?: )`, "g");
-    // Each wrong field has a sentence.
+    // The message has a sentence for each invalid field.
     const told = error.message.replace(next, "$1\n").split("\n");
     const wrong = told.map((text) => this.tell(told.length > 1 ? text.replace(/\.$/, "") : text)).find(Boolean);
     if (wrong && !quiet) wrong.target.focus();
@@ -491,7 +494,7 @@ class Tool {
     else this.fail(error.message.replace(/[;,.] try again .*/is, ""), `Try again in ${waitingTime(error.retryAfter)}.`);
   }
 
-  // Shows what an error message says at the field that it names, and returns that field
+  // Shows an error message at the field that it names, and returns that field.
   tell(message) {
     const [, name, path, problem] = /^([^:.[\s]+)([^:\s]*): (.*)$/s.exec(message) ?? [];
     const named = `${name ?? ""}${path ?? ""}`;
@@ -504,7 +507,7 @@ class Tool {
   }
 
   fail(problem, advice = "") {
-    // The name of a parameter stays as it is.
+    // Don't capitalise the name of a parameter.
     const first = /^[^:\s]+: /.test(problem) ? problem.charAt(0) : problem.charAt(0).toUpperCase();
     const message = first + problem.slice(1) + (/[.!?…]$/.test(problem) ? "" : ".");
     const lines = [element("p", element("strong", "That didn't work."), ` ${message}`)];
@@ -524,7 +527,7 @@ class Tool {
   }
 }
 
-// Thumbnails load shortly before they are seen, and appear when they have loaded, so that nothing moves.
+// Thumbnails load shortly before they scroll into view, and appear once they are decoded.
 
 const approaching = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {

@@ -1,4 +1,5 @@
-// What all pages do with JavaScript: copying. It stands at the beginning of each page's own script.
+// Helpers for every page, and copy buttons. The server puts this file at the beginning of pages.js, account.js and
+// writing.js.
 
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -1,4 +1,4 @@
-// What a tool's page does around its form: texts in other notations, names of files, swatches.
+// Helpers for a tool's page: request samples, file names, design links and swatches.
 
 function element(name, ...content) {
   const made = document.createElement(name);
@@ -6,7 +6,7 @@ function element(name, ...content) {
   return made;
 }
 
-// Requests in other notations, by the same rules as the server's `code_samples`
+// Request samples in several languages, by the same rules as the server's `code_samples`.
 
 const ENCODERS = {
   shell: (values) => `'${JSON.stringify(values).replaceAll("'", `'"'"'`)}'`,
@@ -31,7 +31,7 @@ function fillSamples(values) {
   }
 }
 
-// The name of a file: of its title, by the same rules as the server's `file_stem`
+// Returns a file name for a title, by the same rules as the server's `file_stem`.
 
 function fileStem(title) {
   const stem = title.trim().replace(/\.[A-Za-z0-9]{1,5}$/, "").normalize("NFC").toLowerCase();
@@ -77,7 +77,7 @@ function jsonIn(text, fallback) {
   }
 }
 
-// Puts a help text below the button that opened it, inside of the window.
+// Places a help popover below the button that opened it, or above it near the bottom of the window.
 
 function placeBesideButton({ target: help, newState }) {
   if (newState !== "open") return;
@@ -94,7 +94,7 @@ function waitingTime(seconds) {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-// Settings in a URL: in the query, which the server reads, or where they are too long for that in the fragment
+// Design links: the form's values in the query, which the server reads, or in the fragment if the query would be too long.
 
 const MAX_QUERY = 1800;
 const MAX_FRAGMENT = 30_000;
@@ -122,7 +122,7 @@ function designIn(fragment) {
   }
 }
 
-// A lasting URL in the notations in which people paste one, by the same rules as the server's `lasting_texts`
+// Snippets with a lasting URL, such as Markdown and HTML, by the same rules as the server's `lasting_texts`.
 
 function escapeHtml(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
@@ -140,7 +140,7 @@ function lastingText(id, template, data, title) {
     .replace(/\{(\w+)\}/g, (whole, name) => (name in members ? escapeHtml(members[name]) : whole));
 }
 
-// Swatches beside a colour or a background
+// Swatches below fields for colours and backgrounds.
 
 const COLOURS = ["#1d1a17", "#ffffff", "#b9502a", "#d4a017", "#2f6f62", "#1f5a86", "#6d3f73", "#a8261c"];
 const BACKGROUNDS = [

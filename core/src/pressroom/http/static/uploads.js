@@ -1,11 +1,11 @@
-// Files in a field: chosen, dropped or pasted, they become the `data:` URL that is the field's text.
+// File fields: a file that is chosen, dropped or pasted becomes the field's text, as a `data:` URL.
 
 const $ = (selector, root) => root.querySelector(selector);
 const MAX_EDGES = [2048, 1024, 512, 256, 128];
 
 class Refused extends Error {}
 
-// Connects the fields that take files. An image that is dropped onto the canvas, or pasted, goes into the first of them.
+// Connects the file fields. An image that is pasted, or dropped onto the canvas, goes into the first one.
 export function connectUploads(fields, canvas) {
   const [first] = fields.map((field) => new Upload(field));
   if (canvas) first.acceptDrops(canvas);
@@ -27,7 +27,7 @@ class Upload {
     this.remove = $("[data-remove]", this.box);
     this.types = this.picker.accept.split(",");
     for (const plain of this.box.querySelectorAll(".upload-plain")) plain.remove();
-    // The file alone changes nothing: what it becomes does.
+    // Choosing a file doesn't change the form's input; the `data:` URL does, with an event of its own.
     this.picker.addEventListener("input", (event) => event.stopPropagation());
     this.picker.addEventListener("change", () => this.take(this.picker.files[0]));
     this.remove.addEventListener("click", () => {
@@ -72,7 +72,7 @@ class Upload {
     return Math.floor(((this.field.spec.max ?? 200_000) - 64) * 0.75);
   }
 
-  // The file as it is where the parameter takes it so, else converted and made smaller until it fits.
+  // Returns the file as a `data:` URL: unchanged if it's acceptable, else converted and scaled down to fit.
   async read(file) {
     const known = this.types.includes(file.type);
     if (file.type === "image/svg+xml" && known) {
@@ -98,7 +98,7 @@ class Upload {
     return new Promise((resolve) => canvas.toBlob(resolve, type, 0.9));
   }
 
-  // Shows the image that the field holds.
+  // Shows the image that the field contains.
   follow() {
     const { text } = this.field;
     const holds = text.startsWith("data:");

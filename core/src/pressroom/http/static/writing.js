@@ -1,9 +1,11 @@
-// Writing: a preview beside the text, and drafts that outlive the page. Without JavaScript a button shows the preview.
+// The article editor: a live preview beside the text, and drafts that survive closing the page. Without JavaScript, a
+// button shows the preview.
 
 const PAUSE_MS = 350;
 const BUSY_MS = 3000;
 
-// Markup of this server: for a sandboxed frame, in which nothing runs, and for pages that are only read.
+// Trusted Types policy for this server's own HTML: previews, in a sandboxed iframe without scripts, and pages that are
+// fetched again.
 const ownPages = globalThis.trustedTypes?.createPolicy("own-pages", { createHTML: (html) => html });
 
 class Writing {
@@ -17,7 +19,7 @@ class Writing {
     $("[data-plain-preview]", form).hidden = true;
     this.start = this.values();
     forgetSent("saved" in form.dataset);
-    // A form that was just refused holds what was typed, which is newer than what is kept.
+    // After a refused submission, the form contains the newest text, so the stored draft isn't restored.
     if (!$("[data-refused]")) this.restore();
     this.offerOthers();
     for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.place.key));
@@ -48,8 +50,8 @@ class Writing {
     return Object.keys(values).some((name) => values[name] !== this.start[name]);
   }
 
-  // This tab's draft is put back where it continues what is shown. One of an older version, or of an article that was
-  // begun before, is offered like those of other tabs.
+  // Restores this tab's draft if it belongs to the version that is shown. A draft of another version, or of an earlier
+  // new article, is offered like the drafts of closed tabs.
   restore() {
     const draft = drafts.read(this.place.key);
     if (!draft?.values || !this.isNews(draft)) return;
@@ -63,7 +65,8 @@ class Writing {
     for (const [name, value] of Object.entries(draft.values)) {
       if (this.form.elements[name]) this.form.elements[name].value = value;
     }
-    // The version that it was written upon: whatever was saved since is shown before anything is written over.
+    // Send the version that the draft is based on, so that the server reports a conflict instead of overwriting later
+    // changes.
     if (draft.version) this.form.elements.version.value = draft.version;
     const notice = $("[data-restored]", this.form);
     const time = $("time", notice);
@@ -78,7 +81,7 @@ class Writing {
     this.edited(this.body);
   }
 
-  // Shows the drafts that no other tab has open; nothing of them is in the form until somebody asks for it.
+  // Offers the drafts that no open tab uses. The form only changes when the user picks one.
   async offerOthers() {
     const others = (await this.place.left()).filter(({ draft }) => this.isNews(draft));
     const notice = $("[data-offered]", this.form);
@@ -106,7 +109,7 @@ class Writing {
     notice.hidden = !others.length;
   }
 
-  // Goes on with a draft from before. What is in the form now stays a draft too.
+  // Continues with an earlier draft. Unsaved changes in the form become another draft.
   take(key, draft) {
     if (this.isChanged) {
       this.keep();
@@ -124,7 +127,7 @@ class Writing {
     if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
   }
 
-  // Images that are dropped on the text or pasted into it go to the media library, and are shown where they were put.
+  // Uploads images that are dropped on the text or pasted into it to the media library, and inserts them at the caret.
   takeImages() {
     $("[data-image-help]", this.form).hidden = false;
     this.body.addEventListener("dragover", (event) => {
@@ -132,7 +135,7 @@ class Writing {
     });
     const take = async (event, data) => {
       const images = [...data.files].filter((file) => file.type.startsWith("image/"));
-      // Word processors put an image of the text beside the text.
+      // Word processors put an image of the copied text on the clipboard as well: paste the text instead.
       if (!images.length || data.types.includes("text/plain")) return;
       event.preventDefault();
       for (const image of images) await this.insertImage(image);
@@ -158,7 +161,7 @@ class Writing {
     }
     const start = this.body.value.indexOf(place);
     if (start >= 0) {
-      // The caret stays where it is: `preserve` would select what is put in if the caret is at its end.
+      // Restore the caret by hand: `preserve` would select the inserted text if the caret is at its end.
       const [caret, end] = [this.body.selectionEnd, start + place.length];
       this.body.setRangeText(shown, start, end, "end");
       if (caret < start) this.body.setSelectionRange(caret, caret);
@@ -174,7 +177,8 @@ class Writing {
     $("[data-kept]", this.form).textContent = kept ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
   }
 
-  // Shows whether the text is too long, and returns it. UTF-8 needs at most three bytes for each unit of a string.
+  // Shows an error if the text is too long, and returns whether it is. UTF-8 needs at most three bytes for each UTF-16
+  // code unit.
   checkLength() {
     const line = $("[data-too-long]", this.form);
     const units = this.body.value.length;
@@ -201,7 +205,7 @@ class Writing {
     try {
       sessionStorage.setItem(SENT, this.place.key);
     } catch {
-      // The draft is offered once more.
+      // At worst, the saved text is offered as a draft again.
     }
   }
 
@@ -215,7 +219,7 @@ class Writing {
     $("[data-preview-state]", this.form).textContent = text;
   }
 
-  // One request at a time; an answer to an earlier text than the newest is dropped, and the newest is asked for.
+  // Sends one request at a time. If the text changes meanwhile, the response is dropped and another request follows.
   async preview() {
     if (this.isAsking || this.checkLength()) return;
     const asked = this.asked;
@@ -269,7 +273,7 @@ function element(name, ...content) {
 for (const form of $$("[data-writing]")) new Writing(form);
 if ($("[data-draft-saved]")) forgetSent(true);
 
-// A publication that is under way: the page follows its steps. Without JavaScript the browser reloads it.
+// Polls the steps of a publication in progress. Without JavaScript, the browser reloads the page.
 
 const FOLLOW_MS = 1500;
 
@@ -281,7 +285,7 @@ async function followSteps() {
     const text = await answer.text();
     const page = new DOMParser().parseFromString(ownPages ? ownPages.createHTML(text) : text, "text/html");
     const fresh = $("#publications", page);
-    // What somebody is filling in stays.
+    // Don't replace a form that the user is filling in.
     if (answer.ok && fresh && !box.contains(document.activeElement)) {
       box.replaceChildren(...fresh.childNodes);
       if (!("follow" in fresh.dataset)) {
@@ -291,14 +295,14 @@ async function followSteps() {
       }
     }
   } catch {
-    // The next look may succeed.
+    // The next poll may succeed.
   }
   setTimeout(followSteps, FOLLOW_MS);
 }
 
 if ($("[data-follow]")) setTimeout(followSteps, FOLLOW_MS);
 
-// The calendar: what is still to come can be dragged to another day. Its own form does the same without a mouse.
+// The calendar: upcoming entries can be dragged to another day. Each has a form that does the same without a mouse.
 
 let moving = null;
 
@@ -338,8 +342,8 @@ for (const day of $$("[data-day]")) {
   });
 }
 
-// Rows of a form are moved without loading the page, by buttons or by a handle; saving keeps the order.
-// Pointer events also work on touch screens, unlike the drag and drop of the calendar.
+// Sortable rows of a form: users move them with buttons or a handle, without a page load, and save the order with the form.
+// Pointer events also work on touch screens, unlike the calendar's drag and drop.
 
 function renumber(list) {
   for (const [index, one] of [...list.children].entries()) {
@@ -353,7 +357,7 @@ function renumber(list) {
   }
 }
 
-// The row stays where it is until it is dropped: a line shows the place. Escape, or a second finger, drops it nowhere.
+// Drags a row. It only moves when it's dropped; a line shows where. Escape or a lost pointer capture cancels.
 function dragRow(list, row, event) {
   const handle = event.currentTarget;
   const ends = new AbortController();
@@ -362,7 +366,7 @@ function dragRow(list, row, event) {
     const { top, height } = one.getBoundingClientRect();
     return top + height / 2;
   };
-  // The handle is not in the middle of a row that takes two lines.
+  // In rows with two lines, the handle is not at the vertical middle.
   const held = event.clientY - middle(row);
   let before = row;
   const mark = () => {
