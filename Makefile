@@ -1,7 +1,7 @@
-# Everything happens in .venv, from the hashed lock. `make` alone lists the commands.
+# All commands run in .venv, which is installed from the hashed lock. `make` without a target lists them.
 SHELL := /bin/sh
-# The system's Python comes first, where it is new enough: distributions compile it for speed. One that was compiled by hand or
-# by pyenv, with the defaults, takes half as long again for everything.
+# Prefers the system's Python if it's new enough, since distributions compile it with optimisations. A default build, by hand
+# or by pyenv, takes about 50 % longer for everything.
 PYTHON ?= $(shell for p in /usr/bin/python3.13 /usr/bin/python3.12 /usr/bin/python3.11 python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 LOCAL := -e core $(foreach plugin,$(PLUGINS),-e $(plugin))
 PACKAGES := pressroom $(notdir $(shell sed -n 's/^name = "\(.*\)"/\1/p' $(wildcard plugins/*/pyproject.toml)))
-# On a terminal the installers show how far they are; elsewhere a line for each step will do.
+# The installers only show their progress on a terminal.
 QUIET := $(shell test -t 2 || echo --quiet)
 PIP := $(BIN)/python -m pip install $(QUIET) --disable-pip-version-check
 UV := $(BIN)/uv pip install $(QUIET) --python $(BIN)/python
@@ -18,10 +18,10 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-anno
 	--custom-compile-command "make lock" $(UPGRADE)
 EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 
-# A run starts hundreds of processes: without bytecode each would compile the server again.
+# Write bytecode even if the environment disables it, or each of the hundreds of processes of a run recompiles the server.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Many tests wait for something: twice as many workers as cores keep two cores busy.
+# Two workers per core, for two cores, since many tests spend most of their time waiting.
 WORKERS ?= 4
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)
 EMPTY :=
@@ -73,7 +73,7 @@ lock: | $(VENV)/bin/python ## renew the hashed locks
 clean: ## remove what the commands above made
 	rm -rf $(VENV) .tox .cache docs/site dist
 
-# What needs no tests to run, side by side.
+# Checks that run in parallel and without tests.
 lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -83,11 +83,11 @@ lint:
 types:
 	$(BIN)/mypy
 
-# Compiles the tests once. Otherwise each worker would, at the same time.
+# Compiles the tests once, so that the workers don't all do it at the same time.
 collect:
 	@$(BIN)/python -m pytest --collect-only -qq tests --ignore tests/bench >.cache/collected.txt || { cat .cache/collected.txt; exit 1; }
 
-# Compiles the sources with the probes of coverage once, for the same reason.
+# Compiles the sources with coverage instrumentation once, for the same reason.
 marks:
 	@$(BIN)/python tests/support/marked_code.py core/src $(PLUGINS:%=%/src)
 
@@ -96,8 +96,8 @@ $(VENV)/bin/python:
 	@echo "Making $(VENV) with $(PYTHON)"
 	@$(PYTHON) -m venv $(VENV)
 
-# Local packages carry no hash, so they are installed after everything that does. Their build tools are in the lock.
-# uv takes seconds where pip takes a minute; pip knows of a mirror that is configured for it alone.
+# Local packages have no hashes, so they are installed separately, after the locked ones. Their build tools are locked.
+# uv takes seconds, and pip a minute. pip is the fallback, as it may be configured to use a mirror that uv doesn't know.
 define install
 @echo "[1/3] Installing the build tools into $(VENV)"
 @$(PIP) --require-hashes -r .lock/install.txt
