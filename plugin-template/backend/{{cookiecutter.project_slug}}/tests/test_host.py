@@ -1,4 +1,4 @@
-"""The backend, as the server uses it."""
+"""Tests of the backend in a running server."""
 
 import httpx
 from pressroom.testing import RunningHost

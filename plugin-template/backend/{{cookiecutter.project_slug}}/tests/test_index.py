@@ -1,4 +1,4 @@
-"""The index by itself."""
+"""Tests of the index without a server."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The plugin fulfils the contract with the host."""
+"""Tests that the plugin fulfils its contract with the host."""
 
 from pressroom.testing import assert_plugin_conforms
 

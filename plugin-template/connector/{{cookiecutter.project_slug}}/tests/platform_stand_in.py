@@ -14,7 +14,7 @@ TOKEN = "a-token-of-the-tests"
 
 
 class Platform(ThreadingHTTPServer):
-    """The posts that the platform keeps, by their IDs."""
+    """An HTTP server that stores posts by ID."""
 
     def __init__(self) -> None:
         """Listen on a free port."""

@@ -1,4 +1,4 @@
-"""The connector, against the stand-in for its platform."""
+"""Tests of the connector against the stand-in for its platform."""
 
 from collections.abc import Callable
 

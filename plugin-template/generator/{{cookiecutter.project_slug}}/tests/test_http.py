@@ -1,4 +1,4 @@
-"""The generator, as people and programs call it."""
+"""Tests of the generator over HTTP."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""The drawing, without a host."""
+"""Tests of the rendering, without a host."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""The tools, as AI clients call them."""
+"""Tests of the tools over MCP."""
 
 from collections.abc import Callable
 from typing import Any

@@ -17,7 +17,7 @@ class MemoryIndex:
     """
 
     def __init__(self) -> None:
-        """Do not connect yet: `open` does that."""
+        """Create an empty index. Connect in `open`, not here."""
         self._entries: OrderedDict[str, tuple[float, CacheEntry]] = OrderedDict()
 
     async def open(self) -> None:

@@ -15,7 +15,7 @@ PLUGIN = Plugin(
 
 
 def create(settings: object) -> CacheIndex:
-    """Return a new index. The server calls this once in each process, and `open` before anything else."""
+    """Return a new index. The server calls this once in each process, and `open` before any other method."""
     from {{ cookiecutter.package }}.index import MemoryIndex
 
     return MemoryIndex()

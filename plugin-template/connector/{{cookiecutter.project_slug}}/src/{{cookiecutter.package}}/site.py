@@ -27,13 +27,13 @@ CAPABILITIES: Final = Capabilities(draft=True, update=True, unpublish=True, tags
 
 
 class PlatformSite(BasicSite):
-    """A website on the platform. Whatever is not in `capabilities` is refused, with the messages in `refusals`."""
+    """A website on the platform. Operations that are not in `capabilities` are refused, with the messages in `refusals`."""
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {"delete": "this platform keeps every post: make it a draft"}
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        """Store what the requests need. No request is sent before a method is called."""
+        """Set up the API client. This sends no request."""
         headers = {"Authorization": f"Bearer {credential.get('token', '')}"}
         self._api = SiteApi(fetcher, f"the site {address.url}", f"{address.url}/api", headers)
 
@@ -47,7 +47,7 @@ class PlatformSite(BasicSite):
         return ConnectionReport((ConnectionCheck("publish", "ok", "posts can be written"),), CAPABILITIES)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post that an earlier attempt created, by its marker: the response may have been lost."""
+        """Return the post with this marker, which an earlier attempt may have created although its response was lost."""
         rows = (await self._api.get("/posts", {"marker": post.marker})).rows()
         return _remote_post(rows[0]) if rows else None
 

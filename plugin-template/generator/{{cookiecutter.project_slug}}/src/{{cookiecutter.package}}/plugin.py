@@ -53,7 +53,7 @@ PLUGIN = Plugin(
 )
 def draw(params: BadgeParams, call: Call) -> Artifact:
     """Draws a badge: a label on the left and a value on the right, each half as wide as its text."""
-    # Imported here, so that the worker process loads it, and not the server when it starts.
+    # Imported here, so that the worker process loads it instead of the server at startup.
     from {{ cookiecutter.package }}.render import render
 
     config: Config = call.config

@@ -1,4 +1,4 @@
-"""Rendering: from parameters to the file."""
+"""Renders badges as SVG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDE = frozenset("%@MW_mw")
 
 
 def render(params: BadgeParams, label_color: str) -> Artifact:
-    """Return the badge that the parameters describe; the colours are `#rrggbb` or `#rrggbbaa`."""
+    """Return a badge. Colours are `#rrggbb` or `#rrggbbaa`."""
     left, right = box_width(params.label), box_width(params.value)
     size = badge_size(params)
     svg = (
@@ -38,7 +38,7 @@ def render(params: BadgeParams, label_color: str) -> Artifact:
 
 
 def badge_size(params: TextParams) -> BadgeSize:
-    """Return the size that a badge with these texts has."""
+    """Return the size of a badge with these texts."""
     return BadgeSize(width=box_width(params.label) + box_width(params.value), height=HEIGHT)
 
 
@@ -48,7 +48,7 @@ def box_width(text: str) -> int:
 
 
 def text_width(text: str) -> int:
-    """Return the approximate width of a text, in pixels. It is drawn exactly that wide in any font."""
+    """Return the estimated width of a text, in pixels. `textLength` stretches it to exactly this width in any font."""
     return max(FONT_SIZE, math.ceil(sum(_em(character) for character in text) * FONT_SIZE))
 
 
@@ -70,7 +70,7 @@ def _text(text: str, x: int, background: str) -> str:
 
 
 def _ink(background: str) -> str:
-    """Return black or white, whichever contrasts with a colour on a white page (based on W3C's relative luminance)."""
+    """Return black or white, whichever is legible on a colour on a white page (with WCAG's luminance weights)."""
     channels = [int(background[index : index + 2], 16) for index in (1, 3, 5)]
     opacity = int(background[7:] or "ff", 16) / 255
     red, green, blue = (255 + (channel - 255) * opacity for channel in channels)

@@ -17,7 +17,7 @@ PLUGIN = Plugin(
 @hookimpl
 def pressroom_mcp_tools() -> Iterable[McpTool]:
     """Offer the tools."""
-    # Imported here, since SQLAlchemy would slow down every start of the server, and commands that need no table.
+    # Imported here, since SQLAlchemy would slow down every start of the server, and commands that don't use the table.
     from {{ cookiecutter.package }}.tools import add, list_notes
 
     return [add, list_notes]

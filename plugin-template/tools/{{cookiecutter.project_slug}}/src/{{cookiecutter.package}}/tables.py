@@ -1,4 +1,4 @@
-"""The table of the plugin. Its name begins with the plugin's ID, so that no other plugin uses it."""
+"""The table of the plugin. Its name begins with the plugin's ID, to avoid conflicts with other plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools, as AI clients call them. Each one only sees the notes of its caller."""
+"""The tools for AI clients. Callers only see their own notes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The migrations, with one file for each revision. A released revision never changes; the next revision names it."""
+"""Database migrations, one file per revision. Never change a released revision: add another that follows it."""
