@@ -13,7 +13,7 @@ from {{ cookiecutter.package }}.site import PlatformSite
 
 @pytest.fixture(scope="session")
 def pressroom_config() -> dict[str, Any]:
-    """Enable the plugin, and allow requests to the stand-in: by default, the server only connects to public IP addresses."""
+    """Enable the plugin, and allow requests to the stand-in, which is not on a public network."""
     return {"plugins": {"{{ cookiecutter.plugin_id }}": {}}, "fetch": {"private_networks": ["127.0.0.0/8"]}}
 
 

@@ -99,7 +99,7 @@ for (const line of $$("[data-site-page]")) {
   field?.addEventListener("input", show);
 }
 
-// The navigation scrolls: as a row on phones, and as a column in windows that aren't high enough. Brings the current link
+// The navigation scrolls: as a row on phones, and as a column in short windows. Brings the current link
 // into view without scrolling the page.
 
 const current = $(".account-nav [aria-current]");

@@ -27,7 +27,7 @@ CAPABILITIES: Final = Capabilities(draft=True, update=True, unpublish=True, tags
 
 
 class PlatformSite(BasicSite):
-    """A website on the platform. Operations that are not in `capabilities` are refused, with the messages in `refusals`."""
+    """A website on the platform. Operations outside `capabilities` are refused, with the messages in `refusals`."""
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {"delete": "this platform keeps every post: make it a draft"}
@@ -47,7 +47,7 @@ class PlatformSite(BasicSite):
         return ConnectionReport((ConnectionCheck("publish", "ok", "posts can be written"),), CAPABILITIES)
 
     async def find(self, post: Post) -> RemotePost | None:
-        """Return the post with this marker, which an earlier attempt may have created although its response was lost."""
+        """Return the post with this marker: an earlier attempt may have created it, but lost the response."""
         rows = (await self._api.get("/posts", {"marker": post.marker})).rows()
         return _remote_post(rows[0]) if rows else None
 

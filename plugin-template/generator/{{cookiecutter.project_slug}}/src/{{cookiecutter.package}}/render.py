@@ -70,7 +70,7 @@ def _text(text: str, x: int, background: str) -> str:
 
 
 def _ink(background: str) -> str:
-    """Return black or white, whichever is legible on a colour on a white page (with WCAG's luminance weights)."""
+    """Return black or white as the text colour on a background over a white page, by its approximate luminance."""
     channels = [int(background[index : index + 2], 16) for index in (1, 3, 5)]
     opacity = int(background[7:] or "ff", 16) / 255
     red, green, blue = (255 + (channel - 255) * opacity for channel in channels)
