@@ -137,9 +137,11 @@ def test_a_link_still_works_after_the_account_had_too_many_websites(
 
     async def fill() -> str:
         websites = Websites(ada.plugin)
-        for _ in range(ada.plugin.config.max_websites):
-            one = await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={})
-        return one.id
+        made = [
+            await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={})
+            for _ in range(ada.plugin.config.max_websites)
+        ]
+        return made[-1].id
 
     last = host.run(fill())
     with browser_of(host, ada) as browser:
