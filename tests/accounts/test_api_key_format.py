@@ -1,4 +1,4 @@
-"""How an API key is written."""
+"""The format of API keys."""
 
 import re
 import zlib

@@ -1,4 +1,4 @@
-"""What a process remembers of credentials."""
+"""The per-process credential cache."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ def identity(number: int = 1) -> Identity:
 
 
 class LookUps:
-    """Looks up as often as it is asked, and counts."""
+    """Counts its look-ups."""
 
     def __init__(self, found: Identity | None = None) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""How e-mail addresses are compared."""
+"""Normalisation and comparison of e-mail addresses."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The link for the first account that `serve` prints."""
+"""The setup link for the first account that `serve` prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.server import Server, command_environment, serving
 
 
 def token_of(server: Server) -> str:
-    """Return the token of the link that a server printed."""
+    """Return the token in the setup link that a server announced."""
     address = urlsplit(server.announced["setupUrl"])
     assert (f"{address.scheme}://{address.netloc}", address.path) == (server.url, "/setup")
     token: str = parse_qs(address.query)["token"][0]
@@ -25,7 +25,7 @@ def token_of(server: Server) -> str:
 
 
 def token_shown_to_people(folder: Path) -> str:
-    """Return the token in the line that a second server prints for people."""
+    """Return the token in the setup link that a second server prints in its text output."""
     with (folder / "people.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "pressroom", "serve", "--port", "0", "--config", str(folder / "pressroom.toml")],

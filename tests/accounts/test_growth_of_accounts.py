@@ -1,4 +1,4 @@
-"""Nothing of an account grows without end, however often it is asked for."""
+"""No data of an account grows without bound, however many requests are sent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
 
 @pytest.fixture
 async def contexts(settings: Settings) -> AsyncIterator[Mapping[str, PluginContext]]:
-    """Give the contexts of the plugins, in a process that runs no jobs."""
+    """Yield the plugins' contexts in a process that runs no jobs."""
     async with services(LoadedApp(settings), works=False) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""Which ID tokens are believed."""
+"""Validation of ID tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody who knew a password for a while, and what stays of it when the owner changes it."""
+"""An intruder who knew a password for a while: what survives the owner's password change."""
 
 from __future__ import annotations
 

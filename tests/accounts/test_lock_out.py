@@ -1,4 +1,4 @@
-"""Whoever signs in with wrong passwords, to keep the owner of an account out or to guess what it is."""
+"""Repeated sign-ins with wrong passwords, to lock an owner out or to guess the password."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRONG = "violet harbour lantern mist"
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[RunningHost]:
-    """Return a host behind a proxy, with an account."""
+    """Return a host behind one trusted proxy, with an account."""
     accounts = {"sign_in_rate_account": "3/hour", "sign_in_rate_account_total": "6/hour"}
     config = {"server": {"trusted_proxies": 1}, "accounts": accounts}
     with RunningHost(settings_for_test(config, tmp_path)) as running:
@@ -33,7 +33,7 @@ def host(tmp_path: Path) -> Iterator[RunningHost]:
 
 
 def sign_in(browser: BrowserWithoutScreen, password: str, address: str, email: str = EMAIL) -> Page:
-    """Send the form of the sign-in page from a client address."""
+    """Submit the sign-in form from a client IP address."""
     fields = browser.get("/sign-in").fields("/sign-in")
     return browser.post("/sign-in", {**fields, "email": email, "password": password}, **{"X-Forwarded-For": address})
 
@@ -52,9 +52,9 @@ def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHos
         owner.submit(page, "/sign-out")
         for number in range(8):
             sign_in(stranger, WRONG, f"203.0.113.{number}")
-        # The guesses are bounded, for an unknown browser of the owner as well …
+        # Guesses are limited, even from an unknown browser of the owner …
         assert sign_in(stranger, PASSWORD, "192.0.2.1").status == 429
-        # … and the owner gets in, even from an address that the stranger guesses from.
+        # … but the owner's known browser gets in, even from an IP address that the attacker uses.
         assert sign_in(owner, PASSWORD, "203.0.113.1").path == "/dashboard"
 
 
@@ -99,7 +99,7 @@ async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     flood = [asyncio.create_task(hashes.matches("", WRONG)) for _ in range(260)]
     ended, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
-    # Those that find 200 waiting are told at once; nobody waits for more than these.
+    # Calls that find 200 waiting are refused immediately; nobody waits for more than 200 others.
     assert sum(type(one.exception()) is Overloaded for one in ended) == 60
     await asyncio.wait([one for one in flood if one not in ended], return_when=asyncio.FIRST_COMPLETED)
     for one in flood:

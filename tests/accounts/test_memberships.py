@@ -1,4 +1,4 @@
-"""Members of accounts, invitations, and the account that a session works in, on every database."""
+"""Account members, invitations, and the account that a session works in, on every database."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -111,7 +111,7 @@ async def test_of_many_who_use_a_link_at_once_one_wins(
     )
     assert sorted(type(one).__name__ for one in outcomes if isinstance(one, Exception)) == ["NotFound"] * 5
     (member,) = await memberships.of_account(ada.id)
-    # Whoever was too late has no account left over from it.
+    # A person whose invitation was already used leaves no account behind.
     assert await users.by_email("new@example.com") in (None, member.member)
 
 
@@ -274,7 +274,7 @@ async def test_a_session_works_in_its_own_account_or_where_it_was_let_in(
     assert (await found(sessions, token)).is_member
     await sessions.work_in(session, ada.id)
     assert where(await found(sessions, token)) == (bob.email, ada.email, "editor", False)
-    # Another browser of the same person is where it was.
+    # Another session of the same person is unaffected.
     assert where(await found(sessions, await sessions.start(bob.id)))[1] == bob.email
     await sessions.work_in(session, "")
     assert where(await found(sessions, token)) == (bob.email, bob.email, "owner", False)
@@ -289,7 +289,7 @@ async def test_a_changed_role_holds_from_the_next_request(
     assert (await found(sessions, token)).role == "reader"
     async with database.writing() as session:
         await session.execute(update(MembershipRow).values(role="admin"))
-    # What this version does not know may only read.
+    # A role unknown to this version is treated as read-only.
     assert (await found(sessions, token)).role == "reader"
 
 

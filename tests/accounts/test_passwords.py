@@ -1,4 +1,4 @@
-"""Which passwords are taken, and how they are kept."""
+"""Password acceptance and hashing."""
 
 import asyncio
 import threading
@@ -118,7 +118,7 @@ async def test_nobody_s_hash_costs_what_a_real_one_costs() -> None:
 
 
 class CountingHasher(PasswordHasher):
-    """Counts how many checks run at the same time, and holds them until told."""
+    """Counts concurrent checks and holds them until told to continue."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)

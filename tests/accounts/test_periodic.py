@@ -1,4 +1,4 @@
-"""Periodic background tasks: rounds at an interval, and a last one when the server ends."""
+"""Periodic background tasks: rounds at an interval, and a final one when the server stops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HOUR = 3600.0
 
 
 async def rounds_until_the_end(seconds: float, at_least: int, *, end_after: float = 0.0) -> int:
-    """Return how many rounds a task did that was stopped after `at_least`."""
+    """Return how many rounds a task ran before it was stopped, which is after `at_least` rounds."""
     count = 0
     enough = asyncio.Event()
 

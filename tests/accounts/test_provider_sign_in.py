@@ -1,4 +1,4 @@
-"""Whoever comes back from the identity provider with made-up codes."""
+"""Callbacks from the identity provider with made-up codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def host(tmp_path: Path) -> Iterator[RunningHost]:
 
 
 def left(browser: BrowserWithoutScreen) -> str:
-    """Go to the provider, and return the URL there."""
+    """Start a sign-in at the provider and return its authorisation URL."""
     fields = browser.get("/sign-in").fields("/sign-in/provider")
     answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
     return str(answer.headers["Location"])
@@ -50,7 +50,7 @@ def test_made_up_codes_are_not_sent_on_without_end(host: RunningHost) -> None:
             for number in range(5)
         ]
         assert statuses == [400, 400, 400, 429, 429]
-        # Others get in, and as often as they like: what succeeds is not counted.
+        # Others can still sign in, without limit: successful sign-ins are not counted.
         for _ in range(4):
             query = asyncio.run(oidc_provider.sign_in(left(ada), "ada", BASE + CALLBACK))
             answer = ada.client.get(CALLBACK, params=query, headers={"X-Forwarded-For": "198.51.100.7"})

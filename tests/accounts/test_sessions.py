@@ -29,7 +29,7 @@ async def user(database: SqlDatabase, database_settings: Settings) -> User:
 
 
 async def age(database: SqlDatabase, token: str, *, created: timedelta, seen: timedelta) -> None:
-    """Let a session look as if it had begun and been used so long ago."""
+    """Backdate a session's creation and last use by `created` and `seen`."""
     now = datetime.now(UTC)
     values = {"created_at": now - created, "seen_at": now - seen}
     async with database.writing() as session:

@@ -1,4 +1,4 @@
-"""Links for the first account, on every database."""
+"""One-time links for the first account, on every database."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Signing in with a password, and how often that may fail."""
+"""Signing in with a password, and the rate limits on failures."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ async def test_a_known_browser_is_limited_apart_from_all_others(
     answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", "laptop") for _ in range(4)]
     assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 3 + ["rate_limited"]
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.1", "phone") == "ada@example.com"
-    # However many browsers somebody knew the password in once: together they are bounded, too.
+    # All browsers that once signed in with the right password share one limit, however many there are.
     answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", f"one {n}") for n in range(10)]
     assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 5 + ["rate_limited"] * 5
 
@@ -149,7 +149,7 @@ async def test_guesses_that_are_made_all_at_once_are_limited_too(
 
 
 class Away:
-    """A limiter whose store is away."""
+    """A limiter whose store is unavailable."""
 
     async def _fail(self, *_arguments: object) -> Any:
         raise BackendError("the store is away")

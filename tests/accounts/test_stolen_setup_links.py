@@ -1,4 +1,4 @@
-"""A stranger who is faster than the operator at a new server, or who finds a link for the first account."""
+"""An attacker who reaches a new server before its operator, or who finds a setup link for the first account."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_link_that_was_left_over_makes_no_second_account(tmp_path: Path, capfd
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         token = host.run(host.host.accounts.setup_links.create())
         page = browser.get(f"/setup?token={token}")
-        # What a stranger can read elsewhere does not hold the link.
+        # The link does not leak to other sites or caches.
         assert page.response.headers["Referrer-Policy"] == "same-origin"
         assert page.response.headers["Cache-Control"] == "no-store"
         add_person(host)

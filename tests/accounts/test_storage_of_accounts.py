@@ -1,4 +1,4 @@
-"""An account cannot fill the disk."""
+"""Storage quotas: an account cannot fill the disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEGABYTE = 1_000_000
 
 @pytest.fixture(scope="module", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host on which every plan includes 3 MB."""
+    """Return a host whose plan includes 3 MB of storage."""
     folder = tmp_path_factory.mktemp("storage")
     with databases.database_config(request.param, folder) as storage:
         config: dict[str, Any] = {
@@ -81,12 +81,12 @@ def test_a_stranger_cannot_collect_exports_at_the_same_moment(host: RunningHost,
     assert _exports(host, bob) == 1
 
 
-# 200 kB, and as much again for the version. Long words take the server less time than many.
+# 200 kB, and again as much for the version. A few long words cost the server less time than many short ones.
 BODY = f"{'word' * 250}\n" * 200
 
 
 def fill(client: Client) -> list[str]:
-    """Write articles until there is no room, and return their ids."""
+    """Create articles until storage is full, and return their IDs."""
     ids: list[str] = []
     for number in range(20):
         result = client.call("create_content", title=f"Article {number}", body=BODY)

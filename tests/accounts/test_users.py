@@ -256,7 +256,7 @@ async def test_an_account_and_its_person_are_made_together_or_not_at_all(users: 
 async def test_however_many_people_there_are_each_is_found_by_an_index(database: SqlDatabase, found: str) -> None:
     async with database.reading() as session:
         if database.dialect == "postgresql":
-            # Tables as small as these are read whole, unless that is forbidden.
+            # PostgreSQL scans tables this small sequentially unless told not to.
             await session.execute(text("SET LOCAL enable_seqscan = off"))
             rows = (await session.execute(text(f"EXPLAIN SELECT 1 FROM {found}"))).all()
             assert "Seq Scan" not in str(rows)

@@ -1,4 +1,4 @@
-"""`pressroom users`, run as operators and programs run it."""
+"""`pressroom users`, run by operators and by programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Command:
         return json.loads(done.stdout)
 
     async def let_in(self, account: str, person: str) -> None:
-        """Make somebody a reader in the account of somebody else."""
+        """Add a person as a reader to another person's account."""
         settings = databases.settings_with_database(self._storage, self._folder / "data")
         async with databases.migrated(settings) as database:
             users = Users(database, settings)
@@ -57,7 +57,7 @@ async def _migrate(settings: Settings) -> None:
 
 @pytest.fixture(params=databases.KINDS)
 def users(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]:
-    """Return the command on an embedded database that does not exist yet, and on a migrated PostgreSQL database."""
+    """Return the command for an embedded database that does not exist yet, and for a migrated PostgreSQL database."""
     with databases.database_config(request.param, tmp_path / "data", tables=True) as storage:
         if "database" in storage:
             asyncio.run(_migrate(databases.settings_with_database(storage, tmp_path / "data")))
@@ -66,7 +66,7 @@ def users(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]:
 
 @pytest.fixture(scope="module")
 def with_ada(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """Return the command on an embedded database with one account; tests leave it as it is."""
+    """Return the command for an embedded database with one account; tests must leave it unchanged."""
     command = Command(tmp_path_factory.mktemp("ada"), {})
     assert command("add", "ada@example.com").returncode == 0
     return command

@@ -1,4 +1,4 @@
-"""What a person reads on a terminal with every built-in plugin: little where all is well, problems first."""
+"""Terminal output with every built-in plugin: brief if all is well, problems first."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, e
         while True:
             try:
                 text += os.read(shown, 65_536) or b""
-            except OSError:  # the terminal is closed: the process has ended
+            except OSError:  # the terminal is closed: the process has exited
                 break
         process.wait(60)
         os.close(shown)

@@ -1,4 +1,4 @@
-"""The `pressroom` command, run as people and programs run it."""
+"""The `pressroom` command, run by people and by programs."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: 
 
 
 SERVING = {"aiohttp", "alembic", "httpcore", "httpx", "limits", "mako", "prometheus_client", "snowballstemmer"}
-"""What takes long to import, and is needed to answer requests, to change the schema or to read articles."""
+"""Packages that are slow to import and needed only to serve requests, migrate the database or read articles."""
 
 GENERATORS_ALONE = "builtin_plugins = false\n[plugins.qr_code_generator]\n[plugins.image_generator]\n"
 
@@ -267,7 +267,7 @@ def test_escape_sequences_in_values_and_names_never_reach_the_terminal(tmp_path:
 
 
 def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **variables: str) -> str:
-    """Run a command in a terminal of 40 columns and return all that it wrote there."""
+    """Run a command in a 40-column terminal and return its output."""
     main_end, terminal = pty.openpty()
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     environ = {**environ, "TERM": "xterm-256color", "COLUMNS": "40", "PYTHONUTF8": "1", "NO_COLOR": "", **variables}

@@ -1,4 +1,4 @@
-"""`pressroom migrations` finds what tables and migrations disagree about, and writes the migration that is missing."""
+"""`pressroom migrations` detects differences between tables and migrations, and writes the missing migration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MORE = TABLES.replace("String(80)", "String(200)").replace(
 
 
 class Drawer:
-    """A plugin with a table and no migrations yet, and the commands for it."""
+    """A plugin with a table and no migrations yet, and the commands to run on it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,18 +49,18 @@ class Drawer:
         (folder / "pressroom.toml").write_text('builtin_plugins = false\nplugins_dir = "plugins"\n')
 
     def describe(self, tables: str) -> None:
-        """Write what the tables should be."""
+        """Write the plugin's table definitions."""
         (self.package / "tables.py").write_text(tables)
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """Run `pressroom migrations`; return its exit code and all that it wrote."""
+        """Run `pressroom migrations`; return its exit code and its combined output."""
         environment = command_environment(self.folder)
         path = f"{self.folder / 'plugins'}:{environment['PYTHONPATH']}"
         done = run_command(["migrations", *arguments], cwd=self.folder, env={**environment, "PYTHONPATH": path})
         return done.returncode, done.stdout + done.stderr
 
     def revisions(self) -> list[Path]:
-        """Return the files of the migrations, in order."""
+        """Return the migration files in order."""
         return sorted((self.package / "migrations" / "versions").glob("*.py"))
 
 
@@ -97,7 +97,7 @@ def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> No
     assert second.name == "0002_add_kept_at.py"
     source = second.read_text()
     assert 'revision = "0002"\ndown_revision = "0001"\n' in source
-    assert "sa.BigInteger()" in source  # what the database has, since the class may change later
+    assert "sa.BigInteger()" in source  # the column type in the database, since the class may change later
     assert "Timestamp" not in source
     assert drawer.run("check", "drawer")[0] == 0
     assert drawer.run("new", "drawer", "nothing") == (0, "The migrations of drawer make its tables already.\n")

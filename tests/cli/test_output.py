@@ -1,4 +1,4 @@
-"""What commands write, in the process that writes it."""
+"""Output of commands, tested in-process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pressroom.errors import PluginError
 
 
 def steers_a_terminal(char: str) -> bool:
-    """Tell whether a character is a control, a direction mark, or half of a surrogate pair."""
+    """Return whether a character is a control character, a bidirectional control or half of a surrogate pair."""
     direction = unicodedata.bidirectional(char) in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     return direction or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
 

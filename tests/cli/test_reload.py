@@ -1,4 +1,4 @@
-"""`pressroom serve --reload` restarts when a source changes, and leaves nothing behind."""
+"""`pressroom serve --reload` restarts the server when a source changes, and leaves no processes behind."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ def pressroom_routes() -> list[Route]:
     return [Route("/helped", said)]
 """
 THREAD = "\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-"""After which a process must not be forked."""
+"""Appended to a source: starts a thread, after which a process must not be forked."""
 
 
 @pytest.fixture
 def reloading(tmp_path: Path) -> Iterator[Reloading]:
-    """Return a running command whose server answers."""
+    """Return a running command whose server is up."""
     with reloading_command(tmp_path) as running:
         running.wait_for("one")
         yield running
 
 
 def session(leader: int) -> list[str]:
-    """Return the processes of a session that still run."""
+    """Return the command lines of a session's running processes."""
     done = subprocess.run(["ps", "-A", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
     rows = [line.split(None, 2) for line in done.stdout.splitlines()]
     return [args for number, status, args in rows if number == str(leader) and not status.startswith("Z")]
 
 
 def wait_until_all_are_gone(reloading: Reloading) -> None:
-    """Return once no process of the command runs: those that servers have started end just after them."""
+    """Wait until no process of the command runs: those that servers started end shortly after them."""
     end = time.monotonic() + SECONDS
     while running := session(reloading.process.pid):
         assert time.monotonic() < end, running
@@ -77,7 +77,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     browser.request("GET", "/said")
     assert browser.getresponse().read() == b"one"
 
-    # A browser keeps its connection open, and nobody is refused meanwhile.
+    # A browser keeps its connection open, and no request is refused during the restart.
     reloading.write("two words")
     answers = {said(reloading.port, seconds=SECONDS)}
     while "two words" not in answers:
@@ -85,7 +85,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     assert answers <= {"one", "two words"}
     browser.close()
 
-    # What cannot be parsed is named, and the server runs on as it was.
+    # A file with a syntax error is reported, and the server keeps running unchanged.
     reloading.write("three", after="def broken(:\n    pass\n")
     line = len(PLUGIN.splitlines()) + 1
     reloading.wait_for_output(f"{reloading.plugin}, line {line}: ")
@@ -93,7 +93,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.write("four")
     reloading.wait_for("four")
 
-    # So it does where what is new cannot be configured.
+    # So it does if the new configuration is invalid.
     reloading.configure(CONFIG + "[server]\nprot = 1\n")
     reloading.wait_for_output("The new server exited (exit code 1). The server keeps running unchanged")
     assert "prot" in reloading.output
@@ -102,7 +102,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     reloading.write("five")
     reloading.wait_for("five")
 
-    # A server that ends by itself is started by the next change.
+    # A server that exits on its own is started again by the next change.
     reloading.write("six", after=END_AT_A_CALL)
     reloading.wait_for("six")
     said(reloading.port, "/end")
@@ -119,7 +119,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
 
 @pytest.mark.parametrize("after", ["", THREAD], ids=["imported before", "cannot be forked"])
 def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Path) -> None:
-    # In place of a built-in plugin, which is imported once for several servers.
+    # Replaces a built-in plugin, which is imported once for several servers.
     package = tmp_path / "packages" / "pressroom_devto"
     metadata = tmp_path / "packages" / "pressroom_devto-9.dist-info"
     package.mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
             running.write(word)
             running.wait_for(word)
 
-        # In the same second and of the same size, by which Python tells whether its cache is of this source.
+        # Same second and same size: Python compares these to decide whether its bytecode cache is valid.
         written = helper.stat().st_mtime_ns
         helper.write_text(HELPER.replace("$WORD", "two"))
         os.utime(helper, ns=(written, written // 10**9 * 10**9 + (written + 1) % 10**9))
@@ -144,7 +144,7 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
         (package / "said.txt").write_text(" words")
         running.wait_for("two words", "/helped")
 
-        # Without the process that starts servers, too.
+        # It works even after the process that starts servers is killed.
         os.kill(starting_process(running.process.pid), signal.SIGKILL)
         running.write("four")
         running.wait_for("four")
@@ -152,7 +152,7 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
 
 
 def starting_process(command: int) -> int:
-    """Return the process that a command of `--reload` starts its servers from: its only child."""
+    """Return the process that a `--reload` command starts its servers from: its only child."""
     done = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
     [child] = [pid for pid, parent in map(str.split, done.stdout.splitlines()) if parent == str(command)]
     return int(child)

@@ -1,4 +1,4 @@
-"""A command in the tests' own process does what it does in one of its own, and leaves that process as it was."""
+"""A command run in the tests' own process behaves as in a separate one, and leaves the process unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.server import command_environment
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which the command finds a plugin that prints and logs as it is imported."""
+    """Return an environment with a plugin that prints and logs when it is imported."""
     talking = "import structlog\nprint('printed')\nstructlog.get_logger().warning('logged')\n"
     install_plugin(tmp_path / "plugins", "talking", talking + SOUND)
     (tmp_path / "pressroom.toml").write_text("[plugins.talking]\n[logging]\nformat = 'text'\nlevel = 'warning'\n")
@@ -49,7 +49,7 @@ def test_it_is_the_same_in_both(
 
 
 def without_times(log: str) -> list[str]:
-    """Return the lines of a log without the time at which each was written."""
+    """Return the lines of a log without their timestamps."""
     return [line[line.find(" ") :] if line[:1].isdigit() else line for line in log.splitlines()]
 
 
@@ -66,7 +66,7 @@ def test_it_leaves_this_process_as_it_was(tmp_path: Path, environment: dict[str,
 
 
 def state() -> list[object]:
-    """Return what a command changes in its process."""
+    """Return the process-wide state that a command could change."""
     root = logging.getLogger()
     return [
         dict(os.environ),

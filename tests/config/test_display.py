@@ -1,4 +1,4 @@
-"""Showing the configuration, and its JSON Schema."""
+"""Displaying the configuration and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_schema_takes_every_duration_that_the_loader_takes(key: tuple[str, .
     try:
         Settings.model_validate(document)
     except ValidationError:
-        # Whether a text is within the bounds is more than a schema can tell.
+        # A schema cannot express the bounds of a duration written as a string.
         assert isinstance(duration, str) or not validator.is_valid(document)
     else:
         assert validator.is_valid(document)
@@ -192,7 +192,7 @@ def test_the_schema_and_the_loader_accept_the_same_references(
         document = {part: document}
     file = tmp_path / "pressroom.toml"
     file.write_text(toml_of(key, reference))
-    free = key.startswith("plugins.shout.config.")  # only its plugin knows what may be in there
+    free = key.startswith("plugins.shout.config.")  # only the plugin defines which keys are allowed there
     try:
         load(file, environ={"VALUE": text})
     except InvalidConfig:

@@ -1,4 +1,4 @@
-"""Loading: which file, who wins, where a value comes from, and all problems at once."""
+"""Loading: which file is read, precedence, where each value comes from, and reporting all problems at once."""
 
 from __future__ import annotations
 

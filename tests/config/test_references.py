@@ -1,4 +1,4 @@
-"""Values that the configuration reads from files and variables, which are shown to nobody."""
+"""Values that the configuration reads from files and variables, and that are never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a TOML file, and knowing on which line each key stands."""
+"""Reading a TOML file, with the line number of each key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def quoted(text: str) -> str:
 
 
 class Writer:
-    """Writes a document, and notes the line of each key as it goes."""
+    """Writes a document and records the line of each key."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw

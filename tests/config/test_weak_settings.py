@@ -1,4 +1,4 @@
-"""`pressroom doctor` says which settings open to strangers what is closed by default."""
+"""`pressroom doctor` lists settings that weaken the secure defaults."""
 
 from __future__ import annotations
 

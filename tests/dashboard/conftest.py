@@ -1,4 +1,4 @@
-"""A host with an account, and browsers without a screen."""
+"""A host with an account, and headless browsers."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def person(host: RunningHost) -> User:
-    """Return the account of the module."""
+    """Return the account shared by the module."""
     return add_person(host)
 
 
 @pytest.fixture
 def browser(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
-    """Return a browser that has never been here."""
+    """Return a fresh browser."""
     with BrowserWithoutScreen(host) as fresh:
         yield fresh
 
 
 @pytest.fixture
 def signed_in(host: RunningHost, browser: BrowserWithoutScreen, person: User) -> BrowserWithoutScreen:
-    """Return a browser in which the person has signed in."""
+    """Return a browser in which the person is signed in."""
     browser.enter(host, person)
     return browser
 
 
 @pytest.fixture
 def second(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
-    """Return another browser."""
+    """Return a second browser."""
     with BrowserWithoutScreen(host) as fresh:
         yield fresh

@@ -1,4 +1,4 @@
-"""The list of all calls: what it shows, how it is narrowed, where it ends."""
+"""The list of all calls: its content, filters and pagination."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.people import HOSTILE, BrowserWithoutScreen, Page, add_person
 
 PATH = "/dashboard/activity"
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-"""Far enough from midnight that a call of an hour ago is of the same day."""
+"""Far enough from midnight that a call an hour earlier falls on the same day."""
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def person(host: RunningHost) -> User:
 
 @pytest.fixture(scope="module")
 def keys(host: RunningHost, person: User) -> list[Connection]:
-    """Return two connections; the second is revoked."""
+    """Return two connections, the second of them revoked."""
     made = [host.run(host.host.accounts.api_keys.create(person.id, name))[0] for name in ("Laptop", HOSTILE[:60])]
     host.run(host.host.accounts.connections.revoke(person.id, made[1].id))
     return made
@@ -30,7 +30,7 @@ def keys(host: RunningHost, person: User) -> list[Connection]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _calls(host: RunningHost, person: User, keys: list[Connection]) -> None:
-    """Give the person 130 calls, ten on each of thirteen days."""
+    """Add 130 calls of the person, ten on each of thirteen days."""
     codes = ("ok", "ok", "validation_error", "ok", "quota_exceeded")
     tools = ("create_content", "generate_qr_code")
 

@@ -1,4 +1,4 @@
-"""Configurations to paste into AI clients."""
+"""Configuration snippets for AI clients."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_others_see_and_touch_none_of_it(
     csrf = second.get("/dashboard").fields("/sign-out")["csrf"]
     for action in ("revoke", "rename", "tools"):
         assert second.post(one, {"csrf": csrf, "action": action, "name": "Taken"}).status == 403
-    # Nor with the token of a connection of their own.
+    # A token for one of the other person's own connections does not work either.
     make(second, "Theirs")
     (theirs,) = connections(host, other)
     page = second.get(f"{LIST}/{theirs.id}")

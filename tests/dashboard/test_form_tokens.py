@@ -1,4 +1,4 @@
-"""Whoever gets hold of the token of one form, and posts another form with it."""
+"""Form tokens: a stolen token of one form is useless for any other form."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def browser(host: RunningHost, person: User) -> Iterator[BrowserWithoutScreen]:
 
 @pytest.fixture
 def flow(host: RunningHost, browser: BrowserWithoutScreen) -> Iterator[Flow]:
-    """Return a client that anybody may have registered, and the person's browser."""
+    """Return an OAuth client that anybody could have registered, and the person's browser."""
     headers = {"Origin": host.url}
     with (
         httpx.Client(base_url=host.url) as http,
@@ -83,7 +83,7 @@ def flow(host: RunningHost, browser: BrowserWithoutScreen) -> Iterator[Flow]:
 
 
 def stolen(browser: BrowserWithoutScreen) -> list[str]:
-    """Return every token of the pages whose content others may write."""
+    """Return every form token on the pages whose content other people can write."""
     page = browser.get(SHELF)
     return [page.fields(action)["csrf"] for action in ("/sign-out", SHELF, "/dashboard/shelf/7%20b")]
 
@@ -157,5 +157,5 @@ def test_pages_of_plugins_get_tokens_for_the_paths_that_they_name(browser: Brows
     assert browser.post(SHELF, page.fields(other)).status == 403
     assert browser.post("/dashboard/shelf/8", page.fields(other)).status == 403
     assert browser.post("/dashboard/shelf/7%2520b", page.fields(other)).status == 403
-    # The same path, spelled by another browser.
+    # The same path, percent-encoded differently.
     assert browser.post("/dashboard/shelf/%37%20b", page.fields(other)).status == 200

@@ -1,4 +1,4 @@
-"""What protects the forms: tokens, origins, bounds."""
+"""Form protection: tokens, origins and size limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inviting people, joining, switching, and what owner and member see of it."""
+"""Inviting people, joining, switching, and what owners and members see of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bob(host: RunningHost) -> User:
 
 @pytest.fixture(autouse=True)
 def alone(host: RunningHost, person: User) -> Iterator[None]:
-    """Leave the account to its owner alone after each test."""
+    """Remove all members and invitations from the account after each test."""
     yield
     accounts = host.host.accounts
     for member in host.run(accounts.memberships.of_account(person.id)):
@@ -73,7 +73,7 @@ def test_from_the_invitation_to_leaving(
 
 
 def _form(page: Any, action: str, member: User) -> dict[str, str]:
-    """Return the hidden fields of one member's form."""
+    """Return the hidden fields of the form for one member."""
     for form in page.tree.css("form[method=post]"):
         hidden = {one.attributes["name"]: one.attributes["value"] or "" for one in form.css("input[type=hidden]")}
         if hidden.get("id") == member.id and form.css_first(f"button[value={action}]"):
@@ -106,7 +106,7 @@ def test_the_switcher_leads_from_account_to_account(
     back = switch(theirs)
     assert "You switched accounts." in back.text
     assert "Latest calls" in back.text
-    # Nobody gets into an account by naming it.
+    # Knowing an account's ID does not grant access to it.
     stranger = add_person(host, "stranger@example.org")
     assert theirs.submit(back, SWITCH, account=stranger.id).status == 404
 

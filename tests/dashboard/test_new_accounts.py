@@ -1,4 +1,4 @@
-"""The first account by a one-time link, and accounts by sign-up."""
+"""The first account through a one-time link, and accounts through sign-up."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def setting(page: Page) -> str:
 
 @contextmanager
 def new_server(tmp_path: Path, **accounts: Any) -> Iterator[tuple[RunningHost, BrowserWithoutScreen, Page]]:
-    """Yield a new host, the browser in which its first account was made, and the page that it showed then."""
+    """Yield a new host, the browser that created its first account, and the page shown afterwards."""
     settings = settings_for_test({"accounts": accounts}, tmp_path)
     with RunningHost(settings) as running, BrowserWithoutScreen(running) as browser:
         page = browser.get(f"/setup?token={link(running)}")

@@ -1,4 +1,4 @@
-"""The account pages while the database is away."""
+"""The account pages while the database is unavailable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page of the dashboard: plan, quotas, calls."""
+"""The dashboard overview: plan, quotas, calls."""
 
 from __future__ import annotations
 

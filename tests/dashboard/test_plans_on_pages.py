@@ -1,4 +1,4 @@
-"""A person whose plan leaves tools out, and who does the same on the pages of the dashboard."""
+"""Plans: a tool that a plan leaves out cannot be used through the dashboard pages either."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STARTER = ["list_*", "get_content", "get_account_usage"]
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host with a plan that has everything, and one without some tools."""
+    """Return a host with two plans: one with all tools, one without some of them."""
     plans = {
         "free": {"title": "Starter", "tools": STARTER},
         "pro": {"title": "Professional", "tools": ["*"]},
@@ -30,7 +30,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def ada(host: RunningHost) -> Client:
-    """Return a client of an account with an article of two versions and a website, whose plan is the small one now."""
+    """Return a client of an account on the smaller plan, with an article of two versions and a website."""
     client = client_of(host, "ada@example.org")
     users = host.host.accounts.users
     host.run(users.set_plan(client.user_id, "pro"))
@@ -64,7 +64,7 @@ def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client)
             answer = _post(browser, path, pairs)
             assert answer.status_code == 403, (path, typed)
             assert f"{tool} is not in the plan Starter; it is in Professional" in answer.text
-        # What gives something up stays possible.
+        # Actions that only give something up remain possible.
         assert _post(browser, website, [("do", "pause"), ("csrf", tokens[website])]).status_code == 200
         host.run(host.host.accounts.users.set_plan(ada.user_id, "pro"))
         for path, typed, _ in forms[:1]:

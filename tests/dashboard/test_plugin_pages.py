@@ -1,4 +1,4 @@
-"""Pages that a plugin adds to the dashboard."""
+"""Dashboard pages added by plugins."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def pressroom_routes():
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host with such a plugin."""
+    """Return a host with a plugin that adds pages."""
     folder: Path = tmp_path_factory.mktemp("site")
     plugin = third_party.write_plugin(folder, SOURCE)
     with pytest.MonkeyPatch.context() as patch:

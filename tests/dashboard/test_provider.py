@@ -1,4 +1,4 @@
-"""Signing in at a real OpenID Connect provider."""
+"""Sign-in with a real OpenID Connect provider."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def provider() -> Iterator[OidcProvider]:
 
 @pytest.fixture
 def host(provider: OidcProvider, tmp_path: Path) -> Iterator[RunningHost]:
-    """Return a host whose public address is not the one that tests reach it at."""
+    """Return a host whose `base_url` differs from the URL that tests use."""
     settings = {"issuer": provider.issuer, "client_id": "basic", "client_secret": SECRET, "name": "Example ID"}
     config = {"base_url": BASE, "accounts": {"identity_provider": settings}}
     with RunningHost(settings_for_test(config, tmp_path)) as running:
@@ -40,7 +40,7 @@ def browser(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
 
 
 def leave(browser: BrowserWithoutScreen, page: Page, **typed: Any) -> str:
-    """Press the button that leads to the provider, and return where it leads."""
+    """Submit the sign-in form for the provider and return the redirect target."""
     fields = {**page.fields("/sign-in/provider"), **typed}
     answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
     assert answer.status_code == 303

@@ -1,4 +1,4 @@
-"""What the dashboard shows to members of an account: only what their role may do, on every page."""
+"""Roles on pages: the dashboard shows members only what their role allows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from support.members import make_member, switch
 from support.people import BrowserWithoutScreen, add_person
 
 ELSEWHERE: Final = ("/sign-out", "/dashboard/switch", "/dashboard/members/leave")
-"""What ends the walk rather than doing something in the account."""
+"""Paths that would end the walk instead of changing the account."""
 
 OF_OWNERS: Final = ("Add a website", "Connect", "Check the connection")
 CHANGES: Final = (*OF_OWNERS, "New", "Write", "Edit", "Publish", "Restore", "Upload")
-"""How links begin that lead to something to do."""
+"""First words of links that lead to a change."""
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def ada(host: RunningHost) -> User:
-    """Return somebody with an empty account."""
+    """Return a person with an empty account."""
     return add_person(host, "ada@example.org", name="Ada")
 
 
 @pytest.fixture(scope="module")
 def grace(host: RunningHost) -> User:
-    """Return somebody with articles in all states, websites and ideas."""
+    """Return a person with articles in all states, websites and ideas."""
     client = client_of(host, "grace@example.org")
     site = client.data("connect_website", platform="builtin", name="The kitchen table")["website_id"]
     client.data("connect_website", platform="builtin", name="Another one")
@@ -67,7 +67,7 @@ def shown_links(tree: LexborHTMLParser, path: str) -> Iterator[str]:
 
 
 def shown_forms(tree: LexborHTMLParser) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield where forms are posted to, and what with: once for each button that people see."""
+    """Yield the target and fields of each form, once for each visible button."""
     hides = tree.css_first(".account-main.read-only") is not None
     for form in tree.css("form[method=post]"):
         action, kept = form.attributes["action"] or "", "whose" in (form.attributes.get("class") or "")
@@ -97,7 +97,7 @@ def _values(form: LexborNode) -> Iterator[tuple[str, str]]:
 
 
 def kind_of(path: str) -> tuple[str, frozenset[str]]:
-    """Return what a page is of, for one of each kind and state to be looked at."""
+    """Return a key for the kind and state of a page, so that only one of each is visited."""
     url = urlsplit(path)
     return url.path, frozenset(parse_qs(url.query)) - {"cursor", "before", "month", "days"}
 

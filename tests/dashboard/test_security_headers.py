@@ -1,4 +1,4 @@
-"""Cookies and headers of the account pages, on http and behind https."""
+"""Cookies and headers of the account pages, over HTTP and HTTPS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPEN_PAGES = ["/sign-in", "/sign-up", "/setup?token=none", "/dashboard/connectio
 
 
 def cookie(answer: httpx.Response, name: str) -> tuple[str, set[str]]:
-    """Return the name and the attributes of the cookie that an answer sets."""
+    """Return the name and the attributes of a cookie that a response sets."""
     for line in answer.headers.get_list("set-cookie"):
         pair, *attributes = line.split("; ")
         if pair.partition("=")[0].endswith(name):
@@ -123,7 +123,7 @@ def test_pages_weigh_little(signed_in: BrowserWithoutScreen, path: str) -> None:
     fonts = [str(file) for file in files if file and ".woff2" in file]
     weight = len(page.html) + sum(weigh(signed_in, str(file)) for file in files if file and str(file) not in fonts)
     assert weight < 100_000
-    # One more that only some pages load; the others are those of posts, and those of letters that few pages have.
+    # Some pages load one font more. The rest are for posts, or for letters that few pages contain.
     style = signed_in.get(next(str(file) for file in files if file and "pressroom.css" in file)).html
     every = {f"/tools/static/{url}" for url in re.findall(r'src: url\("([^"]*)"\)', style)}
     assert set(fonts) <= every

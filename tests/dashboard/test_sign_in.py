@@ -1,4 +1,4 @@
-"""Signing in and out, as a browser does it."""
+"""Browser sign-in and sign-out."""
 
 from __future__ import annotations
 

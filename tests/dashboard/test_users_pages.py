@@ -1,4 +1,4 @@
-"""The pages for operators: the accounts of the server, and the links with which people choose a password."""
+"""The operator pages: the accounts on the server, and links for setting a password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times, names and numbers as people say them."""
+"""Formatting of times, names and numbers for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site, built once for all tests that look at it."""
+"""The documentation site, built once per session."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from support.doc_examples import DOCS
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the site, built strictly from a copy of the documentation."""
+    """Return the folder of the site, built in strict mode from a copy of the documentation."""
     folder = tmp_path_factory.mktemp("site") / "docs"
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("site", ".cache"))
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]

@@ -1,4 +1,4 @@
-"""The page on the architecture names what is there."""
+"""The architecture page refers only to existing paths and tests."""
 
 from __future__ import annotations
 

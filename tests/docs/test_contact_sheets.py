@@ -1,4 +1,4 @@
-"""The contact sheets of the image generators show what the server makes."""
+"""The contact sheets of the image generators match the server's output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ACCENTS: Final = ("#b9502a", "#7c9cf5", "#4f46e5", "#0f766e", "#f2c230")
 
 @dataclass(frozen=True)
 class Shot:
-    """One image of a sheet: the parameters, and its place there, in pixels. Without a height the image has one."""
+    """One image of a sheet: its parameters and position in pixels. If `height` is 0, the image determines it."""
 
     body: dict[str, Any] = field(hash=False)
     left: int
@@ -41,7 +41,7 @@ class Shot:
 
 @cache
 def hills() -> str:
-    """Return an image of hills in the morning, as a URL."""
+    """Return an image of hills in the morning as a data URL."""
     y, x = np.mgrid[0:280, 0:360].astype(np.float64)
     light = (y / 280)[..., None]
     pixels = (1 - light) * np.array([93, 138, 182]) + light * np.array([244, 207, 170])
@@ -55,7 +55,7 @@ def hills() -> str:
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return the props of each row: short, long, from right to left, without a subtitle, with an image."""
+    """Return the props of each row: short, long, right-to-left, without a subtitle, with an image."""
     return [
         {
             "eyebrow": "Release",
@@ -95,11 +95,11 @@ TEMPLATES: Final = {
     "square": (84, 84, 540),
     "story": (60, 107, 540),
 }
-"""How large each template is on the sheet, and how wide it is made for that."""
+"""Width and height of each template on the sheet, and the width it is rendered at."""
 
 
 def template_shots() -> Iterator[Shot]:
-    """Yield every template in every theme with every case: a block for each template, a row for each case."""
+    """Yield every template in every theme with every case: a block per template, a row per case."""
     left = GAP
     top = GAP
     for template, (width, height, made) in TEMPLATES.items():
@@ -183,11 +183,11 @@ CODES: Final = (
     ("css", "solarized-dark", "card.css", CSS, "oklch(70% 0.12 210)"),
     ("json", "tokyo-night", "settings.json", JSON, "linear-gradient(135deg, #1d1a17, #b9502a)"),
 )
-"""Language, theme, title, code and background of each image of code; some lines are too long for the window."""
+"""Language, theme, title, code and background of each code image; some lines are too long for the window."""
 
 
 def code_shots() -> Iterator[Shot]:
-    """Yield an image of code for each theme, in two columns; heights follow from the code."""
+    """Yield a code image for each theme, in two columns; heights depend on the code."""
     for index, (language, theme, title, code, background) in enumerate(CODES):
         body = {
             "code": code,
@@ -225,11 +225,11 @@ LOOKS: Final[tuple[tuple[str, str, str, dict[str, Any]], ...]] = (
     ("kanagawa", BASH, "", {"autoWidth": True}),
     ("palenight", BASH, "", {"shadow": 200, "background": "linear-gradient(135deg, #f46b45, #eea849)"}),
 )
-"""Theme, code, title and the rest of each image of code with other looks; their language is found."""
+"""Theme, code, title and options of each code image with another look; the language is detected."""
 
 
 def look_shots() -> Iterator[Shot]:
-    """Yield an image of code for each of the further themes and each option."""
+    """Yield a code image for each remaining theme and each option."""
     for index, (theme, code, title, options) in enumerate(LOOKS):
         body = {
             "code": code,
@@ -244,7 +244,7 @@ def look_shots() -> Iterator[Shot]:
 
 
 def badge() -> str:
-    """Return a round logo, as a URL."""
+    """Return a round logo as a data URL."""
     y, x = np.mgrid[0:160, 0:160] - 79.5
     distance = np.hypot(x, y)
     pixels = np.zeros((160, 160, 4), np.uint8)
@@ -273,7 +273,7 @@ def qr_shots() -> Iterator[Shot]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A contact sheet: the tool whose images it shows, how many times as large they are stored, and how well."""
+    """A contact sheet: the tool that draws its images, and the scale and quality at which they are stored."""
 
     file: Path
     tool: str
@@ -291,7 +291,7 @@ SHEETS: Final = [
 
 
 def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
-    """Return the images that the server makes, with their places."""
+    """Return the server's images with their positions."""
     found: list[tuple[Shot, Image.Image]] = []
     bottoms: dict[int, int] = {}
     for shot in sheet.shots():
@@ -313,7 +313,7 @@ def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
 
 
 def contact_sheet(images: Sequence[tuple[Shot, Image.Image]], quality: int) -> str:
-    """Return the sheet as an SVG with a WebP for each image."""
+    """Return the sheet as an SVG with an embedded WebP for each image."""
     elements = []
     for shot, image in images:
         written = io.BytesIO()
@@ -337,7 +337,7 @@ def shown(sheet: str) -> list[Image.Image]:
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.file.stem)
 @pytest.mark.timeout(300)
 def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path) -> None:
-    """Equal but for what WebP loses."""
+    """Images match, apart from WebP compression loss."""
     config = {"tools": {sheet.tool: {"rate_limit": "10000/hour"}}}
     with (
         RunningHost(settings_for_test(config, tmp_path)) as host,

@@ -1,4 +1,4 @@
-"""The reference of the image generator's CSS: every property, with images that the engine itself drew."""
+"""The CSS reference of the image generator: every property, with images rendered by the engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_an_image_is_what_the_engine_draws(entry: Entry) -> None:
-    """Equal but for rounding: other versions of fonts and libraries move an edge by a part of a pixel."""
+    """Images match, apart from rounding: other versions of fonts and libraries move an edge by part of a pixel."""
     file = IMAGES / f"{entry.id}.svg"
     made = svg_image(entry)
     if os.environ.get("PRESSROOM_TEST_UPDATE"):

@@ -1,4 +1,4 @@
-"""Every dependency has its reason."""
+"""The dependencies page gives a reason for every dependency."""
 
 import importlib.metadata
 import re
@@ -36,7 +36,7 @@ def test_the_page_has_every_dependency_and_no_other() -> None:
 
 
 def licence(name: str) -> str:
-    """Return what a package's metadata says of its licence; empty where it says nothing."""
+    """Return the licence from a package's metadata, or an empty string if there is none."""
     metadata = importlib.metadata.metadata(name)
     said = metadata.get_all("License-Expression") or [
         one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")
@@ -48,7 +48,7 @@ def test_a_licence_that_is_not_permissive_is_named() -> None:
     section = (DOCS / "explanation/dependencies.md").read_text().partition("## Licences of the whole tree")[2]
     named = set(re.findall(r"`([a-z0-9-]+)`", section.partition("\n## ")[0]))
     locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / ".lock/runtime.txt").read_text(), re.MULTILINE))
-    # What another platform or another Python needs is not installed here.
+    # Packages needed only on other platforms or Python versions are not installed here.
     here = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
     assert len(locked & here) > 40
     special = {name for name in locked & here if not PERMISSIVE.fullmatch(licence(name))}

@@ -1,4 +1,4 @@
-"""The example plugins: each works beside the others, and keeps every promise."""
+"""The example plugins: each conforms to the contract and works alongside the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of an operator who copied all of them."""
+    """Return the plugin folder of an operator who copied all examples."""
     return Path(shutil.copytree(EXAMPLES, tmp_path_factory.mktemp("examples") / "plugins"))
 
 

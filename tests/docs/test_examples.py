@@ -1,4 +1,4 @@
-"""The examples of every page do what the page says."""
+"""The examples on every page do what the page says."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The contact sheet of the favicon generator shows what the server makes."""
+"""The contact sheet of the favicon generator matches the server's output."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ ROWS: Final = (
     ("favicon-32x32.png", 32, 200),
     ("favicon-16x16.png", 16, 248),
 )
-"""The file of the bundle, its edge on the sheet, and how far down it stands there."""
+"""A file of the bundle, its size on the sheet, and its distance from the top, in pixels."""
 
 COLUMN: Final = 128
 
 
 def contact_sheet(bundles: list[zipfile.ZipFile]) -> str:
-    """Return the sheet: a column for each bundle, a row for each size."""
+    """Return the sheet as an SVG: a column per bundle, a row per size."""
     images = [
         f'<image x="{COLUMN * column + (COLUMN - edge) // 2}" y="{top}" width="{edge}" height="{edge}" '
         f'href="data:image/png;base64,{base64.b64encode(bundle.read(name)).decode()}"/>'
@@ -55,7 +55,7 @@ def pixels(sheet: str) -> list[np.ndarray[Any, Any]]:
 
 
 def test_the_contact_sheet_is_what_the_server_makes(tmp_path: Path) -> None:
-    """Equal but for rounding: how a PNG is compressed depends on the machine."""
+    """Images match, apart from rounding; their bytes do not, since PNG compression depends on the machine."""
     bundles = []
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         for params in ICONS:

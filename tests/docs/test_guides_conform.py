@@ -1,4 +1,4 @@
-"""The plugins that the guides write pass what their readers are asked to run: the contract, and strict types."""
+"""The plugins written in the guides pass the checks that readers are told to run: the contract and strict types."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REQUIRED = {"descriptions": "content", "bulletin": "content", "esperanto": "cont
 
 @pytest.fixture(params=GUIDES)
 def guide(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Install the plugin of a guide into the folder of the test, and return the guide's name."""
+    """Install a guide's plugin into the test's folder, and return the guide's name."""
     name: str = request.param
     text = (DOCS / "how-to" / f"{name}.md").read_text(encoding="utf-8")
     files = {

@@ -13,7 +13,7 @@ from pressroom.plugins.contributions import RECORD_TYPES
 from pressroom.plugins.discovery import Candidate
 from pressroom.plugins.load import load_plugins
 
-# What a plugin of that kind would have itself.
+# Imports and definitions that a plugin using the example would have.
 PRELUDE = """
 import time
 from collections import Counter

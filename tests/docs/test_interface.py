@@ -1,4 +1,4 @@
-"""The interface contract names what the code has, and the code cites sections that the contract has."""
+"""The interface contract lists only what the code has, and the code cites only existing sections of it."""
 
 import ast
 import re
@@ -22,15 +22,15 @@ OLD_CITATION = re.compile(r"interface specification", re.IGNORECASE)
 
 HEADER = re.compile(r"(?:[A-Z][A-Za-z]*-)+[A-Z][A-Za-z]*|Allow|ETag|Link|Vary|Location|Pragma")
 OTHER_NAMES = {
-    "Accept-Encoding",  # of requests
-    "User-Agent",  # of requests
-    "License-Expression",  # of package metadata
-    "License-File",  # of package metadata
-    "Requires-Dist",  # of package metadata
+    "Accept-Encoding",  # request header
+    "User-Agent",  # request header
+    "License-Expression",  # package metadata
+    "License-File",  # package metadata
+    "Requires-Dist",  # package metadata
     "EXTERNALLY-MANAGED",  # a file of Python installations
-    "X-Editable-Text",  # of previews
-    "X-Details",  # of previews, which only the pages ask for
-    "Set-Cookie",  # of pages for browsers, which are not part of the contract
+    "X-Editable-Text",  # preview header
+    "X-Details",  # preview header, sent only by the pages
+    "Set-Cookie",  # header of browser pages, which are not part of the contract
     "Content-Security-Policy-Report-Only",
 }
 

@@ -1,4 +1,4 @@
-"""The example of every hook of a built-in plugin is a whole plugin that passes strict types and does its work."""
+"""The example of every built-in plugin's hook is a complete plugin that passes strict types and works."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ID = re.compile(r"PLUGIN = Plugin\(\s*id=\"(\w+)\"")
 
 @dataclass(frozen=True, slots=True)
 class HookExample:
-    """The example of a hook, and the id of the plugin that it is."""
+    """The example of a hook, and the ID of its plugin."""
 
     hook: str
     plugin: str
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ada(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """Return a client of a server that has the examples of all hooks."""
+    """Return a client of a server that runs all hook examples."""
     plugins: dict[str, Any] = {
         "content": {"config": {"scorer": "brevity"}},
         "images": {},

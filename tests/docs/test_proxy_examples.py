@@ -1,4 +1,4 @@
-"""The proxies of the documentation pass on what the server takes, and get certificates for the domains of blogs."""
+"""The documented proxy configurations accept every body size the server does, and get certificates for blog domains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def documented_bytes() -> int:
 
 
 def largest_body(host: RunningHost) -> int:
-    """Return the bytes that the body of a request may have on the route that takes the most."""
+    """Return the largest request body, in bytes, that any route accepts."""
     routes = cast("Any", create_app(host.host)).router.routes
     return max(int(cast("SimpleNamespace", route.ctx).max_body_bytes) for route in routes)
 
@@ -54,7 +54,7 @@ def test_the_documented_bound_is_above_every_body_that_the_server_takes(host: Ru
 
 
 def photograph(size: int) -> bytes:
-    """Return a JPEG of exactly so many bytes, with comments that fill it up."""
+    """Return a JPEG of exactly `size` bytes, padded with comment segments."""
     buffer = io.BytesIO()
     Image.new("RGB", (640, 480), "#b9502a").save(buffer, "JPEG")
     plain = buffer.getvalue()
@@ -116,7 +116,7 @@ def test_caddy_gets_certificates_for_the_domains_of_blogs_alone(tmp_path: Path) 
         site = ada.data("connect_website", platform="builtin", name="Notes")["website_id"]
         with caddy(tmp_path, running.url, documented_caddy()) as proxy:
             proof = f"/.well-known/pressroom-domain/{site}"
-            with pytest.raises(httpx.ConnectError):  # it is nobody's domain, so there is no certificate for it
+            with pytest.raises(httpx.ConnectError):  # nobody claimed this domain, so there is no certificate for it
                 proxy.get("blog.example.org", "/")
             ada.data("update_website_settings", website_id=site, settings={"domain": "blog.example.org"})
             assert "<title>Notes" in proxy.get("blog.example.org", "/").text

@@ -1,4 +1,4 @@
-"""The image of the README is the server's own."""
+"""The README image is rendered by the server itself."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The reference says what the code says."""
+"""The generated reference matches the code."""
 
 import os
 import re

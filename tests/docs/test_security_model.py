@@ -1,4 +1,4 @@
-"""The threat model names tests that exist: each row says what bounds an attack, and where it is tried."""
+"""The threat model refers only to existing tests."""
 
 from __future__ import annotations
 

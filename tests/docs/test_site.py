@@ -1,4 +1,4 @@
-"""The site is built strictly, whole, and from nothing but itself."""
+"""The documentation site builds in strict mode, is complete, and loads nothing from elsewhere."""
 
 import re
 import tomllib

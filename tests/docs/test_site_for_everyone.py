@@ -1,4 +1,4 @@
-"""The site can be read by everyone, in light and in dark."""
+"""The documentation site is accessible in light and dark mode."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ PAGES = (
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Say nothing: the test's own output is what counts."""
+        """Log nothing, to keep the test output readable."""
 
 
 @contextmanager

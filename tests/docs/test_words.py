@@ -1,4 +1,4 @@
-"""The check of words finds what it should, and nothing else."""
+"""The word check finds the listed words, and nothing else."""
 
 import tomllib
 from pathlib import Path

@@ -7,7 +7,7 @@ from pressroom.pipeline.executors.executors import Executors
 
 @pytest.fixture
 async def executors() -> AsyncIterator[Executors]:
-    """Two places and two waiting places in each executor."""
+    """Return executors with two slots and two queue places each."""
     settings = ExecutorsSettings(
         processes=2, process_queue=2, threads=2, thread_queue=2, coroutines=2, coroutine_queue=2, recycle_after=0
     )

@@ -1,4 +1,4 @@
-"""Who gets into an executor, who waits, and who is turned away."""
+"""Admission to an executor: who runs, who waits, and who is refused."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""The way down: what is in flight is finished, nothing new is taken, and nothing is left behind."""
+"""Shutdown: in-flight calls finish, new ones are refused, and nothing is left behind."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tools on the event loop."""
+"""The coroutine executor: tools on the event loop."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Tools in worker processes: what they return and raise, and what becomes of those that misbehave."""
+"""The process executor: what tools return and raise, and how misbehaving ones are handled."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from support.executor_tools import Tool, assert_timeout_is_logged, ended, until,
 
 
 async def workers(executors: Executors) -> set[int]:
-    """Return the ids of the two worker processes: they take turns."""
+    """Return the process IDs of the two workers: they take turns."""
     return {await executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(2)}
 
 

@@ -1,4 +1,4 @@
-"""What operators see of a server's processes: what workers inherit, and how they end with it."""
+"""Server processes: what workers inherit, and how they end with the server."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from support.executor_tools import ended, until
 
 SCRIPT = Path(support.executor_server.__file__)
 HIGHEST_NICENESS = 19
-"""Reached where the tests themselves run under `nice`."""
+"""Reached if the tests themselves run under `nice`."""
 
 
 @contextlib.asynccontextmanager
 async def server(act: str, *paths: Path, **environment: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run the miniature server in a process group of its own, and leave nothing of it behind."""
+    """Run the miniature server in its own process group, and clean up all of its processes."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         SCRIPT,
@@ -41,7 +41,7 @@ async def server(act: str, *paths: Path, **environment: str) -> AsyncIterator[as
 
 
 def members(group: int) -> list[int]:
-    """Return the processes of a process group that have not ended."""
+    """Return the IDs of a group's processes that have not ended."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -56,7 +56,7 @@ def members(group: int) -> list[int]:
 
 
 def outlives(pid: int, number: signal.Signals) -> bool:
-    """Tell whether a process ignores or handles a signal."""
+    """Return whether a process ignores or handles a signal."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -129,7 +129,7 @@ async def test_a_signal_to_the_whole_service_lets_the_server_finish_what_is_in_f
 
 async def test_a_thread_that_never_returns_does_not_keep_the_server_from_ending() -> None:
     async with server("leave_a_thread") as process:
-        assert "tool timed out" in await line(process)  # the log
+        assert "tool timed out" in await line(process)  # a log line
         assert await line(process) == "timed out"
         assert await asyncio.wait_for(process.wait(), 60) == 0
 

@@ -1,4 +1,4 @@
-"""Tools on threads."""
+"""The thread executor."""
 
 import asyncio
 import gc

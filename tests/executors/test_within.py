@@ -1,4 +1,4 @@
-"""A bound on time that is set only where something waits."""
+"""A timeout that applies only when a coroutine suspends."""
 
 import asyncio
 from collections.abc import Generator
@@ -11,7 +11,7 @@ NO_TIME = -1.0
 
 
 class Three:
-    """An awaitable that is no coroutine."""
+    """An awaitable that is not a coroutine."""
 
     def __await__(self) -> Generator[Any, Any, int]:
         yield from asyncio.sleep(0).__await__()

@@ -1,4 +1,4 @@
-"""Worker processes for what plugins do beside tools: what they bound, and whom they serve."""
+"""Worker processes for plugin work outside tools: limits, and fairness between users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An authority, and servers that it certifies."""
+"""A certificate authority, and servers with its certificates."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,7 +21,7 @@ def authority() -> Authority:
 
 @pytest.fixture
 def secure_origin(authority: Authority, tmp_path: Path) -> RunOrigin:
-    """Return what runs a server with a certificate for `images.example.org` on 127.0.0.1."""
+    """Return a function that runs a TLS server for `images.example.org` on 127.0.0.1."""
     tls = authority.server_context(tmp_path, NAME)
 
     @asynccontextmanager
@@ -34,7 +34,7 @@ def secure_origin(authority: Authority, tmp_path: Path) -> RunOrigin:
 
 @pytest.fixture
 def fetcher_for(authority: Authority) -> Fetcher:
-    """Return what makes a fetcher that trusts the authority and may go to the ports of these servers."""
+    """Return a function that makes a fetcher that trusts the authority and may connect to the test servers' ports."""
 
     def make(*origins: Origin, names: StubNames | None = None, concurrency: int = 8) -> GuardedFetcher:
         return GuardedFetcher(

@@ -1,4 +1,4 @@
-"""One request and its answer as it came, for programs that examine sites."""
+"""A single request and its unprocessed response, for programs that examine sites."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Callers who want the server's way out for themselves, or have it fetch for them without end."""
+"""Fetch shares: no caller can monopolise the server's outgoing connections or fetch without limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOPBACK = [ip_network("127.0.0.0/8")]
 
 
 class Origin:
-    """Answers with `content`, but `/hold` only once it is let go. `held` counts those that wait."""
+    """Answers with `content`, but holds `/hold` until released. `held` counts the waiting requests."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -119,7 +119,7 @@ async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() ->
     await holder.__aenter__()
     waiter = asyncio.create_task(places.one().__aenter__())
     other = asyncio.create_task(places.one().__aenter__())
-    await asyncio.sleep(0)  # both wait now
+    await asyncio.sleep(0)  # both are waiting
 
     waiter.cancel()
     await holder.__aexit__(None, None, None)
@@ -138,10 +138,10 @@ async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:
             await get(fetcher, site.url)
             with pytest.raises(Overloaded):
                 await get(fetcher, site.url)
-            # Half is for others, and accounts are not bounded by it.
+            # Half of the places are for others, and accounts are not limited by this.
             await as_one("192.0.2.2", "anonymous", fetcher, site.url)
             await as_one("account", "call", fetcher, site.url)
-        # What a call held is free again once it has ended.
+        # A call's places are free again once it has ended.
         await as_one("192.0.2.1", "anonymous", fetcher, site.url)
 
 

@@ -1,4 +1,4 @@
-"""Fetching from real servers, over TLS."""
+"""Fetching from real servers over TLS."""
 
 import asyncio
 import gzip
@@ -144,7 +144,7 @@ async def test_the_system_looks_names_up() -> None:
             await get(fetcher, "https://nothing.invalid/")
 
 
-# Bounds
+# Limits
 
 
 async def test_content_may_be_as_large_as_the_bound(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
@@ -237,7 +237,7 @@ async def test_what_is_no_whole_answer_fails(secure_origin: RunOrigin, fetcher_f
             await get(fetcher, at(running))
 
 
-# At once
+# Concurrency
 
 
 async def test_so_many_at_once_and_no_more(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
@@ -253,7 +253,7 @@ async def test_so_many_at_once_and_no_more(secure_origin: RunOrigin, fetcher_for
         calls = [asyncio.create_task(get(fetcher, at(running))) for _ in range(4)]
         await arrived.get()
         await arrived.get()
-        # The two that wait run out of their time without having reached the server.
+        # The two waiting requests time out without having reached the server.
         with pytest.raises(FetchFailed, match="did not answer"):
             await get(fetcher, at(running), seconds=0.1)
         assert arrived.empty()

@@ -1,4 +1,4 @@
-"""No way leads to an address that is not public."""
+"""The fetcher never connects to an IP address that is not public."""
 
 import asyncio
 import sys
@@ -65,7 +65,7 @@ def _spellings(address: str) -> st.SearchStrategy[str]:
 
 
 class _Connections:
-    """What this process connects to, as the interpreter's audit events tell."""
+    """Records the IP addresses this process connects to, through the interpreter's audit events."""
 
     def __init__(self) -> None:
         self.made: list[object] | None = None
@@ -92,7 +92,7 @@ async def _refused(url: str, names: StubNames) -> None:
     async with GuardedFetcher(resolver=names) as fetcher:
         with pytest.raises(FetchRefused) as refusal:
             await fetcher.get(url, accept="*/*", max_bytes=1, seconds=30)
-    # Whoever names an address learns nothing of where a name leads to inside.
+    # The error must not reveal the internal IP address that a name resolves to.
     assert not any(str(address) in str(refusal.value) for answer in names.answers for address in answer)
 
 

@@ -1,4 +1,4 @@
-"""Redirects go through the same checks as the first address."""
+"""Redirect targets go through the same checks as the first URL."""
 
 import pytest
 from pressroom.errors import FetchRefused

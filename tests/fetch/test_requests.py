@@ -1,4 +1,4 @@
-"""Requests of any method, such as those to the API of somebody's site."""
+"""Requests with any method, such as those to a website's API."""
 
 from ipaddress import IPv4Network
 
@@ -70,7 +70,7 @@ async def test_a_credential_stays_with_its_host(secure_origin: RunOrigin, fetche
             secure_origin(reply) as first,
             fetcher_for(first, second) as fetcher,
         ):
-            # The certificate names the first host alone, so the second connection ends before anything is sent.
+            # The certificate covers only the first host name, so the second connection fails before anything is sent.
             with pytest.raises(FetchFailed):
                 await fetcher.request(
                     "GET", f"https://{NAME}:{first.port}/", headers=SECRET, max_bytes=100, seconds=30, redirects=1
@@ -84,7 +84,7 @@ async def test_a_credential_stays_with_its_host(secure_origin: RunOrigin, fetche
 
 
 def reply_to(port: int) -> Reply:
-    """Return a reply that redirects to another port of the same name: another origin."""
+    """Return a reply that redirects to another port of the same host: another origin."""
 
     async def reply(visit: Visit) -> None:
         await visit.answer(b"", f"Location: https://{NAME}:{port}/", status="302 Found")

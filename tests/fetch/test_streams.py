@@ -1,4 +1,4 @@
-"""Connections for protocols other than HTTP: the same checks, shares and time as those for URLs."""
+"""Connections for protocols other than HTTP: the same checks, shares and timeouts as for URLs."""
 
 from __future__ import annotations
 

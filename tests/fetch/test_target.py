@@ -1,4 +1,4 @@
-"""Reading addresses that strangers wrote."""
+"""Parsing untrusted URLs."""
 
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit

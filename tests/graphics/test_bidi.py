@@ -1,4 +1,4 @@
-"""Text of both directions stands in the order of Unicode Standard Annex 9."""
+"""Bidirectional text is ordered according to Unicode Standard Annex 9."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BRACKETS = "()[]{}⟨⟩「」\uff3b\uff3d\u298d\u2990\u298f\u298e"
 
 
 def displayed(text: str, direction: Literal["ltr", "rtl"]) -> str:
-    """Return the characters of a text from left to right; none of them is mirrored."""
+    """Return the characters of a text in visual order from left to right, without mirroring."""
     return "".join(text[index] for index in visual_order(levels(text, direction)[1]))
 
 
@@ -53,7 +53,7 @@ LATIN = {ord(letter): chr(capital) for capital, letter in HEBREW.items()}
     ],
 )
 def test_brackets_go(text: str, direction: Literal["ltr", "rtl"], expected: str) -> None:
-    """Capitals stand for Hebrew letters, as in the annex; fonts mirror the brackets that run from right to left."""
+    """Capitals stand for Hebrew letters, as in the annex; brackets in right-to-left runs are mirrored by fonts."""
     hebrew = text.translate(HEBREW)
     base, levels_found = levels(hebrew, direction)
     assert base == ("ltr", "rtl").index(direction)
@@ -65,7 +65,7 @@ def test_brackets_go(text: str, direction: Literal["ltr", "rtl"], expected: str)
 
 
 def test_isolates_are_boundaries_that_have_no_direction() -> None:
-    """Where Unicode would keep the digit and the Latin word in their isolate apart, they are one run here."""
+    """Unlike in Unicode, where an isolate keeps the digit and the Latin word apart, they form one run here."""
     isolated = "AB \u20661 cd\u2069 EF".translate(HEBREW)
     plain = "AB 1 cd EF".translate(HEBREW)
     assert displayed(isolated, "rtl").translate(dict.fromkeys((0x2066, 0x2069))) == displayed(plain, "rtl")

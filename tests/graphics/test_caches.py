@@ -1,4 +1,4 @@
-"""What was drawn is kept, but only so much of it, and threads may share it."""
+"""Drawing caches: bounded, and safe to share between threads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_threads_draw_the_same_as_one() -> None:
         draw_text(image, shape("Sphinx of quartz", TextStyle(20 + number % 7 + 0.37), library), 3.3, 40, BLACK)
         return image.tobytes()
 
-    drawing._masks = BoundedCache(1, drawing._bytes_of)  # nothing is kept, so that all threads draw all the time
+    drawing._masks = BoundedCache(1, drawing._bytes_of)  # caches nothing, so all threads keep drawing
     alone = [draw(number) for number in range(7)]
     with ThreadPoolExecutor(8) as threads:
         together = list(threads.map(draw, range(140)))

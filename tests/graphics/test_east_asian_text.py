@@ -1,4 +1,4 @@
-"""Chinese, Japanese and Korean: drawn with the fonts of the extra `cjk`, and boxes without them."""
+"""Chinese, Japanese and Korean text: rendered with the fonts of the extra `cjk`, as boxes without them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def drawn(
 
 
 def without_packages(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the check see no package whose module begins like this."""
+    """Hide modules whose name starts with `prefix` from the font check."""
     monkeypatch.setattr(
         "pressroom.graphics.font_check.find_spec", lambda name: None if name.startswith(prefix) else find_spec(name)
     )
@@ -107,7 +107,7 @@ def test_every_character_is_drawn_after_any_family(language: str, text: str, fam
 
 @pytest.mark.parametrize(("encoding", "rows"), [("gb2312", 0xF8), ("euc_kr", 0xFE), ("euc_jp", 0xF5)])
 def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) -> None:
-    """The ideographs and syllables of GB 2312, KS X 1001 and JIS X 0208 stand from row 16 (0xB0) on."""
+    """The ideographs and syllables of GB 2312, KS X 1001 and JIS X 0208 start at row 16 (0xB0)."""
     text = "".join(
         bytes((row, cell)).decode(encoding, "ignore") for row in range(0xB0, rows) for cell in range(0xA1, 0xFF)
     )

@@ -1,4 +1,4 @@
-"""Colours and gradients are what Chromium draws, and nonsense ends in the documented error."""
+"""Colours and gradients match Chromium, and invalid values raise the documented error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def on_white(image: Image.Image) -> Image.Image:
 
 @pytest.mark.browser
 def test_backgrounds_are_those_of_chromium() -> None:
-    """Of all channels, 99 in 100 are within 8 of 255, the mean within 1."""
+    """The mean channel difference is below 1 of 255, and 99 % of channels are within 8."""
     with chromium_page(WIDTH, HEIGHT) as page:
         for background in BACKGROUNDS:
             expected = photographed(page, f'<div style="height:{HEIGHT}px;background:{background}">')

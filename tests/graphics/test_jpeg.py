@@ -1,4 +1,4 @@
-"""JPEG keeps colours at full resolution, and has no transparency."""
+"""JPEG output keeps full colour resolution and has no transparency."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def png(side: int) -> bytes:
 
 
 def most_memory(server: Server) -> int:
-    """Return the most memory that the server's own process ever had, in bytes."""
+    """Return the peak memory of the server's own process, in bytes."""
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
@@ -55,7 +55,7 @@ def test_large_images_are_not_decoded_by_the_server_itself(tmp_path: Path) -> No
         for upload in uploads:
             upload.join()
         assert statuses == [201] * 4
-        # One such image has 59 million pixels. In the server's process, four took 900 MB.
+        # Each image has 59 million pixels. Decoding four of them in the server's process took 900 MB.
         assert most_memory(server) - before < 60 * MIB
 
 

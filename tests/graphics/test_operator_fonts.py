@@ -1,4 +1,4 @@
-"""Fonts of the operator: found by name, part of what results are remembered by, and known in worker processes."""
+"""Operator fonts: found by name, part of the cache key of results, and available in worker processes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MONO = default_library().of_family("monospace")[0].path
 
 @pytest.fixture(autouse=True)
 def _only_packages_afterwards() -> Iterator[None]:
-    """Forget the operator's folders, which are those of the process: a host that stops leaves them."""
+    """Reset the font folders, which are process-wide and remain after a host stops."""
     yield
     use_font_folders(())
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with one font of the operator, below another folder."""
+    """Return a folder with one operator font in a subfolder."""
     folder = tmp_path / "fonts"
     (folder / "mono").mkdir(parents=True)
     shutil.copy(MONO, folder / "mono" / "ours.TTF")
@@ -84,7 +84,7 @@ def test_doctor_warns_of_folders_without_fonts(tmp_path: Path) -> None:
 
 
 def made(config: dict[str, Any], folder: Path) -> tuple[str, bytes]:
-    """Return the id and the bytes of a favicon that a server makes in a worker process."""
+    """Return the ID and the bytes of a favicon made in a worker process."""
     with RunningHost(settings_for_test(config, folder)) as host:
         data = httpx.post(host.url + FAVICON, json={"content": "g"}, timeout=30).json()["data"]
         return data["id"], httpx.get(data["url"]).content
@@ -102,7 +102,7 @@ def test_worker_processes_draw_with_the_fonts_of_the_operator(tmp_path: Path) ->
 
 
 def renamed(path: Path, folder: Path) -> Path:
-    """Return a copy of a font that says it is Inter; the name table holds names as UTF-16."""
+    """Return a copy of a font renamed to Inter; the name table stores names as UTF-16."""
     content = path.read_bytes()
     name = default_library().of_family("serif")[0].family
     old, new = name.encode("utf-16-be"), "Inter".ljust(len(name), " ").encode("utf-16-be")

@@ -1,4 +1,4 @@
-"""What is written as PNG is read back the same."""
+"""PNG round trips preserve the image."""
 
 import io
 import random

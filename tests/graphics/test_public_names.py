@@ -1,4 +1,4 @@
-"""The public names of the toolkit are a promise, as those of the SDK: none goes, none comes by accident."""
+"""The public names of the graphics toolkit are stable, like those of the SDK: none vanishes or appears by accident."""
 
 from __future__ import annotations
 

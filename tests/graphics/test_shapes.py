@@ -1,4 +1,4 @@
-"""Round boxes and shadows are what Chromium draws."""
+"""Rounded boxes and shadows match Chromium."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ BOXES: list[Box] = [
 
 @pytest.mark.browser
 def test_boxes_and_shadows_are_those_of_chromium() -> None:
-    """The mean difference of the channels is below 1 of 255, and 99 in 100 are within 8."""
+    """The mean channel difference is below 1 of 255, and 99 % of channels are within 8."""
     with chromium_page(400, 300) as page:
         for width, height, radii, blur, spread in BOXES:
             corners = " ".join(f"{radius}px" for radius in radii)

@@ -1,4 +1,4 @@
-"""Text is set as Chromium sets it, in every script, and nothing that is typed breaks it."""
+"""Text layout matches Chromium, covers many scripts, and survives any input."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def drawn(text: str, style: TextStyle, size: tuple[int, int] = (400, 120), basel
     ],
 )
 def test_latin_text_is_that_of_chromium(text: str, family: str, size: int, weight: int) -> None:
-    """Widths are equal to a tenth of a pixel; the structural similarity is 0.97 at least."""
+    """Widths match to a tenth of a pixel, and the structural similarity is at least 0.97."""
     face = LIBRARY.of_family(family)[0]
     style = TextStyle(size, (family,), weight)
     with chromium_page(400, 120) as page:
-        # The strut is an image of no height on the base line: it tells where that is.
+        # The strut is an image of zero height on the baseline: it shows where the baseline is.
         expected = photographed(
             page,
             f'<div style="position:absolute;left:10px;top:20px;white-space:pre;font:{weight} {size}px/80px '
@@ -127,7 +127,7 @@ def test_an_image_that_is_wider_than_high_stands_in_the_middle_of_its_square() -
 @pytest.mark.parametrize("size", [16, 18, 72, 300])
 @pytest.mark.parametrize("symbol", ["🚀", "🇦🇫", "📶", "🪇", "🧆", "🪮", "🍿"])
 def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) -> None:
-    """Among them are flags, clipped and turned shapes, strokes and translucent ones."""
+    """The samples include flags, clipped and rotated shapes, strokes and translucent shapes."""
     image, path = emoji_image(symbol, size), emoji_path(symbol)
     assert image is not None
     assert path is not None
@@ -136,7 +136,7 @@ def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) ->
     for ground, layer in zip(grounds, (image, Image.open(io.BytesIO(other)).convert("RGBA")), strict=True):
         ground.paste(layer, mask=layer.getchannel("A"))
     ours, theirs = (np.asarray(ground, dtype=int) for ground in grounds)
-    # They differ along edges alone, of which a smaller image has more.
+    # The images differ only along edges, which make up more of a smaller image.
     assert np.abs(ours - theirs).mean() < 250 / size
 
 

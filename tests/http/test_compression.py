@@ -1,4 +1,4 @@
-"""Public texts are compressed for those who take gzip, and private ones for nobody."""
+"""Public text is compressed for clients that accept gzip; private responses never are."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def post(host: RunningHost) -> str:
 
 @pytest.fixture
 def bare(host: RunningHost) -> Iterator[httpx.Client]:
-    """Return a client that sends no `Accept-Encoding` of its own."""
+    """Return a client that sends no `Accept-Encoding` header by default."""
     with httpx.Client(base_url=host.url, timeout=30) as client:
         del client.headers["accept-encoding"]
         yield client
 
 
 def raw(client: httpx.Client, url: str, method: str = "GET", **more: Any) -> tuple[httpx.Response, bytes]:
-    """Return an answer, and its body as it came over the wire."""
+    """Return a response and its undecoded body."""
     with client.stream(method, url, **more) as answer:
         return answer, b"".join(answer.iter_raw())
 
@@ -92,7 +92,7 @@ def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> N
     for url in public_urls(post):
         plain = raw(bare, url)[0].headers["etag"]
         packed = raw(bare, url, headers={"accept-encoding": "gzip"})[0].headers["etag"]
-        assert packed == f"W/{plain}", url  # not the same bytes, so not the same strong tag
+        assert packed == f"W/{plain}", url  # the bytes differ, so the strong ETag must differ too
         for tag in (plain, packed, f'"other", {packed}'):
             for asked in ({}, {"accept-encoding": "gzip"}):
                 again, body = raw(bare, url, headers={"if-none-match": tag, **asked})

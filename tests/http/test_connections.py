@@ -1,4 +1,4 @@
-"""Clients that are slow, endless, or gone."""
+"""Slow clients, endless bodies, and disconnects."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ GATE = "/tools/gate/api/generate"
 Start = Callable[..., RunningHost]
 
 ENDLESS = 64 << 20
-"""More than the buffers between two processes can hold, so the server must have closed the connection before."""
+"""More than the buffers between two processes hold: sending all of it means the server did not close the connection."""
 
 
 def connect(host: RunningHost) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The server while a store fails: full disk, read-only disk, storage down, Redis down or frozen."""
+"""Store failures while the server runs: full disk, read-only disk, storage down, Redis down or frozen."""
 
 import asyncio
 import subprocess
@@ -23,7 +23,7 @@ Start = Callable[..., RunningHost]
 
 
 def small_disk(folder: Path, option: str) -> tuple[str, ...]:
-    """Return a command prefix under which `folder` is a disk of its own, with a mount option."""
+    """Return a command prefix that mounts a tmpfs with a mount option on `folder`."""
     folder.mkdir(parents=True)
     return (*namespace(folder), f'mount -t tmpfs -o {option} tmpfs "$1" && shift && exec "$@"', "sh", str(folder))
 
@@ -65,7 +65,7 @@ def remount(process: int, disk: Path, option: str) -> None:
 
 def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    disk = data / "files"  # the database beside it keeps its files open, and a disk with those is busy
+    disk = data / "files"  # the database next to it keeps files open, and a disk with open files cannot be remounted
     environment = {"PRESSROOM_STORAGE__PATH": str(data)}
     with serving(tmp_path / "server", environment=environment, prefix=small_disk(disk, "size=4m")) as server:
         http = httpx.Client(base_url=server.url, timeout=30)
@@ -126,7 +126,7 @@ async def test_storage_that_is_down_is_a_503_and_recovers_by_itself(start: Start
 
 
 async def back(http: httpx.AsyncClient, url: str) -> httpx.Response:
-    """Return the first answer after an outage."""
+    """Return the first response that is not a 503 after an outage."""
     async with asyncio.timeout(60):
         while True:
             answer = await http.post(url + TEXT, json={"text": "after"})
@@ -176,7 +176,7 @@ def test_limits_that_cannot_be_counted_follow_the_operators_policy(start: Start,
 
 def test_two_hosts_share_limits_and_results_through_redis(start: Start, tmp_path: Path) -> None:
     with own_redis(tmp_path) as redis, rclone_server(tmp_path / "s3") as s3:
-        # A Redis that a busy machine keeps waiting is passed by.
+        # A generous timeout: on a busy machine, a slow Redis would otherwise be bypassed.
         storage = {"redis": redis.url, "redis_timeout": 5, **s3_storage(s3)}
         one, two = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
 

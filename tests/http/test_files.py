@@ -1,4 +1,4 @@
-"""Signed addresses of the embedded storage."""
+"""Signed URLs of the embedded file store."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""CORS, request ids, security headers, health and metrics."""
+"""CORS, request IDs, security headers, health checks and metrics."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Strangers who have the event loop parse: large bodies, deep ones, and those that only look like a lot of work."""
+"""Expensive parsing on the event loop: bodies that are large, deeply nested, or only look like a lot of work."""
 
 from __future__ import annotations
 
@@ -96,4 +96,4 @@ def test_large_bodies_of_the_tools_api_are_read_with_the_same_care(
 def test_a_large_form_of_a_tool_page_is_read_as_well(host: RunningHost) -> None:
     answer = httpx.post(host.url + "/tools/text-file", data={"text": "x" * 100_000}, timeout=30)
     assert answer.status_code == 400
-    assert "x" * 100_000 in answer.text  # the form is shown again as it was filled in
+    assert "x" * 100_000 in answer.text  # the form is shown again with its values

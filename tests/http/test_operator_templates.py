@@ -1,4 +1,4 @@
-"""Templates, a style sheet and files of the operator in place of the server's own, whole and broken ones."""
+"""Operator overrides: templates, a style sheet and files that replace the server's own, valid or broken."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_one_that_fails_costs_no_page_and_is_named_and_counted(
     ]
 
 
-# An alarm that rings in a callback of the garbage collector is swallowed there, and rings again.
+# An alarm raised in a garbage collector callback is swallowed there, and fires again.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "source",
@@ -276,7 +276,7 @@ def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, t
 
 
 def test_no_name_is_that_of_two_templates_of_one_owner(tmp_path: Path) -> None:
-    """A file of the operator could replace only both."""
+    """An operator's file could only replace both of them."""
     settings = settings_for_test({}, tmp_path)
     with RunningHost(settings) as host:
         found = [path for _, path, _ in host.host.compiled.templates.originals()]

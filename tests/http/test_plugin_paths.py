@@ -1,4 +1,4 @@
-"""Routes of plugins: paths with patterns, and secrets in paths that the log does not show."""
+"""Plugin routes: path patterns, and secrets in paths, which are masked in the log."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_what_no_pattern_matches_is_answered_as_if_the_route_were_not_there(
 
 @pytest.fixture
 def log(host: RunningHost) -> io.BytesIO:
-    """Return what the server logs from now on; the next server that starts takes the log back."""
+    """Capture the server's log from this point on; the next server to start configures logging again."""
     written = io.BytesIO()
     configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(written, write_through=True))
     return written
@@ -92,14 +92,14 @@ def log(host: RunningHost) -> io.BytesIO:
         ("GET", f"/gifts/{SECRET}", "/gifts/***", 200),
         ("PUT", f"/gifts/{SECRET}", "/gifts/***", 200),
         ("HEAD", f"/gifts/{SECRET}", "/gifts/***", 200),
-        # What the route does not take, and what comes after it, is nobody's business either.
+        # The secret stays masked if the method is not allowed or the path continues.
         ("DELETE", f"/gifts/{SECRET}", "/gifts/***", 405),
         ("GET", f"/gifts/{SECRET}/", "/gifts/***/", 200),
         ("GET", f"/gifts/{SECRET}/a/b/c", "/gifts/***/a/b/c", 404),
         ("GET", f"/gifts/{SECRET}?again={SECRET}", "/gifts/***", 200),
         ("GET", f"/gifts/{SECRET}/of/flowers", "/gifts/***/of/flowers", 500),
         ("GET", "/gifts", "/gifts", 404),
-        # The links of the dashboard with which people connect a website.
+        # Dashboard links through which people connect a website.
         ("GET", f"/dashboard/connect/{SECRET}", "/dashboard/connect/***", 303),
         ("PUT", f"/dashboard/connect/{SECRET}", "/dashboard/connect/***", 405),
         ("GET", f"/dashboard/connect/{SECRET}/approved?password={SECRET}", "/dashboard/connect/***/approved", 303),

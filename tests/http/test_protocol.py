@@ -1,4 +1,4 @@
-"""Requests that are odd or wrong as HTTP: each is answered in the envelope, with a request id, or not at all."""
+"""Unusual and malformed HTTP requests: each gets an envelope with a request ID, or no response at all."""
 
 import gzip
 import json
@@ -28,7 +28,7 @@ def request(method: str, target: str, *headers: str, version: str = "1.1", host:
 
 
 def answers(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], bytes]]:
-    """Send bytes on a connection of their own, and return what the server answers until it closes."""
+    """Send bytes on a new connection, and return all responses until the server closes it."""
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(sent)
         with connection.makefile("rb") as received:
@@ -44,7 +44,7 @@ def answers(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], b
 
 
 def answer(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
-    """Return the one answer, which must carry what every answer does."""
+    """Return the only response, which must carry the headers that every response has."""
     ((status, headers, body),) = [found for found in answers(host, sent) if found[0] != 100]
     assert headers["x-request-id"]
     assert headers["x-content-type-options"] == "nosniff"
@@ -208,7 +208,7 @@ def test_a_slow_connection_is_closed_when_it_idles(start: Start, upgrade: str) -
     head = request("POST", QR, JSON, LENGTH, upgrade).replace(b"Connection: close\r\n", b"")
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(head)
-        time.sleep(0.7)  # the client is slow: the server looks at the clock while it waits for the body
+        time.sleep(0.7)  # a slow client: the server checks its timeout while it waits for the body
         connection.sendall(BODY)
         with connection.makefile("rb") as received:
             assert received.read().startswith(b"HTTP/1.1 200 OK")
@@ -245,7 +245,7 @@ def test_a_form_of_ten_megabytes_is_refused(api: httpx.Client) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
     try:
         page = api.post("/tools/qr-code-generator", content=b"text=" + b"x" * 10_000_000, headers=headers)
-    except httpx.WriteError:  # the server may close the connection before all is sent
+    except httpx.WriteError:  # the server may close the connection before everything is sent
         return
     assert (page.status_code, page.headers["content-type"]) == (413, "text/html; charset=utf-8")
 

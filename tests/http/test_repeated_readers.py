@@ -1,4 +1,4 @@
-"""Readers who ask for the same large documents again and again."""
+"""Repeated requests for the same large documents."""
 
 from __future__ import annotations
 
@@ -105,6 +105,6 @@ def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
     assert [item.findtext("title") for item in feed.iter("item")] == ["Post 3", "Post 2", "Post 1", "Post 0"]
     assert sum("encoded" in child.tag for child in feed.iter()) == 2
     assert (again.status_code, again.content) == (304, b"")
-    # An answer that is compressed has a weak tag; whether it is depends on how many others are under way.
+    # A compressed response has a weak ETag; whether it is compressed depends on the number of concurrent requests.
     assert same.headers["etag"].removeprefix("W/") == answers[0].headers["etag"].removeprefix("W/")
     assert next(ET.fromstring(newer.content).iter("item")).findtext("title") == "New"

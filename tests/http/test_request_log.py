@@ -1,4 +1,4 @@
-"""Which requests are logged."""
+"""Filtering of the request log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where signing in may lead: nowhere but to this site."""
+"""Redirects after sign-in stay on this site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ TRICKY = st.lists(st.sampled_from((*SLASHES, *PARTS)), max_size=8).map("".join)
 
 
 def browser_reads(location: str) -> str:
-    """Return the host that a browser goes to (URL standard): it drops tabs and line ends; a backslash is a slash."""
+    """Return the host that a browser navigates to.
+
+    By the URL standard, it drops tabs and newlines and reads `\\` as `/`.
+    """
     read = location.strip("".join(map(chr, range(33)))).translate({9: None, 10: None, 13: None}).replace("\\", "/")
     return urlsplit(urljoin(HERE, read)).netloc
 

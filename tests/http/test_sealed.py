@@ -1,4 +1,4 @@
-"""Texts that a browser keeps for the server."""
+"""Sealed values that a browser stores for the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXTS = {"state": "s3cret", "nonce": "n"}
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that moves only when told to."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0

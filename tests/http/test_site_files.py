@@ -1,4 +1,4 @@
-"""What browsers, search engines and chats ask the server for besides pages: fonts, icon, cards, robots.txt, sitemap."""
+"""Site files that browsers, search engines and chat apps request: fonts, icon, cards, robots.txt, sitemap."""
 
 from __future__ import annotations
 

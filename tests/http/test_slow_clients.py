@@ -1,4 +1,4 @@
-"""Clients that take their time, or more connections than they need, so that nothing is left for others."""
+"""Clients that are slow or hold more connections than they need, and so starve others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @contextmanager
 def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
-    """Send a piece again and again, more often than the server's patience lasts, until the block ends."""
+    """Keep sending a piece of data, at intervals shorter than the server's timeout, until the block ends."""
     over = threading.Event()
 
     def send() -> None:
@@ -81,7 +81,7 @@ def test_a_client_that_is_slow_but_in_time_is_answered(tmp_path: Path) -> None:
     ):
         body = b'{"text":"slow"}'
         connection.sendall(HEAD % b"/tools/text-file/api/generate" + b"Content-Length: %d\r\n\r\n" % len(body))
-        # Longer than the server would have to answer: that time begins when the body is there.
+        # Takes longer than the response timeout, which starts only once the body is complete.
         for at in range(len(body)):
             time.sleep(0.07)
             connection.sendall(body[at : at + 1])
@@ -107,7 +107,7 @@ def test_a_stranger_cannot_take_all_connections(tmp_path: Path) -> None:
             assert closed(sixth)
         assert (status(refusal), b"too many connections" in refusal) == (503, True)
         kept.pop().close()
-        # The server learns a moment later that the connection is closed.
+        # The server notices the closed connection only a moment later.
         deadline = time.monotonic() + LONG
         while status(_health(host)) != 200:
             assert time.monotonic() < deadline
@@ -135,7 +135,7 @@ def test_behind_a_proxy_requests_count_for_the_address_that_it_names(tmp_path: P
             return connection
 
         waiting = [begin(b"192.0.2.66"), begin(b"192.0.2.66")]
-        for connection in waiting:  # from here on the server waits for the body
+        for connection in waiting:  # the server is waiting for the body
             assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
         third = answer(begin(b"192.0.2.66")).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
         other = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.1"}, timeout=30)

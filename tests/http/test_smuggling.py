@@ -1,4 +1,4 @@
-"""Requests that a proxy in front might read in another way than the server does (RFC 9112, section 7.1)."""
+"""Requests that an upstream proxy could parse differently from the server (RFC 9112, section 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a plugin brings for its pages: served to everybody, and nothing else of its package."""
+"""Static files of plugins: served to everybody, while the rest of the package is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that is told to stop lets load balancers notice before it closes its port."""
+"""Shutdown delay: load balancers can notice a stopping server before it closes its port."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QR_CODE = "/tools/qr-code-generator/api/generate"
 
 
 def told_to_stop(server: Server) -> httpx.Response:
-    """Send SIGTERM, and return what new connections learn from `/readyz` once it says something else."""
+    """Send SIGTERM, and return the first `/readyz` response on a new connection that is not a 200."""
     server.process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + 20
     while (answer := httpx.get(f"{server.url}/readyz")).status_code == 200:
@@ -39,12 +39,12 @@ def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) ->
         assert kept.get("/readyz").status_code == 200
         unready = told_to_stop(server)
         assert (unready.status_code, unready.json()["problems"]) == (503, ["the server is shutting down"])
-        # On the connection from before, and on new ones.
+        # On the existing connection, and on new ones.
         assert kept.post(QR_CODE, json={"text": "kept"}).status_code == 200
         for number in range(3):
             assert httpx.post(f"{server.url}{QR_CODE}", json={"text": f"new {number}"}).status_code == 200
         assert httpx.get(f"{server.url}/healthz").status_code == 200
-        # Whoever does not want to wait tells it again.
+        # A second signal skips the delay.
         assert server.terminate() == 0
     events = [json.loads(line)["event"] for line in server.log.splitlines()]
     assert events.index("about to shut down") < events.index("shutting down")
@@ -73,7 +73,7 @@ def test_the_first_request_of_a_new_connection_is_answered(tmp_path: Path, monke
             assert kept.recv(1000).startswith(b"HTTP/1.1 200 OK")
             stopped = threads.submit(host.__exit__, None, None, None)
             while kept.recv(1000):
-                pass  # the rest of the answer, until the server closes what is idle
+                pass  # the rest of the response, until the server closes idle connections
             new.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert new.recv(1000).startswith(b"HTTP/1.1 200 OK")
         stopped.result()
@@ -83,7 +83,7 @@ def test_a_stopped_host_leaves_no_connection_open(tmp_path: Path) -> None:
     with postgresql_url() as url, httpx.Client() as kept:
         settings = settings_for_test({"storage": {"database": url}}, tmp_path)
         asyncio.run(migrate(settings))
-        gc.collect()  # what tests before this one left
+        gc.collect()  # garbage left by earlier tests
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", ResourceWarning)
             with RunningHost(settings) as host:

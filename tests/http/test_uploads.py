@@ -38,7 +38,7 @@ def link(host: RunningHost) -> str:
 
 
 def nested(depth: int, lines: int) -> bytes:
-    """Return parts in parts in parts, with many lines inside."""
+    """Return multipart parts nested `depth` levels deep, with `lines` empty lines inside."""
     heads = b"".join(
         b"--b%d\r\nContent-Type: multipart/mixed; boundary=b%d\r\n\r\n" % (level, level + 1) for level in range(depth)
     )
@@ -51,7 +51,7 @@ def test_a_stranger_cannot_have_a_body_read_with_a_token_that_nobody_gave_out(ho
         f"{method} /media/upload/nosuchtoken HTTP/1.1\r\nHost: test\r\nContent-Length: {MAX_BYTES}\r\n"
         "Content-Type: multipart/form-data; boundary=b0\r\nConnection: close\r\n\r\n"
     )
-    # The answer comes while nothing of the body has.
+    # The response arrives although no part of the body was sent.
     with connected(host.url) as connection:
         connection.sendall(head.encode())
         assert status(answer(connection)) == 404
@@ -64,7 +64,7 @@ def test_a_form_of_forms_is_refused_at_once(host: RunningHost) -> None:
     assert refused.status_code == 400
     assert "must not be a form itself" in refused.text
     assert "<form" in refused.text
-    # The link still works.
+    # The upload link is still usable.
     assert httpx.post(url, files={"file": ("a.png", image_bytes(), "image/png")}, timeout=30).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Host names of plugins: what is there, what is not, and how soon a change is noticed."""
+"""Virtual hosts of plugins: what they serve, what they do not, and how soon changes take effect."""
 
 from __future__ import annotations
 

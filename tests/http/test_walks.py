@@ -1,4 +1,4 @@
-"""How far a request walks through the code: a ceiling for the modules and the hops between them."""
+"""Request walks: a ceiling on the modules that a request passes through and the hops between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs/explanation/architecture.md"
 
 
 def assert_documented(walk: Walk, name: str) -> None:
-    """Check that the page on the architecture lists the modules; with PRESSROOM_TEST_UPDATE write the list."""
+    """Check that the architecture page lists the modules; with PRESSROOM_TEST_UPDATE, update the list."""
     text = PAGE.read_text("utf-8")
     block = re.compile(rf"(<!-- walk: {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
     shown = "".join(f"{number}. `{module}`\n" for number, module in enumerate(walk.modules, 1))
@@ -35,7 +35,7 @@ def assert_documented(walk: Walk, name: str) -> None:
 
 
 def assert_below(walk: Walk, *, modules: int, hops: int) -> None:
-    print(walk.report())  # noqa: T201 - `pytest -s` shows the way
+    print(walk.report())  # noqa: T201 - `pytest -s` shows the walk
     assert 10 < len(walk.modules) <= modules, walk.report()
     assert walk.hops <= hops, walk.report()
 
@@ -47,7 +47,7 @@ def host(start: Start) -> RunningHost:
 
 def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:
     with httpx.Client(base_url=host.url, timeout=60) as http:
-        assert http.post(QR, json={"text": "first"}).status_code == 200  # loads what loads with the first request
+        assert http.post(QR, json={"text": "first"}).status_code == 200  # triggers the imports of the first request
         with walked(host) as walk:
             assert http.post(QR, json={"text": "second"}).status_code == 200
 

@@ -1,4 +1,4 @@
-"""Nobody's background work keeps that of others waiting."""
+"""Fair scheduling: one account's jobs do not delay those of others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANY = 100_000
 
 
 class Endless:
-    """Work that never ends, and who holds a place with it."""
+    """A job that never ends, and the subjects whose jobs hold a place."""
 
     def __init__(self) -> None:
         self.holders: list[str] = []
@@ -43,7 +43,7 @@ def places(number: int) -> JobsSettings:
 
 
 async def queued(database: SqlDatabase, kind: str, subject: str, number: int, *, seconds_ago: float = 3600) -> None:
-    """Queue jobs without the cost of asking for each."""
+    """Insert queued jobs directly, which is cheaper than enqueueing each."""
     due_at = datetime.now(UTC) - timedelta(seconds=seconds_ago)
     empty = {"kind": kind, "subject": subject, "payload": {}, "state": "queued", "created_at": due_at, "due_at": due_at}
     async with database.writing() as session:
@@ -59,7 +59,7 @@ async def test_a_stranger_cannot_hold_all_places_with_endless_crawls(database: S
         for _ in range(8):
             await queue.enqueue("seo.crawl", {}, subject="bob")
         await eventually(_holders(endless), bool)
-        # Another account's crawl, and another kind of work of his own, begin although his others wait longer.
+        # Another account's crawl and another kind of job start, although this account's crawls have waited longer.
         await queue.enqueue("seo.crawl", {}, subject="alice")
         await eventually(_holders(endless), lambda holders: "alice" in holders)
         await reached(queue, await queue.enqueue("content.read_site", {}, subject="alice"), "succeeded")
@@ -137,7 +137,7 @@ async def test_jobs_that_may_not_run_yet_do_not_keep_the_process_busy(database: 
         await eventually(_holders(endless), bool)
         for _ in range(3):
             await queue.status("j_workbob499")
-            await asyncio.sleep(0.2)  # the time in which it would turn again and again
+            await asyncio.sleep(0.2)  # long enough for a busy loop to show
         assert turns <= 3
 
 

@@ -1,4 +1,4 @@
-"""Locks of jobs, jobs that run again at another time, and jobs that a transaction adds; on every database."""
+"""Job locks, rescheduled jobs, and jobs added in a transaction, on every database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def by_book(payload: Mapping[str, Any]) -> str:
 
 
 class Readers:
-    """A job that notes how many of it read one book at once, and all of them."""
+    """A job that records how many of it run at the same time, per book and in total."""
 
     def __init__(self) -> None:
         self.now: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Several processes on one database, real ones, some of which are killed."""
+"""Several real processes on one database, some of which are killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def workers() -> Iterator[Workers]:
 
 
 def storage_of(settings: Settings) -> dict[str, object]:
-    """Return the part of the configuration that a worker needs."""
+    """Return the storage settings that a worker needs."""
     storage: dict[str, object] = {"path": settings.storage.path}
     if settings.storage.database is not None:
         storage["database"] = settings.storage.database.get_secret_value()
@@ -69,7 +69,7 @@ async def test_each_period_is_claimed_once_by_four_processes(
         await until(lambda: len(lines_of(tmp_path)) >= 5)
     ticks = [words for words in lines_of(tmp_path) if words[0] == "tick"]
     assert len({words[1] for words in ticks}) == len(ticks)
-    # No period was left out either: one begins when the one before ends.
+    # No period is skipped either: each begins when the one before ends.
     periods = sorted(await started_periods(database))
     assert [later - earlier for earlier, later in pairwise(periods)] == [1] * (len(periods) - 1)
     assert len(periods) - len(ticks) in (0, 1)
@@ -96,20 +96,20 @@ async def test_the_job_of_a_killed_process_is_taken_over_after_its_lease(
         status = await reached(queue, job_id, "succeeded")
     first, second = sorted(begun(tmp_path), key=lambda words: float(words[3]))
     assert first[2] != second[2]
-    # Whoever is silent is waited for first: the lease began when the job was leased, just before it began to run.
+    # The second process waits for the lease of the silent one, which began just before the job started to run.
     assert float(second[3]) - float(first[3]) > LEASE / 2
     assert status.attempts == 2
     assert [words[2] for words in lines_of(tmp_path) if words[0] == "end" and words[1] == job_id] == [second[2]]
 
 
 async def stop_outside_of_transactions(process: Worker, database: SqlDatabase, job_id: str) -> None:
-    """Stop a process while it holds no lock; with one, nobody could take its job until it goes on."""
+    """Stop a process while it holds no database lock; otherwise no other process could take its job."""
     for _ in range(50):
         process.send_signal(signal.SIGSTOP)
         if await can_write(database, job_id, seconds=2):
             return
         process.send_signal(signal.SIGCONT)
-        # Stopped again at once, it would never get to the end of its transaction.
+        # Stopped again immediately, it would never finish its transaction.
         assert await can_write(database, job_id, seconds=20)
     raise AssertionError("the process held a lock each time that it was stopped")
 
@@ -136,5 +136,5 @@ async def test_a_process_that_was_stopped_for_longer_than_its_lease_does_not_fin
         sleeper.send_signal(signal.SIGCONT)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")
-    # Not the first one. On a busy machine the second may lose its lease too.
+    # Not the first attempt. On a busy machine the second may lose its lease too.
     assert status.attempts >= 2

@@ -1,4 +1,4 @@
-"""What is asked all the time finds its rows by an index, however many jobs there are."""
+"""Frequent queries use an index, however many jobs there are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = {"crawl": Job("crawl", nothing), "mail": Job("mail", nothing)}
 
 
 def row(number: int) -> dict[str, Any]:
-    """Return one of 10,000 jobs, of which every hundredth is not finished yet."""
+    """Return one of 10,000 job rows; every hundredth is unfinished."""
     finished = number % 100 != 0
     when = NOW - timedelta(seconds=number)
     return {

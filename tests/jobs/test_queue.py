@@ -1,4 +1,4 @@
-"""What plugins may expect of the queue of jobs, on every database."""
+"""The job queue's contract for plugins, on every database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def forever(_run: JobRun) -> None:
 
 
 class Steps:
-    """A job that begins, waits to be let go, and counts both."""
+    """A job that starts, waits to be released, and counts its starts."""
 
     def __init__(self) -> None:
         self.began = asyncio.Event()
@@ -248,13 +248,13 @@ async def test_cancelling_stops_a_running_job(database: SqlDatabase, here: bool)
 
 async def test_a_long_job_keeps_its_lease(database: SqlDatabase) -> None:
     steps = Steps()
-    lease = 6.0  # a busy machine stands still for a second or two
+    lease = 6.0  # a busy machine can stall for a second or two
     job = Job("steps", steps, lease=lease)
     async with running(database, job) as queue, running(database, job):
         job_id = await queue.enqueue("steps", {})
         await steps.began.wait()
         claimed_until = await due_at(database, job_id)
-        # A lease later it is still the first attempt that runs.
+        # One lease later, the first attempt is still running.
         kept = claimed_until + timedelta(seconds=lease)
         await eventually(lambda: due_at(database, job_id), lambda until: until > kept)
         steps.go.set()
@@ -335,7 +335,7 @@ async def test_so_many_jobs_run_at_once_and_no_more(database: SqlDatabase) -> No
         if now == 4:
             four_run.set()
         await four_run.wait()
-        await asyncio.sleep(0.05)  # the time in which a fifth would begin
+        await asyncio.sleep(0.05)  # long enough for a fifth job to start
         now -= 1
 
     kinds = [Job("one", work), Job("two", work), Job("three", work)]

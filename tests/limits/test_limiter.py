@@ -1,4 +1,4 @@
-"""What every limiter promises, wherever it counts."""
+"""The contract of every limiter, in memory and in Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a limiter in memory does: it forgets."""
+"""The in-memory limiter: eviction of old keys."""
 
 from __future__ import annotations
 

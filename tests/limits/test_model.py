@@ -1,4 +1,4 @@
-"""Any sequence of calls, compared with the plainest limiter there can be."""
+"""Any sequence of calls gives the same results as a naive limiter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ seconds = st.one_of(st.sampled_from([0, 1e-6, 1, 59.999999, 60]), st.floats(0, 4
 
 
 class PlainLimiter:
-    """Keeps every request and counts them anew for each question; times in microseconds."""
+    """Keeps every request and recounts for each call; times are in microseconds."""
 
     def __init__(self) -> None:
         self._taken: dict[tuple[Rate, str], list[tuple[int, int]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What callers of the limiter and the cache index notice while Redis is away, and operators in the log."""
+"""A Redis outage: what callers of the limiter and the cache index notice, and what operators see in the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":51
 
 @dataclass
 class Host:
-    """One host: a limiter and a cache index that share a connection, and the log."""
+    """A host's limiter and cache index, which share a connection, and its log."""
 
     connection: RedisConnection
     limiter: MovingWindowLimiter
@@ -80,7 +80,7 @@ async def test_a_stopped_server_is_an_error_and_one_line_in_the_log(server: Redi
 
 async def test_a_frozen_server_costs_one_timeout_and_one_line_in_the_log(server: RedisServer, host: Host) -> None:
     server.freeze()
-    async with asyncio.timeout(60):  # a timeout for each call would take 500 seconds
+    async with asyncio.timeout(60):  # one timeout per call would take 500 seconds
         assert await host.failures(1000) == 1000
     assert host.events() == [BEGIN]
     assert f"{TIMEOUT} s" in host.log[0]["reason"]
@@ -92,12 +92,12 @@ async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisS
         await host.cache.get("a")
     for call in (host.limiter.take(RATE, "a", 1), host.cache.get("a"), host.limiter.give_back(RATE, "a", 1)):
         with pytest.raises(BackendError, match="unavailable"):
-            call.send(None)  # a coroutine that waits for anything would return here
+            call.send(None)  # a coroutine that suspends would return here
 
 
 async def test_a_crowd_before_a_frozen_server_fails_together(server: RedisServer, host: Host) -> None:
     server.freeze()
-    async with asyncio.timeout(30):  # one timeout after the other would take 50 seconds
+    async with asyncio.timeout(30):  # sequential timeouts would take 50 seconds
         taken = await asyncio.gather(*(host.limiter.take(RATE, "a", 1) for _ in range(2000)), return_exceptions=True)
     assert all(isinstance(status, BackendError) for status in taken)
     assert host.events() == [BEGIN]
@@ -125,7 +125,7 @@ async def test_a_server_that_thaws_counts_again_and_counts_no_probe(server: Redi
     server.thaw()
     host.clock.advance(1)
     status = await host.limiter.take(RATE, "a", 1)
-    # Counted are the one before the freeze, this one, and at most the one whose timeout began the outage.
+    # It counts the call before the freeze, this one, and at most the one whose timeout started the outage.
     assert RATE.requests - status.remaining in (2, 3)
     assert host.events() == [BEGIN, END]
 
@@ -144,7 +144,7 @@ async def test_restarts_between_calls_go_unnoticed(server: RedisServer, host: Ho
     await asyncio.gather(*(host.cache.get("a") for _ in range(100)))
     server.stop()
     server.start()
-    for _ in range(3):  # the event loop notices that the idle connections were closed
+    for _ in range(3):  # lets the event loop notice that the idle connections were closed
         await asyncio.sleep(0)
     assert await host.failures(200) == 0
     assert host.events() == []
@@ -183,7 +183,7 @@ async def test_a_process_that_was_too_busy_to_connect_is_no_outage(server: Redis
         connecting = asyncio.create_task(connection.open())
         for _ in range(3):
             await asyncio.sleep(0)
-            time.sleep(0.3)  # noqa: ASYNC251 - the point: the answer lies unread for many times the timeout
+            time.sleep(0.3)  # noqa: ASYNC251 - the point: the response stays unread for many times the timeout
         await connecting
     assert log == []
     await connection.close()

@@ -1,4 +1,4 @@
-"""What only a limiter in Redis does."""
+"""The Redis limiter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def test_hosts_whose_clocks_differ_count_together(connection: RedisConnect
     assert (await slow.take(rate, "a", 1)).remaining == 0
     refused = await fast.take(rate, "a", 1)
     assert not refused.allowed
-    # Each host tells its callers a time of its own clock.
+    # Each host reports times on its own clock.
     assert 0 < refused.reset_at - 1_000_000 <= 3600
     assert 0 < (await slow.peek(rate, "a")).reset_at - 1000 <= 3600
 

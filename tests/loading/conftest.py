@@ -15,13 +15,13 @@ from support.plugin_distributions import Distribution
 
 @pytest.fixture(scope="session", autouse=True)
 def _installed() -> frozenset[str]:
-    """The distributions of plugins that are there before any test, or fixture of a module, installs its own."""
+    """Return the plugin distributions installed before any test or module fixture adds its own."""
     return frozenset(candidate.distribution for candidate in discover())
 
 
 @pytest.fixture(autouse=True)
 def only_one_builtin_plugin(_installed: frozenset[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide what is installed already but for one plugin, so that what these tests list is theirs."""
+    """Hide all installed plugins but one, so that the tests list only their own."""
     hidden = _installed - {"pressroom-qr-code-generator"}
 
     def without_hidden() -> tuple[Candidate, ...]:
@@ -32,9 +32,10 @@ def only_one_builtin_plugin(_installed: frozenset[str], monkeypatch: pytest.Monk
 
 @pytest.fixture
 def compile_with(tmp_path: Path) -> Iterator[Compile]:
-    """Return a function that compiles a host which finds the distributions, the first one first, and names the plugins.
+    """Return a function that compiles a host which finds the distributions, in order, and enables their plugins.
 
-    `plugins` are `[plugins]` tables that replace those of the distributions, by id; `None` leaves one unnamed.
+    `plugins` are `[plugins]` tables that replace those of the distributions, by ID; `None` leaves a plugin out of
+    the configuration.
     """
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""Plugins on hosts of later plugin interfaces: this server with nothing changed but the number."""
+"""API versions: plugins on hosts with a later plugin API, simulated by this server with a different version number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATING = SOUND.replace('summary="For tests."', 'summary="For tests.", api="API"
 
 
 def host_of_api(folder: Path, api: str) -> None:
-    """Copy the server, with another number of its interface."""
+    """Copy the server with another plugin API version."""
     copy = folder / "pressroom"
     shutil.copytree(Path(pressroom.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     module = copy / "sdk" / "plugin.py"

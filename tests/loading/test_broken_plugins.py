@@ -1,4 +1,4 @@
-"""Whatever a plugin does wrong, it alone is taken out, and its record says what is wrong and what to do."""
+"""Broken plugins: only the faulty one is removed, and its record states the error and how to fix it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def records_of(compiled: LoadedApp, id_: str) -> list[PluginRecord]:
 
 
 def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
-    """Check that for each that is expected there is a record that says it."""
+    """Check that each expected failure has a matching record."""
     left = {id_: records_of(compiled, id_) for id_ in {one.id for one in expected}}
     for one in expected:
         record = left[one.id].pop(0)
@@ -49,7 +49,7 @@ def test_only_a_failed_import_is_forgotten(name: str, tmp_path: Path, compile_wi
     broken = imports.FAULTS[name](tmp_path / "site")
     compile_with(broken)
     left = {module.partition(".")[0] for module in sys.modules} & set(broken.packages)
-    # By the time the configuration fails, another plugin of the same package may work with its modules.
+    # By the time the configuration fails, another plugin of the same package may be using its modules.
     assert left == (set(broken.packages) if broken.expected[0].phase == "config" else set())
 
 

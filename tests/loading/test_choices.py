@@ -1,4 +1,4 @@
-"""Parameters whose values depend on the server: clients see them, and no other is accepted."""
+"""Parameters whose choices depend on the server: clients see the choices, and other values are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pressroom plugins` and `pressroom doctor` say what is wrong with each plugin, and what to do."""
+"""`pressroom plugins` and `pressroom doctor` report the fault of each plugin and how to fix it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from support.plugin_source import SOUND, install_plugin
 
 @pytest.fixture(autouse=True)
 def only_one_builtin_plugin() -> None:
-    """Hide nothing, unlike in the other tests: operators run these commands where everything is installed."""
+    """Hide nothing, unlike in the other tests: operators run these commands with everything installed."""
 
 
 def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tuple[int, str]]:
-    """Run commands, one after another; return the exit code and the output of each."""
+    """Run commands one after another; return the exit code and the output of each."""
     tables = {id_: table for one in installed for id_, table in one.plugins.items()}
     environment = {"PYTHONPATH": str(folder), "PRESSROOM_STORAGE__PATH": str(folder / "data")}
-    # JSON arrays and objects are what a variable may hold; a TOML writer is not at hand.
+    # An environment variable can hold JSON arrays and objects; the standard library has no TOML writer.
     environment |= {f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true" for id_ in tables}
     for id_, table in tables.items():
         for name, value in table.items():

@@ -1,4 +1,4 @@
-"""Plugins that want the same name: a built-in one keeps it, of two others neither gets it."""
+"""Name conflicts between plugins: a built-in plugin keeps the name; of two others, neither gets it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.plugin_source import SOUND, filled, install_plugin, needing
 
 
 def offering(site: Path, id_: str, *slugs: str) -> Distribution:
-    """Install a plugin with a generator of each slug."""
+    """Install a plugin with one generator for each slug."""
     body = "".join(
         f"""
 @generator(

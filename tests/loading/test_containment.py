@@ -1,4 +1,4 @@
-"""What must get through while plugins are loaded, and what must not."""
+"""Containment during loading: which exceptions and output get through, and which do not."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def pressroom_rate_limits():
     return [RateLimit("own", rule)]
 """,
 }
-"""What a plugin does while the operator presses Ctrl-C."""
+"""Sources of plugins that are interrupted by Ctrl-C at different points."""
 
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C reach this process and its children; a shell that runs the tests in the background ignores it."""
+    """Let Ctrl-C reach this process and its children; shells make background jobs ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -68,7 +68,7 @@ def test_ctrl_c_at_an_import_ends_the_command_and_names_what_it_waited_for(tmp_p
 
 
 def command(folder: Path, *arguments: str, plugins: str, run: Callable[..., Done] = run_process) -> Done:
-    """Run a command that finds what is installed in `folder`; `plugins` is the one that the configuration names."""
+    """Run a command that finds the plugins installed in `folder`; `plugins` is the ID that the configuration lists."""
     (folder / "pressroom.toml").write_text(f"[plugins.{plugins}]\n[storage]\npath = 'data'\n")
     return run(arguments, cwd=folder, env={"PYTHONPATH": str(folder)})
 
@@ -153,7 +153,7 @@ def test_a_plugin_that_was_mended_works_the_next_time(tmp_path: Path) -> None:
         assert "ImportError: cannot import name 'missing'" in record.error
         helper = tmp_path / "acme_mended" / "helper.py"
         helper.write_text("missing = 'found again'\n")
-        os.utime(helper, (1, 1))  # so that the compiled file of the first time does not pass for it
+        os.utime(helper, (1, 1))  # so that the stale bytecode is not taken for current
         assert load_plugins(settings).failed == ()
 
 

@@ -1,4 +1,4 @@
-"""The names that plugins offer to each other are a promise: none goes without notice, and each is explained."""
+"""Names in plugin contracts are stable: none is removed without notice, and each is documented."""
 
 from __future__ import annotations
 
@@ -166,11 +166,11 @@ PROMISED = {
     pressroom_search_performance.contract: SEARCH_PERFORMANCE,
     pressroom_image_generator.templates: TEMPLATES,
 }
-"""The names of each contract in version 1. To take one out, or to change what it means, raises the version."""
+"""The names of each contract in version 1. Removing one or changing its meaning requires a new version."""
 
 
 def documented(source: Path) -> Iterator[str]:
-    """Yield the names at the top level of a module that have a docstring, assigned ones by the text below them."""
+    """Yield the documented top-level names of a module; an assignment is documented by the string below it."""
     body = ast.parse(source.read_text(encoding="utf-8")).body
     for statement, following in zip(body, [*body[1:], ast.Pass()], strict=True):
         if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -210,7 +210,7 @@ def test_every_hook_is_read_through_one_typed_function() -> None:
 
 
 def test_the_contract_loads_neither_the_database_nor_parsers() -> None:
-    """Every command imports it, with the plugins that it lists."""
+    """Every command that lists plugins imports the contract."""
     program = "import pressroom_content.contract, sys; print({'sqlalchemy', 'nh3', 'selectolax'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,4 +1,4 @@
-"""Hooks that a plugin offers to other plugins, and what it learns of those that implement them."""
+"""Extension points: hooks that a plugin offers to other plugins, and how it reads their contributions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Plugins of one file, in the folder that the operator names."""
+"""Single-file plugins in the operator's plugin folder."""
 
 from __future__ import annotations
 

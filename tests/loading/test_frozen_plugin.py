@@ -1,4 +1,4 @@
-"""A plugin that was written for plugin API 1 and is never changed, on this host and on one whose API is 2."""
+"""A frozen plugin, written for plugin API 1 and never changed, on this host and on one with API 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of plugins that fail with what nobody catches: the message names the plugin, and the exit code tells."""
+"""Plugin commands that raise uncaught exceptions: the message names the plugin, and the exit code is non-zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins that hang, or raise what nobody catches, in every phase of loading: a server starts all the same."""
+"""Plugins that hang or raise uncaught exceptions in any phase of loading: the server still starts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAULTS: Final = {
     "interrupt": "raise KeyboardInterrupt",
     "cancel": "raise asyncio.CancelledError",
 }
-"""What foreign code does that no `except Exception` catches, or that never returns."""
+"""Faulty code that `except Exception` does not catch, or that never returns."""
 
 TOOLS: Final = """
 import asyncio, os, sys, threading, time
@@ -65,7 +65,7 @@ WORDS: Final = {
     "interrupt": ("KeyboardInterrupt",),
     "cancel": ("CancelledError",),
 }
-"""What the operator must be told of each."""
+"""Words that the operator must see for each fault."""
 
 POINTS: Final = {
     "import": ("import", HEAD + "{tools}\nfault()\n"),
@@ -123,7 +123,7 @@ def pressroom_models():
 """,
     ),
 }
-"""Where the code runs: the phase that the record of the plugin names, and its source."""
+"""Where the faulty code runs: the phase in the plugin's record, and its source."""
 
 _LATE: Final = frozenset({"hang", "loop", "stubborn", "lock"})
 _CASES: Final = [
@@ -144,7 +144,7 @@ def config() -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which a plugin for each case is installed, and one that works."""
+    """Return a folder with a faulty plugin installed for each case, and one that works."""
     folder = tmp_path_factory.mktemp("gates")
     for point, name in _CASES:
         source = POINTS[point][1].replace("{tools}", TOOLS.replace("FAULT", FAULTS[name]))
@@ -161,16 +161,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
-    """Return a server with all these plugins, which has to end in time after all tests."""
+    """Return a server with all these plugins, which must shut down in time after all tests."""
     with serving(folder, config(), {"PYTHONPATH": str(folder / "own")}) as running:
         yield running
         began = time.monotonic()
         assert running.terminate() == 0
-        assert time.monotonic() - began < 1 + 5 + 2  # what the process itself takes to end on a busy machine
+        assert time.monotonic() - began < 1 + 5 + 2  # allowance for the process itself to exit on a busy machine
 
 
 def run(folder: Path, *arguments: str) -> Any:
-    """Return what a command says beside the running server; it waits less for each plugin."""
+    """Return the JSON output of a command run alongside the server; its timeout per plugin is shorter."""
     environment = command_environment(folder, PYTHONPATH=str(folder / "own"), PRESSROOM_SERVER__START_TIMEOUT="0.2")
     return json.loads(run_process([*arguments, "--json"], cwd=folder, env=environment).stdout)
 

@@ -1,4 +1,4 @@
-"""Plugins that hang, or raise what nobody catches, while the server runs: the others work, and the plugin is named."""
+"""Plugins that hang or raise uncaught exceptions in a running server: others keep working, and the log names them."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ _WORDS: Final = {
 
 
 def waited(look: Callable[[], Any]) -> Any:
-    """Return what the function finds, as soon as it finds something."""
+    """Poll the function until it returns something truthy, and return that."""
     end = time.monotonic() + 30
     while not (found := look()):
         assert time.monotonic() < end, "it did not happen"
@@ -233,7 +233,7 @@ def waited(look: Callable[[], Any]) -> Any:
 
 
 class Faulty:
-    """A running host with a plugin that fails where and as it is told, and one that works."""
+    """A running host with a plugin that fails on demand, and one that works."""
 
     def __init__(self, host: RunningHost, module: Any) -> None:
         self.host = host
@@ -243,7 +243,7 @@ class Faulty:
         self._module.AT, self._module.FAULT = at, name
 
     def works(self) -> None:
-        """Check that the other plugin works, and this one too where nothing is wrong with it."""
+        """Check that the other plugin works, and this one too once its fault is switched off."""
         self.fails("", "")
         answer = httpx.post(f"{self.host.url}/tools/sound/api/generate", json={"text": "hello"}, timeout=30)
         assert answer.status_code == 200
@@ -278,7 +278,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
             "HOSTS_SECONDS",
         ):
             patch.setattr(gated, name, 0.3)
-        patch.setattr(virtual_hosts, "SECONDS", 0.0)  # they are asked again at each request
+        patch.setattr(virtual_hosts, "SECONDS", 0.0)  # the plugin is queried again on each request
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
         with RunningHost(settings_for_test(config, folder / "data")) as host:
             module: Any = importlib.import_module("acme_own.plugin")
@@ -355,7 +355,7 @@ def _on_virtual_host(faulty: Faulty, name: str) -> None:
 
 
 def _hosts(faulty: Faulty, name: str) -> None:
-    """The names from before hold, also while the plugin is still being asked."""
+    """The previous names stay in effect, even while the plugin is being queried."""
 
     def page() -> tuple[int, str]:
         answer = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)

@@ -1,4 +1,4 @@
-"""What a plugin contributes to another one fails: whose code it is answers for it, not the one that called."""
+"""Contributions to another plugin that fail: the contributing plugin is blamed, not the caller."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def failures(host: RunningHost) -> Callable[[], Mapping[Any, int]]:
-    """Return a function that tells how many failures of each plugin and extension point came since the test began."""
+    """Return a function that counts the failures per plugin and extension point since the test began."""
     before = host.host.compiled.gate.failures.copy()
     return lambda: dict((host.host.compiled.gate.failures - before).items())
 
@@ -201,7 +201,7 @@ def test_what_takes_too_long_is_cancelled_and_its_plugin_is_named(
 
 
 def test_a_record_that_cannot_be_called_is_its_plugins_fault(host: RunningHost, failures: Any) -> None:
-    """No code of the plugin runs then, so that no traceback would name it."""
+    """None of the plugin's code runs, so no traceback would name it."""
     assert "TypeError" in asked(host, "", "record", "station none")
     assert failures() == {("station", "extension", "failed"): 1}
 

@@ -1,4 +1,4 @@
-"""Plugins that hang, in a real process: at the start, at the end and in between. The log names them."""
+"""Plugins that hang in a real process: at startup, at shutdown and in between. The log names them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def source(enter: str = "pass", leave: str = "pass", tool: str = "pass") -> str:
 
 @dataclass
 class Process:
-    """A server that may not have started yet."""
+    """A server process that may not have started yet."""
 
     process: subprocess.Popen[str]
     folder: Path
@@ -106,7 +106,7 @@ class Process:
 
 
 def waited(look: Callable[[], Any]) -> Any:
-    """Return what the function finds, as soon as it finds something."""
+    """Poll the function until it returns something truthy, and return that."""
     end = time.monotonic() + 30
     while not (found := look()):
         assert time.monotonic() < end, "it did not happen"

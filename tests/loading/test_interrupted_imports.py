@@ -1,4 +1,4 @@
-"""A plugin that is cut off in the middle of an import leaves a library that others can import."""
+"""An import interrupted in one plugin leaves the shared library importable for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neither the order of what is installed nor chance decides what becomes of a plugin."""
+"""Neither installation order nor chance decides a plugin's status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.sizes import examples
 
 
 def whole_site(site: Path) -> Distribution:
-    """Install everything that is broken, and some plugins that work."""
+    """Install all broken plugins, and some that work."""
     installed = [factory(site) for factory in BROKEN.values()]
     installed += [
         healthy(site),
@@ -84,7 +84,7 @@ def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
 
 
 def load_in_process(config: Mapping[str, object], environment: dict[str, str]) -> dict[str, list[object]]:
-    """Compile a host in a fresh process; return its tools and its records."""
+    """Compile a host in a new process; return its tools and its records."""
     code = """
 import dataclasses, json, sys
 from pressroom.config import Settings

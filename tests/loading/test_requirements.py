@@ -1,4 +1,4 @@
-"""Plugins that need each other, and that offer each other hooks."""
+"""Requirements between plugins, and hooks they offer to each other."""
 
 from __future__ import annotations
 

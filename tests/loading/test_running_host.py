@@ -48,7 +48,7 @@ def test_the_host_serves_on_when_everything_else_is_broken(tmp_path: Path) -> No
     running = serving(tmp_path / "data", *installed, healthy(site))
     with on_path(site), running as host, httpx.Client(base_url=host.url) as client:
         assert_works(client, "healthy")
-        # One of them is marked as required.
+        # One of the broken plugins is required.
         ready = client.get("/readyz")
         assert ready.status_code == 503
         assert [problem.partition(":")[0] for problem in ready.json()["problems"]] == ["qr_code_generatr"]
@@ -88,7 +88,7 @@ FAILING_LIFESPANS = {
 
 
 @pytest.mark.parametrize("id_", FAILING_LIFESPANS)
-# A lifespan that is no context manager leaves its coroutine behind.
+# A lifespan that is not a context manager leaves an unawaited coroutine behind.
 @pytest.mark.filterwarnings("ignore:coroutine 'connection' was never awaited")
 async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
     id_: str, tmp_path: Path, compile_with: Compile
@@ -106,7 +106,7 @@ async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
 
 
 async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = lambda _: None) -> None:
-    """Start the host and close it again."""
+    """Start the host, call `while_open`, and close the host."""
     host = Host(compiled)
     await host.start()
     try:

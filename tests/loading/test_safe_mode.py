@@ -1,4 +1,4 @@
-"""Safe mode: built-in plugins alone, to find out which plugin is in the way."""
+"""Safe mode: only built-in plugins are loaded, to help find the plugin that causes trouble."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ REASON = "left out: safe mode loads built-in plugins alone"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment with an installed plugin, a file in a folder, and a name that nobody offers."""
+    """Return an environment with an installed plugin, a plugin file in a folder, and a configured ID without a plugin.
+    """
     site, folder = tmp_path / "site", tmp_path / "plugins"
     for name in ("named_one", "unnamed_one", "switched_off"):
         install_plugin(site, name, f"raise SystemExit('must not be imported')\n{SOUND}")

@@ -1,4 +1,4 @@
-"""Which of the installed plugins are loaded, and that the others are never imported."""
+"""Selection: which installed plugins are loaded; the others are never imported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def marked(site: Path, id_: str, **options: Any) -> tuple[Distribution, Path]:
-    """Install a plugin that makes a file when it is imported."""
+    """Install a plugin that creates a file when it is imported."""
     marker = site / f"{id_}-was-imported"
     return install_plugin(site, id_, f"open({str(marker)!r}, 'w').close()\n{SOUND}", **options), marker
 

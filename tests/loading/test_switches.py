@@ -1,4 +1,4 @@
-"""Single plugins that the command line switches off and on, whatever the configuration says."""
+"""Command-line switches that disable or enable single plugins, overriding the configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.server import serving
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment with a plugin whose import ends the process, and one that is not named."""
+    """Return an environment with a plugin whose import kills the process, and one that is not configured."""
     site = tmp_path / "site"
     install_plugin(site, "deadly", "import os\nos.kill(os.getpid(), 9)\n")
     install_plugin(site, "unnamed_one", SOUND)

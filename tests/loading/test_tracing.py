@@ -1,4 +1,4 @@
-"""At the level `debug` the log names every call into a plugin: what runs, in which order, and for how long."""
+"""At level `debug`, the log lists every call into a plugin: what runs, in which order, and for how long."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pressroom_observers(): return [Observer("own", observe)]
 
 
 def calls(folder: Path, level: str) -> list[tuple[str, str, str]]:
-    """Return point, name and end of each call into the plugin, from the start of a host to its end."""
+    """Return point, name and end of each call into the plugin over a host's lifetime."""
     install_plugin(folder / "site", "traced", SOUND + SOURCE)
     config = {"builtin_plugins": False, "plugins": {"traced": {}}, "logging": {"level": level}}
     running = RunningHost(settings_for_test(config, folder / "data"))

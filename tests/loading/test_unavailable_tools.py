@@ -1,4 +1,4 @@
-"""A tool that needs something the operator has not configured is in no list, and its reason is known."""
+"""Unavailable tools: without the configuration it needs, a tool is not listed, and the reason is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrappers: a plugin changes, adds or leaves out what other plugins contribute to a hook."""
+"""Hook wrappers: a plugin changes, adds or drops contributions of other plugins."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pressroom_weather_stations():
 
 
 def wrapping(body: str, hook: str = "pressroom_generators", arguments: str = "owner, plugin") -> str:
-    """Return the source of a plugin that wraps a hook and contributes to none."""
+    """Return the source of a plugin that only wraps a hook."""
     return f"""{HEAD}
 from dataclasses import replace
 
@@ -270,7 +270,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     install_plugin(folder / "own", "doubling", AROUND)
     config = {"plugins": {"counter": {}, "doubling": {}}, "builtin_plugins": False}
     with ExitStack() as stack:
-        # Only while it starts: the other tests of this module must not find these plugins.
+        # Only during startup: the other tests of this module must not find these plugins.
         with on_path(folder / "own"):
             running = stack.enter_context(RunningHost(settings_for_test(config, folder / "data")))
         assert not running.host.compiled.plugins.failed

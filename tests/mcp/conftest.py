@@ -1,4 +1,4 @@
-"""Running hosts with the tools of the MCP tests."""
+"""Running hosts with the tools for MCP tests."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ CONFIG: dict[str, Any] = {
     "builtin_plugins": False,
     "plugins": {"test_tools": {}, "mcp_tools": {}, "qr_code_generator": {}},
 }
-"""The tools of these tests, and one of the built-in ones; others come and go."""
+"""The tools of these tests and one built-in plugin; the set of other built-in plugins may change."""
 
 
 def _mcp_tools_distribution(folder: Path) -> None:
@@ -29,7 +29,7 @@ def _mcp_tools_distribution(folder: Path) -> None:
 
 @pytest.fixture(scope="package")
 def mcp_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Install the plugins of these tests for this process."""
+    """Install the plugins of these tests in this process."""
     folder = tools_distribution(tmp_path_factory.mktemp("site"))
     _mcp_tools_distribution(folder)
     sys.path.append(str(folder))
@@ -39,7 +39,7 @@ def mcp_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def start(tmp_path: Path, mcp_tools: None) -> Iterator[Start]:
-    """Return a function that starts a host of its own; keywords are tables of the configuration."""
+    """Return a function that starts a separate host; keyword arguments are configuration tables."""
     running: list[RunningHost] = []
 
     def begin(**config: Any) -> RunningHost:
@@ -62,7 +62,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, mcp_tools: None) -> Iterato
 
 @pytest.fixture(scope="module")
 def peer(shared: RunningHost) -> Peer:
-    """Return a client of the shared host with an account."""
+    """Return an authenticated client of the shared host."""
     return Peer(shared, account(shared))
 
 

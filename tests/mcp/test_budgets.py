@@ -1,4 +1,4 @@
-"""How much of a conversation the tools take: bytes as models see them, over the real lists."""
+"""Token budgets: the size of the real tool lists in bytes, as models see them."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ CONTRACT = {
     "get_seo_report",
     "get_search_performance",
 }
-"""The tools that the interface contract names."""
+"""The tools listed in the interface contract."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def ada(full: RunningHost) -> Account:
 
 
 def sent(host: RunningHost, one: Account, query: str = "") -> tuple[list[dict[str, Any]], int, int]:
-    """Return the tools of a list, the bytes of the answer, and the bytes on the wire."""
+    """Return the tools of a list, the size of the response in bytes, and its compressed size on the network."""
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {**one.bearer, "accept-encoding": "gzip"}
     with httpx.stream("POST", f"{host.url}{PATH}{query}", json=message, headers=headers) as response:
@@ -46,7 +46,7 @@ def sent(host: RunningHost, one: Account, query: str = "") -> tuple[list[dict[st
 
 
 def read_by_models(tools: list[dict[str, Any]]) -> int:
-    """Return the bytes of what clients hand to their models."""
+    """Return the size in bytes of the fields that clients pass to their models."""
     return len(orjson.dumps([{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]))
 
 

@@ -1,4 +1,4 @@
-"""Who may call what, and what a client without a valid credential is told."""
+"""Authentication: which methods need a credential, and the response to a missing or invalid one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def message(method: str, params: Any = None) -> dict[str, Any]:
 
 
 def unauthorized(answer: httpx.Response) -> str:
-    """Return the challenge of an answer that must be a refusal of the credential."""
+    """Check that a response rejects the credential, and return its `WWW-Authenticate` challenge."""
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/json")
     body = answer.json()
     assert set(body) == {"error", "error_description"}
@@ -130,7 +130,7 @@ def test_the_challenge_names_the_public_address(start: Start) -> None:
 
 
 class Odd:
-    """An authenticator of bearers whose behaviour the test chooses, asked before all others."""
+    """A bearer authenticator with a configurable outcome, which runs before all others."""
 
     def __init__(self, host: RunningHost, outcome: Exception | Identity) -> None:
         self.asked = 0

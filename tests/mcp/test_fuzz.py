@@ -1,4 +1,4 @@
-"""Random messages: whatever comes in, the answer is JSON-RPC, or nothing where nothing was asked."""
+"""Random messages: the response is always JSON-RPC, or empty if no response is due."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ CODES = {-32700, -32600, -32601, -32602}
 
 
 def check(answer: httpx.Response) -> None:
-    """Assert that an answer is one that the interface contract has."""
+    """Assert that a response conforms to the interface contract."""
     assert answer.status_code in (200, 202, 400), answer.text
     assert answer.headers["x-request-id"]
     if answer.status_code == 202:

@@ -1,4 +1,4 @@
-"""Messages without HTTP: what is read, and what comes back byte for byte."""
+"""JSON-RPC messages without HTTP: parsing, and byte-exact round trips."""
 
 import json
 from decimal import Decimal

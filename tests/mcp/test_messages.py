@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP: what is no message, what is one, and what each is answered with."""
+"""JSON-RPC over HTTP: valid and invalid messages, and their responses."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""What schemas promise: every value of every enum, and every default, is sent for real."""
+"""Schema promises: every enum value and every default is sent in a real call."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ INVALID = "The arguments of "
 
 @dataclass(frozen=True)
 class World:
-    """A host with all tools, an account with a website, articles, a publication and an image, and their ids."""
+    """A host with all tools, an account with a website, articles, a publication and an image, and their IDs."""
 
     peer: Peer
     ids: dict[str, str]
@@ -86,7 +86,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "update_media": {"media_id": "$media", "alt_text": "A square"},
     "update_website_settings": {"website_id": "$website", "settings": {}},
 }
-"""The smallest arguments of each tool that needs some; `$website` is the id of the website, `$new` a new article."""
+"""The minimal arguments of each tool that requires some; `$website` is the website's ID, `$new` a new article's."""
 
 COMPANIONS: dict[tuple[str, str, Any], dict[str, Any]] = {
     ("publish_content", "mode", "schedule"): {"publish_at": SOON},
@@ -94,7 +94,7 @@ COMPANIONS: dict[tuple[str, str, Any], dict[str, Any]] = {
     ("import_image", "role", "featured"): {"content_id": "$article"},
     ("import_image", "role", "inline"): {"content_id": "$article"},
 }
-"""What a value needs beside it, as its description says."""
+"""Other arguments that a value requires, according to its description."""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def promises(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield every value that the schema of a tool's arguments offers at the top: enums and defaults."""
+    """Yield every value in a tool's top-level argument schema: enum values and defaults."""
     for name, one in schema["properties"].items():
         for value in one.get("enum", ()):
             yield name, value

@@ -1,4 +1,4 @@
-"""Calls that are made again with their `client_request_id`, as clients make them: over HTTP, and after a crash."""
+"""Repeated calls with the same `client_request_id`: over HTTP, and after a crash."""
 
 import json
 import os
@@ -35,7 +35,7 @@ ARTICLE = {"title": "Cold brew", "body": "Twelve hours in the fridge."}
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a host on the same data with a quota; it ends the one before."""
+    """Return a function that starts a host with a quota on the same data, after stopping the one before."""
     running: list[RunningHost] = []
 
     def end() -> None:
@@ -90,7 +90,7 @@ def test_after_a_restart_and_a_crash_there_is_one_article(start: Start, tmp_path
     resumed = ada.call("create_content", **ARTICLE, client_request_id="one")
     assert resumed["structuredContent"]["content_id"] == first["content_id"]
     assert "already" in text(resumed)
-    host.run(forgotten(host))  # the answer is no longer kept; the article still knows its id
+    host.run(forgotten(host))  # the stored response has expired; the article still has its ID
     refused = ada.refusal("create_content", title="Another", body="Text.", client_request_id="one")
     assert "articles_created" in refused
     host = start(2)
@@ -156,7 +156,7 @@ def test_a_client_that_gives_up_finds_its_answer(start: Start) -> None:
 
 @pytest.mark.parametrize("tool", ["note", "sure_note"])
 def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> None:
-    """The one that resumes runs again; with the other nothing is done twice, and the client learns so."""
+    """The resumable tool runs again; the other is not repeated, and the client is told."""
     site, log = install_diary(tmp_path / "site"), tmp_path / "diary.txt"
     config = "builtin_plugins = false\n[plugins.diary]\n"
     environment = {"PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]), "DIARY": str(log)}
@@ -171,7 +171,7 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
             server.process.kill()
             assert isinstance(waiting.exception(), httpx.HTTPError)
     with serving(tmp_path, config, environment) as server:
-        leave_as_a_crash_does(tmp_path / "data")  # the lease of the one that was killed is over
+        leave_as_a_crash_does(tmp_path / "data")  # expires the lease of the killed process
         again = asked(server.url, key, tool, body)
     if tool == "note":
         assert "was cut off, and nobody knows whether it did its work" in text(again)
@@ -232,13 +232,14 @@ async def set_event(event: Any) -> None:
 
 
 def leave_as_a_crash_does(data: Path) -> None:
-    """Leave the calls so far as a process does that was killed before it kept the answer, a lease ago."""
+    """Rewrite the stored calls as if their process was killed before it stored a response, and its lease has expired.
+    """
     with closing(sqlite3.connect(data / FILE_NAME, timeout=30)) as database, database:
         database.execute("UPDATE client_requests SET until = 1, answer = NULL")
 
 
 def give_up(client: ToolClient, name: str, arguments: dict[str, Any], begun: threading.Event) -> None:
-    """Make a call, and leave before it is answered."""
+    """Make a call, and disconnect before the response arrives."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"authorization": f"Bearer {client.key}", "x-mcp-toolsets": "all"}
     begun.set()
@@ -247,7 +248,7 @@ def give_up(client: ToolClient, name: str, arguments: dict[str, Any], begun: thr
 
 
 def asked(url: str, key: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Call a tool of a server in another process, and return the result."""
+    """Call a tool on a server in another process, and return the result."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"authorization": f"Bearer {key}", "mcp-protocol-version": "2025-06-18"}
     result: dict[str, Any] = httpx.post(f"{url}/api/mcp", json=body, headers=headers, timeout=60).json()["result"]
@@ -255,7 +256,7 @@ def asked(url: str, key: str, name: str, arguments: dict[str, Any]) -> dict[str,
 
 
 def new_key(folder: Path, environment: dict[str, str]) -> str:
-    """Create an account, and return an API key of it."""
+    """Create an account, and return an API key for it."""
 
     def command(*arguments: str, stdin: str = "") -> dict[str, Any]:
         line = [*arguments, "--json", "--config", str(folder / "pressroom.toml")]

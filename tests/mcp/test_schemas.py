@@ -1,4 +1,4 @@
-"""The schemas of results: they must say what is really written."""
+"""Result schemas match the actual output."""
 
 from datetime import date
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""`tools/call`: results, refusals, and calls that nobody waits for any more."""
+"""`tools/call`: results, errors, and abandoned calls."""
 
 import base64
 import re
@@ -290,7 +290,7 @@ def test_an_alias_is_switched_off_with_its_tool(shared: RunningHost) -> None:
 
 @contextmanager
 def calling(host: RunningHost, one: Account, *names: str) -> Iterator[list[Any]]:
-    """Have calls of `wait` under way inside the block; afterwards the list holds their results."""
+    """Keep calls of `wait` in flight inside the block; afterwards the list holds their results."""
     results: list[Any] = []
     with ThreadPoolExecutor(len(names)) as pool:
         calls = [pool.submit(Peer(host, one).call, "wait", {"name": name}) for name in names]

@@ -1,4 +1,4 @@
-"""`tools/list`: what models learn of the tools."""
+"""`tools/list`: how tools are described to models."""
 
 import json
 import os
@@ -19,7 +19,7 @@ PLANS = {
     "pro": {"title": "Professional", "tools": ["*"], "quotas": {"articles_created": 30}},
 }
 GENERATORS = ("account", "code_to_image", "favicon_generator", "image_generator", "qr_code_generator")
-"""What the lists are of; the tools for articles are in a reference that is made from the code."""
+"""Plugins whose tools the lists contain; the article tools are covered by the generated reference."""
 
 QUOTAS = ("articles_created", "articles_published", "images_generated", "seo_reports")
 
@@ -27,7 +27,7 @@ Start = Callable[..., RunningHost]
 
 
 def same_as_golden(name: str, tools: list[dict[str, Any]]) -> None:
-    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 renews it."""
+    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 updates it."""
     file = GOLDEN / name
     if os.environ.get("PRESSROOM_TEST_UPDATE_GOLDEN"):
         file.parent.mkdir(exist_ok=True)
@@ -43,7 +43,7 @@ def test_the_list_of_a_plan_is_what_it_was(tmp_path_factory: pytest.TempPathFact
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield every schema of an object in a schema."""
+    """Yield every object schema nested in a schema."""
     if isinstance(schema, dict):
         if "properties" in schema:
             yield schema
@@ -132,7 +132,7 @@ def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
     host = start()
     one = account(host)
     everything = {tool["name"] for tool in Peer(host, one).tools()}
-    host.host.services.catalog.plans.keys()  # the account's plan is one of them
+    host.host.services.catalog.plans.keys()  # the account's plan is one of these
     view = host.host.services.catalog.plans["long gone"]
 
     assert view.plan == "anonymous"

@@ -1,4 +1,4 @@
-"""Toolsets: what a client lists, and how it reaches what it does not list."""
+"""Toolsets: which tools a client lists, and how it reaches the others."""
 
 import gzip
 import json
@@ -28,7 +28,7 @@ PLANS = {
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a host with all the tools that come with it."""
+    """Return a host with all built-in tools."""
     with RunningHost(settings_for_test({"plans": PLANS}, tmp_path_factory.mktemp("full"))) as host:
         yield host
 
@@ -198,7 +198,7 @@ def test_the_owner_of_a_connection_chooses_its_sets(full: RunningHost) -> None:
 
     images = listed(full, one)
     assert images == listed(full, one, "?toolsets=images")
-    assert listed(full, one, "?toolsets=seo") != images  # what a client asks for comes first
+    assert listed(full, one, "?toolsets=seo") != images  # the toolsets that a client requests come first
     full.run(connections.set_access(one.user_id, one.connection.id, "read", ["gone"]))
     assert listed(full, one) == listed(full, account(full), "?readonly=true")
 
@@ -364,7 +364,7 @@ def test_the_list_is_sent_compressed_for_every_id(full: RunningHost, ada: Accoun
 
 @settings(max_examples=100)
 @given(st.binary(max_size=2000), st.binary(max_size=300), st.binary(max_size=300))
-@example(b"a" * 32 + b"b", b"a" * 32 + b"c", b"a" * 40)  # begins twice
+@example(b"a" * 32 + b"b", b"a" * 32 + b"c", b"a" * 40)  # a prefix that starts twice
 def test_a_precompressed_text_is_one_member_of_gzip(text: bytes, before: bytes, after: bytes) -> None:
     body = before + text + after
 
@@ -382,7 +382,7 @@ def test_a_text_that_is_not_in_a_body_is_not_compressed() -> None:
 
 
 def test_names_of_sets_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> None:
-    from pressroom.sdk import Call, Params, mcp_tool  # noqa: PLC0415 - beside the tool that they declare
+    from pressroom.sdk import Call, Params, mcp_tool  # noqa: PLC0415 - next to the tool that they declare
     from pydantic import BaseModel  # noqa: PLC0415
 
     class Nothing(BaseModel):

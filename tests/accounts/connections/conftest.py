@@ -1,4 +1,4 @@
-"""Accounts to test with, on every database."""
+"""Test accounts on every database."""
 
 import pytest
 from pressroom.accounts.records import User
@@ -9,7 +9,7 @@ from pressroom.storage.database import SqlDatabase
 
 @pytest.fixture
 def accounts(database: SqlDatabase, database_settings: Settings) -> AccountServices:
-    """Return the account services; what runs beside the calls is not started."""
+    """Return the account services without their background tasks."""
     return AccountServices(database_settings, database)
 
 

@@ -1,4 +1,4 @@
-"""The list of calls."""
+"""The activity log: one row for each call."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -167,7 +167,7 @@ async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> No
     try:
         accounts.activity_log.observe(call(user))
         async with asyncio.timeout(60):
-            while not await tools(accounts, user):  # noqa: ASYNC110 - nothing tells when the database has it
+            while not await tools(accounts, user):  # noqa: ASYNC110 - no event signals that the row has been written
                 await asyncio.sleep(0.05)
     finally:
         await accounts.close()

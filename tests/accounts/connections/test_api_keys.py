@@ -1,4 +1,4 @@
-"""API keys: made once, stored as a hash, recognised, and ended."""
+"""API keys: creation, hashed storage, recognition, and revocation or expiry."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ async def refusal(accounts: AccountServices, key: str) -> str:
 
 @pytest.fixture
 def reads(database: SqlDatabase, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Return what counts the reading transactions from now on."""
+    """Return a function that reports the number of read transactions since the fixture was set up."""
     count = 0
     reading = database.reading
 

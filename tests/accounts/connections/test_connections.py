@@ -1,4 +1,4 @@
-"""The programs that act for an account."""
+"""The connections of an account: API keys and OAuth clients."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ async def key(accounts: AccountServices, user: User, name: str = "laptop") -> Co
 async def approve(
     accounts: AccountServices, database: SqlDatabase, user: User, client: str, redirect_uris: list[str]
 ) -> str:
-    """Make the connection of an OAuth client, as an approval does."""
+    """Create the connection of an OAuth client with its token family, as an approval does."""
     async with database.writing() as session:
         connection = await accounts.connections.add(session, user.id, "oauth", client)
         session.add(ClientRow(id=client, redirect_uris=redirect_uris, auth_method="none", created_at=datetime.now(UTC)))

@@ -22,7 +22,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs the command, and returns its exit code, output and notes."""
+    """Return a function that runs the command and returns its exit code, stdout and stderr."""
     monkeypatch.setenv("PRESSROOM_STORAGE__PATH", str(tmp_path / "data"))
 
     def command(*arguments: str) -> tuple[int, str, str]:
@@ -35,7 +35,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def authenticate(folder: Path, key: str) -> Identity | None:
-    """Show the key to a server of that folder."""
+    """Authenticate with a key against the database in a folder."""
     settings = settings_for_test({}, folder)
 
     async def ask() -> Identity | None:

@@ -1,4 +1,4 @@
-"""The ten-thousandth row makes nothing slower: every statement of a page or a call finds its rows by an index."""
+"""Query plans: every statement of a page or call uses an index, so it stays fast with thousands of rows."""
 
 import json
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ BIG = {"users", "connections", "api_keys", "activity", "quota_usage", "sessions"
 
 @pytest.fixture
 async def filled(database: SqlDatabase) -> SqlDatabase:
-    """Return a database with thousands of rows in each table, and statistics of them."""
+    """Return a database with thousands of rows in each table and up-to-date statistics."""
     users = [f"u_{number}" for number in range(ROWS)]
     connections = [f"c_{number}" for number in range(ROWS)]
     rows: list[tuple[type[Any], list[dict[str, Any]]]] = [
@@ -111,7 +111,7 @@ async def filled(database: SqlDatabase) -> SqlDatabase:
 
 
 async def scanned(database: SqlDatabase, statement: ClauseElement) -> set[str]:
-    """Return the tables of which the database would read every row."""
+    """Return the tables that the query plan scans sequentially."""
     async with database.reading() as session:
         connection = await session.connection()
         compiled = statement.compile(connection.sync_engine, compile_kwargs={"literal_binds": True})
@@ -147,7 +147,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 
 async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
-    # A hash cannot be written into a statement in one way for both databases, so its place is taken by a literal.
+    # The databases write binary literals differently, so each gets its own literal for the hash.
     key = "x'00'" if filled.dialect == "sqlite" else "'\\x00'::bytea"
     by_key = str(key_owner(b"").compile()).partition("WHERE")[0] + f"WHERE api_keys.key_hash = {key}"
     head = str(SESSION_OF_TOKEN.compile()).rpartition("WHERE")[0]
@@ -168,5 +168,5 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
     }
     read_whole = {name: await scanned(filled, statement) & BIG for name, statement in statements.items()}
     assert {name: tables for name, tables in read_whole.items() if tables} == {}
-    # One that has no index is noticed.
+    # A query without an index is detected.
     assert await scanned(filled, text("SELECT count(*) FROM activity WHERE request_id = 'r'")) == {"activity"}

@@ -1,4 +1,4 @@
-"""Monthly quotas, counted exactly."""
+"""Monthly quotas: counting is exact."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta, timezone

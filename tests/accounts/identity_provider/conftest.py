@@ -1,4 +1,4 @@
-"""A provider for all tests of a file, and this server as its client."""
+"""An identity provider shared by the tests of a module, with this server as its client."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -14,21 +14,21 @@ Client = Callable[..., IdentityProvider]
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[OidcProvider]:
-    """Return a provider that all tests of a file share; they leave it as it was."""
+    """Return a provider shared by the tests of a module; tests must leave it unchanged."""
     with OidcProvider() as running:
         yield running
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    """Return the client that this server would use."""
+    """Return an HTTP client like the server's own."""
     async with httpx.AsyncClient() as client:
         yield client
 
 
 @pytest.fixture
 def client(http: httpx.AsyncClient) -> Client:
-    """Return what makes this server a client of a provider, with other settings where they are given."""
+    """Return a function that makes the server's client of a provider; keyword arguments override its settings."""
 
     def make(issuer: str, **settings: Any) -> IdentityProvider:
         values = {"issuer": issuer, "client_id": "basic", "client_secret": SECRET, "name": "Example", "timeout": 10}

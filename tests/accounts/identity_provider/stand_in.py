@@ -1,4 +1,4 @@
-"""A provider that does what the real one never would."""
+"""A stand-in identity provider that misbehaves in ways a real one would not."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Reply = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 @cache
 def _key() -> RSAKey:
-    """Return the key of every stand-in: making one takes longer than most tests."""
+    """Return the signing key shared by all stand-ins: generating one takes longer than most tests."""
     return RSAKey.generate_key(2048, {"kid": "one"})
 
 
 class StandIn:
-    """Answers each path with a document, or with whatever `replies` holds for it. `asked` counts the requests."""
+    """Answers each path with its document or its entry in `replies`. `asked` counts the requests per path."""
 
     def __init__(self, port: int) -> None:
         self.issuer = f"http://127.0.0.1:{port}"
@@ -45,12 +45,12 @@ class StandIn:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The discovery document, to change."""
+        """The discovery document; tests may modify it."""
         found: dict[str, Any] = self.documents["/.well-known/openid-configuration"]
         return found
 
     def give(self, nonce: str, *, kid: str = "one", **claims: Any) -> None:
-        """Let the token endpoint give a good ID token, with some claims changed."""
+        """Make the token endpoint return a valid ID token, with some claims overridden."""
         now = int(time.time())
         default = {"iss": self.issuer, "sub": "7", "aud": "basic", "iat": now, "exp": now + 60, "nonce": nonce}
         token = jws.serialize_compact({"alg": "RS256", "kid": kid}, json.dumps(default | claims), self.key, ["RS256"])
@@ -66,7 +66,7 @@ class StandIn:
 
 @asynccontextmanager
 async def standing_in() -> AsyncIterator[StandIn]:
-    """Run a stand-in on a free port of this machine."""
+    """Run a stand-in on a free local port."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await stand_in.answer(reader, writer)
@@ -77,7 +77,7 @@ async def standing_in() -> AsyncIterator[StandIn]:
 
 
 def respond(body: bytes, status: str = "200 OK", *headers: str) -> Reply:
-    """Return a reply with this body."""
+    """Return a reply with this body, status and extra headers."""
 
     async def reply(writer: asyncio.StreamWriter) -> None:
         lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers]
@@ -88,7 +88,7 @@ def respond(body: bytes, status: str = "200 OK", *headers: str) -> Reply:
 
 
 async def endless(writer: asyncio.StreamWriter) -> None:
-    """Send JSON that never ends, as fast as it is taken."""
+    """Send endless JSON as fast as the client reads it."""
     writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{"issuer": "')
     while True:
         writer.write(b"x" * 65_536)
@@ -96,7 +96,7 @@ async def endless(writer: asyncio.StreamWriter) -> None:
 
 
 async def dripping(writer: asyncio.StreamWriter) -> None:
-    """Send a byte now and then, so that no time-out of a single read is ever reached."""
+    """Send a byte every 50 ms, which never triggers a read timeout."""
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
     while True:
         writer.write(b" ")

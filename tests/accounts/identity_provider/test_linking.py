@@ -1,4 +1,4 @@
-"""Which account a person at the provider signs in to, on every database."""
+"""Linking an identity at the provider to an account, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in at a real provider."""
+"""Sign-in with a real provider."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ async def test_a_code_expires(client: Client) -> None:
 
 @pytest.mark.parametrize(("ahead", "good"), [(45, True), (90, False), (-330, True), (-400, False)])
 async def test_the_provider_s_clock_may_differ_a_little(client: Client, ahead: int, good: bool) -> None:
-    # An ID token is good for 300 seconds: one of a clock behind by more has expired, but for the skew.
+    # An ID token is valid for 300 seconds. Beyond that, only the clock-skew allowance keeps it valid.
     with OidcProvider() as provider:
         provider.set_clock(ahead)
         if good:

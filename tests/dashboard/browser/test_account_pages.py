@@ -1,4 +1,4 @@
-"""From the one-time link to a revoked key, in a browser; and the account pages for everyone."""
+"""From the one-time link to a revoked key in a browser, and accessibility of the account pages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PAGES = ["/dashboard", "/dashboard?show=errors", "/dashboard/connections", "/das
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host with twenty tools more than its own."""
+    """Return a host with twenty extra tools."""
     site = tmp_path_factory.mktemp("site")
     plugin = third_party.write_plugin(site, MANY_TOOLS)
     accounts = {"sign_up": True, "operators": [EMAIL]}
@@ -61,7 +61,7 @@ def person(host: RunningHost) -> User:
 
 @pytest.fixture(scope="module")
 def connection(host: RunningHost, person: User) -> str:
-    """Return the page of one of the person's connections."""
+    """Return the path of the page of one of the person's connections."""
     found = host.run(host.host.accounts.connections.list(person.id))
     (key,) = [one for one in found if one.name.startswith("A name")]
     return f"/dashboard/connections/{key.id}"
@@ -79,7 +79,7 @@ async def signed_in(
 
 
 def mcp(host: RunningHost, command: str) -> str:
-    """Run a curl command of the dashboard in a shell, and return the answer."""
+    """Run a curl command from the dashboard in a shell, and return the response body."""
     program("curl")
     words = shlex.split(command.replace("\\\n", ""))
     assert words[1] == f"{host.url}/api/mcp"

@@ -1,4 +1,4 @@
-"""The list of all calls in a browser: without scripts, in both schemes, on phones, for everyone."""
+"""The list of all calls in a browser: without scripts, in both colour schemes, on phones, and accessible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def person(host: RunningHost) -> User:
-    """Return a person with more calls than one page shows, one of them long in every part, and a change by a member."""
+    """Return a person with more than one page of calls, one with long values throughout, and a change by a member."""
     user = add_person(host)
     member = add_person(host, "somebody.with.a.long.name@a-host-with-a-long-name.example.org", name="Grace " + "x" * 60)
     fill(host, user, calls=60)

@@ -1,4 +1,4 @@
-"""Every page with the keyboard alone: Tab reaches all that can be used, in order and in sight, and Escape closes."""
+"""Keyboard navigation: Tab reaches every control on every page, in order and in view, and Escape closes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BODY: Final = (
     "An engine weaves numbers.\n\n## Parts\n\n| Part | Does |\n|---|---|\n| Mill | adds |\n\n```python\nprint(1)\n```\n"
 )
 
-# Notes the elements that can be used, and what focusing each of them looks like and does.
+# Records the focusable elements, and what each looks like and does when focused.
 WATCH: Final = """(backwards) => {
     const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
     const used = (element) => {
@@ -95,7 +95,7 @@ WATCH: Final = """(backwards) => {
     return elements.length;
 }"""
 
-# Says what is wrong with how a page tells of errors: where the focus is, and which fields they belong to.
+# Lists faults in how a page reports errors: where the focus is, and which fields the errors belong to.
 ERRORS: Final = """() => {
     const shown = (element) => element.checkVisibility({ visibilityProperty: true }) && element.textContent.trim();
     const name = (element) => element.outerHTML.slice(0, 120);
@@ -131,18 +131,18 @@ ERRORS: Final = """() => {
 
 @dataclass(frozen=True, slots=True)
 class WrongForm:
-    """A form that is filled in wrongly: the fields with what is typed in them, and the button that sends it."""
+    """A form that is filled in wrongly: its fields with the values typed into them, and its submit button."""
 
     path: str
     button: str
     typed: tuple[tuple[str, str], ...] = ()
-    opens: str = ""  # the disclosure that it is in
+    opens: str = ""  # the disclosure that contains it
     by_person: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """A host with the paths of its pages."""
+    """A host and the paths of its pages."""
 
     host: RunningHost
     person: User
@@ -161,7 +161,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def pages(host: RunningHost) -> Pages:
-    """Write and publish something, connect a client, and return the paths of all pages."""
+    """Publish articles, connect a client, and return the paths of all pages."""
     person = add_person(host)
     client = client_of(host, person.email)
     site = client.data("connect_website", platform="builtin", name="Notes on engines")["website_id"]
@@ -258,7 +258,7 @@ def pages(host: RunningHost) -> Pages:
 
 
 async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
-    """Open a page, press a key until it is at its end, and return what is wrong."""
+    """Open a page, press a key until the focus reaches its end, and return the faults found."""
     response = await page.goto(url)
     assert response
     assert response.status == 200, url
@@ -266,8 +266,8 @@ async def faults(page: Page, url: str, key: str = "Tab") -> list[str]:
 
 
 async def faults_of_walk(page: Page, key: str = "Tab") -> list[str]:
-    """Press a key until the page that is open is at its end, and return what is wrong."""
-    # A field with `autofocus` has the focus before the first frame is drawn, and not always before that.
+    """Press a key until the focus reaches the end of the open page, and return the faults found."""
+    # A field with `autofocus` is sure to have the focus only once the first frame is drawn.
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     count = await page.evaluate(WATCH, key != "Tab")
     for _ in range(count + 2):
@@ -289,7 +289,7 @@ async def test_tab_reaches_everything_in_order_and_in_sight(
     found: list[str] = []
     for path in pages.public:
         found += await faults(page, pages.host.url + path)
-    # The image stays at the top of a small screen: what gets the focus on the way up must not be behind it.
+    # The image sticks to the top of a small screen: what gets the focus on the way up must not be behind it.
     found += await faults(page, f"{pages.host.url}/tools/{TOOLS[0]}", "Shift+Tab")
     await context.add_cookies([{"name": "pressroom_session", "value": token, "url": pages.host.url}])
     for path in pages.own:
@@ -331,7 +331,7 @@ async def test_escape_closes_an_explanation_and_keeps_the_place(browser: Browser
 
 
 async def send_wrongly(page: Page, url: str, form: WrongForm, *, scripts: bool) -> None:
-    """Fill in a form with the keyboard alone, send it, and wait for what comes of it."""
+    """Fill in a form with the keyboard alone, submit it, and wait for the outcome."""
     await page.goto(url + form.path)
     if not form.button:
         return
@@ -372,7 +372,7 @@ async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
     found: list[str] = []
     for form in pages.wrong:
         if form.path.startswith("/tools/") and not scripts:
-            continue  # its page opens at #result, which has the message; Chromium does not always give that the focus
+            continue  # the page opens at #result, which has the message; Chromium does not always focus it
         context = await browser.new_context(
             viewport={"width": width, "height": height}, reduced_motion="reduce", java_script_enabled=scripts
         )
@@ -380,7 +380,7 @@ async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
             await context.add_cookies([{"name": "pressroom_session", "value": token, "url": pages.host.url}])
         page = await context.new_page()
         await send_wrongly(page, pages.host.url, form, scripts=scripts)
-        # A field with `autofocus` gets the focus with the first frame.
+        # A field with `autofocus` gets the focus only with the first frame.
         await expect(page.locator(":focus"), f"{form.path} ({form.button})").not_to_have_count(0)
         found += [f"{form.path} ({form.button}): {fault}" for fault in await page.evaluate(ERRORS)]
         if scripts:

@@ -1,4 +1,4 @@
-"""Two people in one account, each in a browser of their own: invite, join, write, be refused, switch back."""
+"""Two people in one account, each in their own browser: invite, join, write, be refused, switch back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def opened(browser: Browser, host: RunningHost, person: User | None, **opt
 
 
 async def check(page: Page) -> None:
-    """Assert that a page is for everybody, and no wider than the window."""
+    """Assert that a page is accessible and no wider than the window."""
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -82,7 +82,7 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
         await expect(owner.get_by_text("The role is changed, effective immediately.")).to_be_visible()
         await check(owner)
 
-        # The tab that was open while Bob could write loses nothing.
+        # A tab opened while Bob could still write keeps its content.
         await member.get_by_label("Title", exact=True).fill("Written too late")
         await member.get_by_role("button", name="Save").first.click()
         await expect(member.get_by_text("to make you an editor")).to_be_visible()

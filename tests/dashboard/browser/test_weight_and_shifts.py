@@ -1,4 +1,4 @@
-"""What pages weigh on the way to a browser that has seen none of them, and whether they move while they load."""
+"""Transfer size of pages with an empty cache, and layout shifts while they load."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def person(host: RunningHost) -> User:
 
 @pytest.fixture(scope="module")
 def blog(host: RunningHost, person: User) -> list[str]:
-    """Return the URLs of a blog's home and of a post."""
+    """Return the URLs of a blog's home page and of one post."""
     client = client_of(host, person.email)
     made = client.data("connect_website", platform="builtin", name="Notes on engines")
     written = client.data("create_content", title="The engine that was never built, and what became of it", body=BODY)
@@ -67,7 +67,7 @@ def blog(host: RunningHost, person: User) -> list[str]:
 
 
 async def visit(context: BrowserContext, url: str) -> tuple[int, float]:
-    """Return how many bytes a page and what it loads take on the network, and how far it moved while it loaded."""
+    """Return the bytes transferred for a page and its resources, and its cumulative layout shift."""
     page = await context.new_page()
     session = await context.new_cdp_session(page)
     sizes: dict[str, int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Clients with an API key: they list the plan's tools, and call them."""
+"""Clients with an API key: they list the plan's tools and call them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUSED = {
     "TypeScript SDK 1.32.2": ("StreamableHTTPError", "was revoked"),
     "TypeScript client 2.4.0": ("SdkHttpError", "was revoked"),
 }
-"""How each client tells a program that the server refused its credential: type and words of the error."""
+"""How each client reports that the server rejected its credential: exception type and message."""
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -1,4 +1,4 @@
-"""The Inspector's command line with an API key, as people use it to look at a server."""
+"""The Inspector's command line with an API key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 def inspect(server: McpServer, key: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the Inspector's command with arguments of a method, and with state in a folder of its own."""
+    """Run the Inspector's command with the arguments of a method; its state is kept in `folder`."""
     launcher = node_packages() / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
     options = ["--transport", "http", "--header", f"Authorization: Bearer {key}", "--format", "json", "--quiet"]
     command = [node(), str(launcher), "--cli", server.mcp_url, *options, "--stored-auth-only", *arguments]

@@ -1,4 +1,4 @@
-"""Clients through the whole OAuth flow: their own discovery, registration, PKCE and refresh, and a scripted browser."""
+"""Clients through the whole OAuth flow: discovery, registration, PKCE and refresh, with a scripted browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kept(store: Path) -> dict[str, Any]:
 
 
 def expire_access_token(store: Path) -> None:
-    """Leave the client with an access token that has run out, and that the server refuses as well."""
+    """Leave the client with an expired access token, which the server rejects too."""
     state = kept(store)
     state["tokens"]["access_token"] = state["tokens"]["access_token"][:-4] + "AAAA"
     state["expires_at"] = 1
@@ -40,12 +40,12 @@ def test_a_client_is_allowed_once_and_stays_connected_until_it_is_revoked(
     assert len(browser.pages) >= 3  # sign-in, consent, and the client's own page
     first = kept(store)
 
-    # The tokens are used again, and nobody is asked.
+    # The tokens are reused without asking the person again.
     report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store)
     assert report.calls[0]["structuredContent"]["plan"] == "free"
     assert kept(store) == first
 
-    # They survive a restart, and so do the registration, the grant and the key.
+    # They survive a restart, as do the registration, the grant and the key.
     server.restart()
     assert status_of_a_call(server, first["tokens"]["access_token"]) == 200
     assert status_of_a_call(server, key) == 200
@@ -58,7 +58,7 @@ def test_a_client_is_allowed_once_and_stays_connected_until_it_is_revoked(
     assert refreshed["tokens"]["access_token"] != first["tokens"]["access_token"]
     assert refreshed["client"]["client_id"] == first["client"]["client_id"]
 
-    # Once it is revoked, the client asks the person again.
+    # After the revocation, the client asks the person again.
     revoke_newest_connection(server, browser)
     report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
     assert len(report.opened) == 1
@@ -66,7 +66,7 @@ def test_a_client_is_allowed_once_and_stays_connected_until_it_is_revoked(
 
 
 def check_the_flow(report: Report, state: dict[str, Any], server: McpServer) -> None:
-    """See that a client went the way of OAuth 2.1 to its tokens, and that they are good."""
+    """Check that a client followed the OAuth 2.1 flow and that its tokens work."""
     (usage,) = report.calls
     assert sorted(report.done["tools"]) == sorted(TOOLS)
     assert usage["structuredContent"]["plan"] == "free"
@@ -87,7 +87,7 @@ def check_the_flow(report: Report, state: dict[str, Any], server: McpServer) -> 
 
 
 def status_of_a_call(server: McpServer, credential: str) -> int:
-    """Ask for the list of tools with a key or an access token, and return the status of the answer."""
+    """Request the tool list with a key or an access token, and return the response status."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {"authorization": f"Bearer {credential}", "mcp-protocol-version": "2025-06-18"}
     return httpx.post(server.mcp_url, json=body, headers=headers, timeout=30).status_code

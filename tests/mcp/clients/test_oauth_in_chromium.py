@@ -1,4 +1,4 @@
-"""The sign-in and consent pages in a real browser, which obeys their Content-Security-Policy and cookies."""
+"""The sign-in and consent pages in a real browser, which enforces Content-Security-Policy and cookie rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that choose toolsets in the URL of the server, with an API key and through OAuth."""
+"""Clients that choose toolsets in the server URL, with an API key and through OAuth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 def check(report: Report) -> None:
-    """See that the client got the sets of its URL, and could use the other tools."""
+    """Check that the client got the toolsets of its URL, and could reach the other tools."""
     assert set(report.done["tools"]) == {"generate_qr_code", "find_tools", "call_tool"}
     found, usage, code, refused, nested = report.calls
     assert "get_account_usage" in {tool["name"] for tool in found["structuredContent"]["tools"]}

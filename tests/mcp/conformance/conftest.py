@@ -1,4 +1,4 @@
-"""A server that the conformance suite is pointed at."""
+"""A server for the conformance suite."""
 
 from collections.abc import Iterator
 

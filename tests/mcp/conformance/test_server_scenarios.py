@@ -23,7 +23,7 @@ APPLICABLE = frozenset(
         "dns-rebinding-protection",
     }
 )
-"""What applies to a server that has tools and keeps no sessions."""
+"""Scenarios that apply to a server with tools and without sessions."""
 
 
 @pytest.mark.timeout(300)
@@ -41,7 +41,7 @@ def test_what_applies_passes_and_nothing_else_is_expected_to_fail(endpoint: str,
 
 
 def scenario(file: Path) -> str:
-    """Return the scenario whose results are in a folder such as `server-ping-2026-01-01T00-00-00-000Z`."""
+    """Return the scenario of a result file in a folder such as `server-ping-2026-01-01T00-00-00-000Z`."""
     return re.sub(r"-\d{4}-\d\d-\d\dT.*", "", file.parent.name.removeprefix("server-"))
 
 
