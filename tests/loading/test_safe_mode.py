@@ -16,8 +16,7 @@ REASON = "left out: safe mode loads built-in plugins alone"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Return an environment with an installed plugin, a plugin file in a folder, and a configured ID without a plugin.
-    """
+    """Return an environment with an installed plugin, a plugin file in a folder, and an ID without a plugin."""
     site, folder = tmp_path / "site", tmp_path / "plugins"
     for name in ("named_one", "unnamed_one", "switched_off"):
         install_plugin(site, name, f"raise SystemExit('must not be imported')\n{SOUND}")

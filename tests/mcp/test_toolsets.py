@@ -364,7 +364,7 @@ def test_the_list_is_sent_compressed_for_every_id(full: RunningHost, ada: Accoun
 
 @settings(max_examples=100)
 @given(st.binary(max_size=2000), st.binary(max_size=300), st.binary(max_size=300))
-@example(b"a" * 32 + b"b", b"a" * 32 + b"c", b"a" * 40)  # a prefix that starts twice
+@example(b"a" * 32 + b"b", b"a" * 32 + b"c", b"a" * 40)  # the start of the text occurs several times
 def test_a_precompressed_text_is_one_member_of_gzip(text: bytes, before: bytes, after: bytes) -> None:
     body = before + text + after
 

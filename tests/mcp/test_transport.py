@@ -1,4 +1,4 @@
-"""Bodies, origins and hosts: what is settled before any message is read."""
+"""The MCP transport: body size, `Origin` and `Host` are checked before a message is parsed."""
 
 import socket
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_a_larger_body_in_chunks_is_refused_as_soon_as_it_shows(shared: RunningH
         connection.sendall(head(TYPE, authorization(peer), "Transfer-Encoding: chunked"))
         for part in chunked(padded(LIMIT))[:-1]:
             connection.sendall(part)
-        connection.sendall(b"1\r\n \r\n")  # one byte too many, and the body has not ended
+        connection.sendall(b"1\r\n \r\n")  # one byte too many, in an unfinished body
         with connection.makefile("rb") as received:
             assert received.readline().startswith(b"HTTP/1.1 413 ")
 
@@ -62,7 +62,7 @@ def test_the_limits_of_other_routes_stay_what_they_are(shared: RunningHost) -> N
     form = b'{"text":"' + b"x" * 300_000 + b'"}'
     try:
         answer = httpx.post(f"{shared.url}/tools/qr-code-generator/api/generate", content=form, headers=JSON)
-    except httpx.WriteError:  # the server may close the connection before all is sent
+    except httpx.WriteError:  # the server may close the connection before everything is sent
         return
     assert answer.status_code == 413
     assert "262144" in answer.json()["error"]["message"]

@@ -1,4 +1,4 @@
-"""Which version of the protocol is spoken, and what depends on it: the header and batches."""
+"""Protocol versions: negotiation, the version header and batches."""
 
 from collections.abc import Callable
 from typing import Any

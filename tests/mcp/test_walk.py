@@ -1,4 +1,4 @@
-"""What is hidden is also refused: every plan, every switch, every tool, every way to call it."""
+"""What is hidden is also refused: every plan, switch and tool, and every way to call it."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -1,4 +1,4 @@
-"""A running host, a person with a browser, and a client."""
+"""A running host, a person with a browser, and an OAuth client."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ Start = Callable[..., RunningHost]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a host of its own; keywords are tables of the configuration."""
+    """Return a function that starts a separate host; keyword arguments are configuration tables."""
     running: list[RunningHost] = []
 
     def begin(folder: Path | None = None, **config: Any) -> RunningHost:
@@ -30,7 +30,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests of a module share; it takes any number of registrations."""
+    """Return a host shared by the tests of a module, with practically no limit on registrations."""
     config = {"oauth": {"registration_rate": "100000/hour"}, "logging": {"requests": False}}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
         yield running
@@ -38,14 +38,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def http(host: RunningHost) -> Iterator[httpx.Client]:
-    """Return what a program sends requests with."""
+    """Return an HTTP client without a browser session."""
     with httpx.Client(base_url=host.url, timeout=30) as client:
         yield client
 
 
 @pytest.fixture
 def person(host: RunningHost) -> Iterator[Person]:
-    """Return somebody with an account, signed in."""
+    """Return a signed-in person."""
     somebody = Person(host)
     yield somebody
     somebody.browser.close()
@@ -53,7 +53,7 @@ def person(host: RunningHost) -> Iterator[Person]:
 
 @pytest.fixture
 def flow(host: RunningHost, http: httpx.Client, person: Person) -> Flow:
-    """Return a registered public client, and the browser of a person."""
+    """Return a registered public client, and a person's browser."""
     flow = Flow(host.url, http, person.browser)
     flow.register()
     return flow

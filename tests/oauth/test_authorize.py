@@ -1,4 +1,4 @@
-"""`/oauth/authorize`: what is checked, what people see, where they are sent."""
+"""`/oauth/authorize`: validation, the consent page, and redirects."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
     flow.register(redirect_uris=[LOOPBACK, "cursor://callback"])
     refused = flow.authorize(redirect_uri=None)
     assert refused.status_code == 400
-    # The name of a parameter is written as the client's author knows it.
+    # The message uses the parameter name that the client's author knows.
     assert "<p>redirect_uri: is missing" in refused.text
     assert "<p>The redirect URL is not registered" in flow.authorize(redirect_uri="https://example.com/").text
     answer = flow.decide(redirect_uri="cursor://callback")

@@ -1,4 +1,4 @@
-"""What a person lets a client do: the fields of the consent page, and what plugins say that publishing reaches."""
+"""The access that a person grants a client: the fields of the consent page, and what plugins list under publishing."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def test_a_client_that_may_read_is_refused_to_write(host: RunningHost, flow: Flo
     [
         ({}, AccessChoice("read", frozenset({"seo"})), AccessChoice("read", frozenset({"seo"}))),
         ({"access": ["full"]}, AccessChoice("read", None), AccessChoice("full", None)),
-        # The default, and nothing at all, are the server's default.
+        # Choosing the default, or nothing, keeps the server's default.
         ({"shown_set": ["core", "seo"], "set": ["core"]}, AccessChoice(), AccessChoice()),
         ({"shown_set": ["core", "seo"]}, AccessChoice("full", frozenset({"seo"})), AccessChoice()),
         ({"shown_set": ["core", "seo"], "set": ["seo"]}, AccessChoice(), AccessChoice("full", frozenset({"seo"}))),
-        # A set that the form did not show keeps what it had; one that it did not offer cannot be chosen.
+        # A toolset that the form did not show keeps its state; one that it did not offer cannot be chosen.
         (
             {"shown_set": ["core"], "set": ["core"]},
             AccessChoice("full", frozenset({"gone"})),

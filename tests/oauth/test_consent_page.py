@@ -1,4 +1,4 @@
-"""The consent page in Chromium, as people see it: the buttons work, the answer arrives, nothing is hard to read."""
+"""The consent page in Chromium: the buttons work, the response reaches the client, and the page is accessible."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 def address(flow: Flow) -> str:
-    """Return the address of a client's consent page."""
+    """Return the URL of a client's consent page."""
     flow.register(client_name="My editor", redirect_uris=[LOOPBACK, CURSOR, "https://editor.example/callback"])
     return f"{flow.url}/oauth/authorize?{flow.query()}"
 
@@ -48,7 +48,7 @@ async def signed_in(chromium: Browser, host: RunningHost, person: Person, **opti
 
 
 async def answer_to(page: Page, button: str) -> str:
-    """Press a button, and return where the browser was sent. Nobody listens there."""
+    """Press a button, and return the URL that the browser is redirected to. No server is listening there."""
     async with page.expect_request(lambda request: "state=the" in request.url and "/oauth/" not in request.url) as sent:
         await page.get_by_role("button", name=button, exact=True).click(no_wait_after=True)
     return (await sent.value).url
@@ -78,7 +78,7 @@ async def test_the_buttons_lead_to_the_client(
 async def test_the_browser_follows_the_redirect_to_an_app(
     chromium: Browser, host: RunningHost, flow: Flow, person: Person, address: str
 ) -> None:
-    """A policy with form-action would stop it, and Chromium says so in the console."""
+    """A Content-Security-Policy with `form-action` would block it, and Chromium would log that to the console."""
     context = await signed_in(chromium, host, person)
     page = await context.new_page()
     said: list[str] = []
@@ -130,19 +130,19 @@ async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
     await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=None)}", wait_until="networkidle")
     assert await page.evaluate("document.documentElement.scrollWidth") == 320
     assert [request.url for request in requests if not request.url.startswith(host.url)] == []
-    # What goes over the wire, fonts included.
+    # The compressed size, fonts included.
     assert sum([(await request.sizes())["responseBodySize"] for request in requests]) < 100_000
     await context.close()
 
 
 async def option(page: Page, title: str) -> str:
-    """Return all that an option says."""
+    """Return the full text of an option."""
     return " ".join((await page.locator(".option", has_text=title).first.inner_text()).split())
 
 
 @pytest.fixture
 def websites(host: RunningHost, person: Person) -> str:
-    """Connect two websites, and return what their names begin with."""
+    """Connect two websites, and return the common prefix of their URLs without the scheme."""
     key = host.run(host.host.accounts.api_keys.create(person.id, "setting up"))[1]
     for name in ("Garden", "Kitchen"):
         call = {"name": "connect_website", "arguments": {"platform": "builtin", "name": name}}

@@ -1,4 +1,4 @@
-"""The documents with which clients find the server: RFC 9728, RFC 8414, RFC 7517."""
+"""Discovery documents for clients: RFC 9728, RFC 8414, RFC 7517."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_web_page_may_read_the_consent(http: httpx.Client) -> None:
 
 @pytest.mark.parametrize("base_url", ["https://press.example/site", "https://press.example/site/"])
 def test_a_public_address_with_a_path(start: Start, base_url: str) -> None:
-    """RFC 8414 and RFC 9728 put the path after the well-known part; a proxy that cuts the path off serves the rest."""
+    """RFC 8414 and RFC 9728 append the path to the well-known part; the other forms serve proxies that strip it."""
     host = start(base_url=base_url)
     issuer = "https://press.example/site"
     with httpx.Client(base_url=host.url) as http:
@@ -136,7 +136,7 @@ def test_without_registration_and_with_metadata_documents(start: Start) -> None:
 
 @pytest.mark.parametrize("off", ["oauth", "mcp"])
 def test_switched_off_there_is_nothing(start: Start, off: str) -> None:
-    """Access tokens are for the MCP endpoint alone."""
+    """Access tokens are only for the MCP endpoint."""
     host = start(**{off: {"enabled": False}})
     with httpx.Client(base_url=host.url) as http:
         for path in (RESOURCE, SERVER, "/oauth/jwks.json", "/oauth/authorize"):

@@ -1,4 +1,4 @@
-"""Client ID Metadata Documents over HTTP: where the operator allows it, and fetched for people with an account only."""
+"""Client ID Metadata Documents over HTTP: only if the operator allows them, and fetched only for signed-in people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INSIDE = "https://127.0.0.1/client.json"
 
 
 def keep(host: RunningHost, *redirect_uris: str) -> None:
-    """Let the server remember a document, as if it had just fetched it."""
+    """Store a document in the server as if it had just been fetched."""
     metadata = check_metadata(
         {"client_name": "My editor", "redirect_uris": list(redirect_uris), "token_endpoint_auth_method": "none"}
     )
@@ -29,7 +29,7 @@ def keep(host: RunningHost, *redirect_uris: str) -> None:
 
 @pytest.fixture
 def flow_of() -> Iterator[FlowOf]:
-    """Return what makes a client whose id is an address, and the browser of a person."""
+    """Return a function that makes a client whose ID is a URL, with a person's browser."""
     with ExitStack() as opened:
 
         def make(host: RunningHost, client_id: str) -> Flow:

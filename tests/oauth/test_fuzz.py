@@ -1,4 +1,4 @@
-"""Hostile requests to every endpoint: only documented answers, and never a failure inside."""
+"""Hostile requests to every endpoint: all responses are documented, none is an internal error."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ TOKEN_ERRORS = {
 }  # fmt: skip
 
 MAX_HEAD_BYTES = 8192
-"""The bytes that the head of a request may have."""
+"""Maximum size of a request head in bytes."""
 
 OTHER_LINES = 1000
-"""The most that this client sends in it besides the query."""
+"""Upper bound in bytes for the request head without the query."""
 
 fuzz = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -1,4 +1,4 @@
-"""Which redirection addresses may be registered, and which match."""
+"""Redirect URIs: which may be registered, and which match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever wants this server to send people to a URL of theirs, or to start a program on their computer."""
+"""Attempts to abuse the server as an open redirector, or to start programs on a user's computer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def flow(host: RunningHost) -> Iterator[Flow]:
-    """Return a client that a stranger registered, and the browser of a person."""
+    """Return a client registered by an attacker, and the browser of a person."""
     person = Person(host)
     with httpx.Client(base_url=host.url) as http:
         flow = Flow(host.url, http, person.browser)

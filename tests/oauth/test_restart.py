@@ -1,4 +1,4 @@
-"""A server that is restarted in the middle of a flow: clients, approvals, codes and tokens are still there."""
+"""Server restarts during a flow: clients, approvals, codes and tokens survive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EMAIL, PASSWORD = "ada@example.com", "an unusual pass phrase 47"
 
 
 def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Done] = run_command) -> str:
-    """Run the command beside the server, and return what it printed."""
+    """Run a command alongside the server, and return its output."""
     done = run(arguments, cwd=folder, env=command_environment(folder), stdin=text)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""The list of RFC 9700 (Best Current Practice for OAuth 2.0 Security): a test for each section that applies."""
+"""RFC 9700 (Best Current Practice for OAuth 2.0 Security): a test for each section that applies."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_rfc9700_4_4_2_authorization_responses_name_the_issuer(host: RunningHost
 
 
 def test_rfc9700_4_5_3_an_injected_code_is_refused(flow: Flow) -> None:
-    """A code that was stolen is of no use in another session of the same client, which has another verifier."""
+    """A stolen code is useless in another session of the same client, which has a different verifier."""
     code = flow.code()
     answer = flow.exchange(code, code_verifier="a" * 43)
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
@@ -226,7 +226,7 @@ def test_rfc9700_4_7_1_state_comes_back_as_it_was(flow: Flow) -> None:
 def test_rfc9700_4_8_2_pkce_cannot_be_left_out_at_the_token_endpoint(flow: Flow) -> None:
     code = flow.code()
     assert flow.exchange(code, code_verifier=None).json()["error"] == "invalid_request"
-    # A plain comparison would take the challenge itself.
+    # A plain comparison would accept the challenge itself.
     assert flow.exchange(code, code_verifier=challenge_of(flow.verifier)).json()["error"] == "invalid_grant"
 
 

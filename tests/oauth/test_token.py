@@ -17,7 +17,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def error_of(answer: httpx.Response, status: int = 400) -> str:
-    """Return the error of a refusal, which has the form of RFC 6749, section 5.2."""
+    """Return the error code of an error response, which must have the form of RFC 6749, section 5.2."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "no-store"

@@ -23,7 +23,7 @@ from sanic.log import access_logger, error_logger
 
 
 class Log:
-    """A log that can be read back."""
+    """A log whose output can be read back."""
 
     def __init__(self, **settings: Any) -> None:
         self._bytes = io.BytesIO()
@@ -131,7 +131,7 @@ def test_libraries_that_log_what_they_send_are_kept_quiet() -> None:
 
 
 def test_a_record_whose_arguments_do_not_fit_is_logged_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own would raise
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own handlers would raise
     log = Log()
     logging.getLogger("careless").error("%d files", "many")
     assert log.events[0]["event"] == "%d files"
@@ -268,7 +268,7 @@ def test_settings_that_change_hold_for_loggers_that_are_there_already() -> None:
 
 
 def test_lines_of_many_threads_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own would keep every line
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own handlers would keep every line
     log = Log()
 
     def write(number: int) -> None:

@@ -12,7 +12,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 class Busy:
-    """Executors in a known state."""
+    """Executors in a fixed state."""
 
     def queue_length(self, executor: ExecutorName) -> int:
         return {"async": 0, "thread": 1, "process": 7}[executor]

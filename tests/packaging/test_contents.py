@@ -1,4 +1,4 @@
-"""What the wheels and the source distributions hold, and what they say of themselves."""
+"""Contents and metadata of the wheels and source distributions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(300)  # the first test builds everything
 
 
 def names(archive: Path) -> list[str]:
-    """Return the files of a wheel, or of a source distribution without its top folder."""
+    """Return the files of a wheel, or of a source distribution without its top-level folder."""
     if archive.suffix == ".whl":
         return zipfile.ZipFile(archive).namelist()
     with tarfile.open(archive) as files:
@@ -32,7 +32,7 @@ def names(archive: Path) -> list[str]:
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
-    """Return every file of a wheel but its list of files, whose order says nothing."""
+    """Return every file of a wheel except RECORD, whose order does not matter."""
     with zipfile.ZipFile(wheel) as files:
         return {name: files.read(name) for name in files.namelist() if not name.endswith("/RECORD")}
 
@@ -115,7 +115,7 @@ def test_caches_and_tests_stay_out_even_if_they_lie_about(tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def rebuilt(built: Built, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The wheel that each source distribution builds by itself."""
+    """The wheels built from the source distributions alone."""
     folder = tmp_path_factory.mktemp("rebuilt")
     sources = {project: unpack(built.sdists[project], folder / "sources" / project) for project in PACKAGES}
     wheels = build_many({source: folder / "dist" / project for project, source in sources.items()}, "wheel")

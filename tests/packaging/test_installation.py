@@ -1,4 +1,4 @@
-"""What people get who install it: from wheels, with pip from the repository, and with make in a bare clone."""
+"""Installation: from wheels, with pip from the repository, and with make in a bare clone."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ STATUSES = dict.fromkeys((one.folder for one in plugins()), "active")
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 MAX_INSTALL_SECONDS = 780.0
-"""How long `make serve` may take until its server answers: less than the test's own limit, so that it can clean up."""
+"""Seconds that `make serve` may take until its server responds: less than the test's own limit, to allow cleanup."""
 
 
-pytestmark = pytest.mark.timeout(600)  # the first test installs everything, from a cold cache
+pytestmark = pytest.mark.timeout(600)  # the first test installs everything with a cold cache
 
 
 def check_the_server(url: str) -> None:
@@ -46,10 +46,10 @@ def check_the_server(url: str) -> None:
 
 
 def called(http: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a tool's answer.
+    """Return the data of a tool's response.
 
-    The first call imports what was never compiled. Where that takes longer than the tool's own limit, as on a busy
-    machine, the server says to try again, and a client does.
+    The first call triggers imports that have never been compiled. If that exceeds the tool's time limit, as on a busy
+    machine, the server responds with 503, and this function retries.
     """
     answer = http.post(path, json=body)
     for _ in range(9):
@@ -62,7 +62,7 @@ def called(http: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any
 
 
 def required_to_build(repository: Path) -> set[str]:
-    """Return what the projects of the repository say that they are built with."""
+    """Return the build requirements that all packages of the repository declare."""
     pyprojects = [
         tomllib.loads((repository / project / "pyproject.toml").read_text()) for project in projects(repository)
     ]
@@ -76,7 +76,7 @@ def statuses(environment: Environment) -> dict[str, str]:
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """End make and its server as Ctrl-C in a terminal does: both are told. What does not end is killed."""
+    """Stop make and its server with SIGINT to both, as Ctrl-C in a terminal does. Kill them if they do not exit."""
     if process.poll() is not None:
         return
     os.killpg(process.pid, signal.SIGINT)
@@ -118,8 +118,8 @@ def test_pip_installs_the_host_and_all_built_in_plugins_from_the_repository(repo
     environment = Environment(tmp_path / "pip", with_pip=True)
     options = ["--quiet", "--no-compile"]
     if not SOAK:
-        # pip would make an environment for each of the projects, of what they say that they are built with. They all
-        # say the same, so one is enough. What is not ours is there already, as the lock has it.
+        # pip would create an environment with the build requirements of each package. They are all the same, so one is
+        # enough. Runtime dependencies are already installed as locked.
         environment.install(*required_to_build(repository), "-r", repository / ".lock" / "runtime.txt")
         options += ["--no-build-isolation", "--check-build-dependencies"]
     environment.run_tool(environment.bin / "python", "-m", "pip", "install", *options, repository, timeout=600)
@@ -135,7 +135,7 @@ def test_make_serve_works_in_a_bare_clone(tmp_path: Path) -> None:
     variables = clean_environment(
         PRESSROOM_STORAGE__PATH=str(tmp_path / "data"),
         PRESSROOM_SERVER__PORT=str(port),
-        PIP_NO_COMPILE="1",  # Python compiles what the server imports, which is a quarter of what is installed
+        PIP_NO_COMPILE="1",  # Python compiles only what the server imports, a quarter of what is installed
     )
     log_file = tmp_path / "make.log"
     with (
@@ -151,13 +151,13 @@ def test_make_serve_works_in_a_bare_clone(tmp_path: Path) -> None:
         ) as process,
     ):
         assert process.stdout is not None
-        bound = threading.Timer(MAX_INSTALL_SECONDS, os.killpg, (process.pid, signal.SIGKILL))  # ends what is read here
+        bound = threading.Timer(MAX_INSTALL_SECONDS, os.killpg, (process.pid, signal.SIGKILL))  # ends the output below
         bound.start()
         try:
             written = ""
             for line in process.stdout:
                 written += line
-                if f"http://127.0.0.1:{port}/tools" in line:  # written once the server answers
+                if f"http://127.0.0.1:{port}/tools" in line:  # printed once the server responds
                     break
             else:
                 pytest.fail(f"the server did not start:\n{written}{log_file.read_text()}")

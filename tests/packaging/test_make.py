@@ -1,4 +1,4 @@
-"""What a person sees while make installs."""
+"""Output of `make` during installation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clone(tmp_path: Path) -> Path:
 def test_each_step_of_the_installation_is_told(clone: Path) -> None:
     installers = ["PIP=true", "UV=true", f"PYTHON={sys.executable} -I"]
     command = [program("make"), *installers, ".venv/serve.stamp"]
-    # The make that runs the tests would have this one say where it works.
+    # Variables of the outer make, which runs the tests, would make this one print its directory.
     environment = {name: value for name, value in clean_environment().items() if not name.startswith("MAKE")}
     done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()

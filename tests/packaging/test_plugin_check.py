@@ -1,4 +1,4 @@
-"""`pressroom plugins check`: a sound plugin passes, and each broken promise is named with the place and the fix."""
+"""`pressroom plugins check`: a sound plugin passes; each violation is reported with its location and fix."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def pressroom_branding():
 
 
 def project(folder: Path, id_: str, module: str, *, dependencies: str = '"pressroom>=0.1"') -> Path:
-    """Write the project of a plugin of one module, without what a good one has."""
+    """Write the project of a single-module plugin that lacks what a complete one has."""
     package = folder / "src" / f"acme_{id_}"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
@@ -84,12 +84,12 @@ packages = ["src/acme_{id_}"]
 def check(*arguments: str | Path, cwd: Path | None = None, isolated: bool = False) -> Done:
     """Check what the first argument, and further ones that are not options, name.
 
-    Only `isolated` packages are built with build tools that are installed for them, which takes seconds.
+    With `isolated`, packages are built in an isolated environment with its own build tools, which takes seconds.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     environment["MYPY_CACHE_DIR"] = str(MYPY_CACHE)
     if not isolated:
-        environment["PIP_NO_BUILD_ISOLATION"] = "false"  # as pip reads it: the option that this negates is false
+        environment["PIP_NO_BUILD_ISOLATION"] = "false"  # pip inverts this variable: false means no isolation
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment.get('PATH', '')}"
     path = Path(arguments[0])
     return run_command(
@@ -105,7 +105,7 @@ def stages(done: Done) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def built_in(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """The check of all built-in plugins at once, each from its wheel."""
+    """Check all built-in plugins at once, each from its wheel."""
     config = tmp_path_factory.mktemp("built_in") / "pressroom.toml"
     config.write_text("[plugins.devto.config]\nwrite_interval = 0\n")
     wheels = [wheel for project, wheel in sorted(built.wheels.items()) if project.startswith("plugins/")]
@@ -229,7 +229,7 @@ def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
 
 
 def test_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
-    """Mypy remembers the files of an earlier check, and names files below the working directory without it."""
+    """Mypy caches files of an earlier check, and reports files below the working directory by relative path."""
     made = project(tmp_path, "again", "def grate(seed): ...")
     (made / "src" / "acme_again" / "py.typed").touch()
     for folder in (tmp_path, Path(tempfile.gettempdir())):

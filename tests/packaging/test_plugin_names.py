@@ -1,4 +1,4 @@
-"""The name of a plugin is written once: its folder. Build files repeat it, and no file has fallen behind."""
+"""A plugin's folder is the only source of its name. Build files that repeat it must be up to date."""
 
 from __future__ import annotations
 

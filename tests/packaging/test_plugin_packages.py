@@ -1,4 +1,4 @@
-"""`pressroom plugins install` and `uninstall`, in an environment of their own."""
+"""`pressroom plugins install` and `uninstall`, in a separate environment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def build_wheel(folder, settings=None, metadata=None):
 def build_editable(folder, settings=None, metadata=None):
     return build_wheel(folder)
 """
-"""Builds a project without anything from the network: its wheel is there already."""
+"""A build backend without network access: it copies a wheel that already exists."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def server(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environmen
 
 @pytest.fixture(scope="module")
 def server_of_uv(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """The same without pip: what uv makes."""
+    """The same environment without pip, as uv creates it."""
     environment = Environment(tmp_path_factory.mktemp("server_of_uv"))
     environment.install(built.wheels["core"])
     return environment
@@ -95,7 +95,7 @@ def test_the_plugins_of_one_host_are_installed_on_another(
     other.install(built.wheels["core"])
     file = tmp_path / "plugins.txt"
     file.write_text(f"# those of the first host\nacme-copied @ file://{made}\n")
-    for _ in range(2):  # the second time nothing is left to do
+    for _ in range(2):  # the second run has nothing to do
         done = plugins(other, "install", "-r", file)
         assert "acme-copied 1.0 is installed. It offers:" in done.stdout
     assert listed(other)["copied"]["status"] == "available"

@@ -1,4 +1,4 @@
-"""What a connection may do is bounded by its access level."""
+"""Access levels: what a connection may call."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
@@ -106,7 +106,7 @@ async def caller(host: Host) -> Caller:
 
 
 async def refusal(host: Host, caller: Caller, tool: str) -> str:
-    """Return why a call is refused; empty where it is not."""
+    """Return why a call is refused, or an empty string if it is allowed."""
     outcome = await host.pipeline(IdentifiedCall(CallRequest(tool, {}, "r", "mcp"), caller))
     if not isinstance(outcome, RefusedCall):
         return ""

@@ -1,4 +1,4 @@
-"""Arguments in one form: what JSON holds equal is equal, and nothing else."""
+"""Canonical arguments: values that are equal as JSON have the same form, and no others do."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ class NoteParams(Params):
 
 
 def reordered(value: Any) -> Any:
-    """Return an equal value with the members in another order, and whole numbers written as fractions."""
+    """Return an equal value with its members in reverse order, and integers written as floats."""
     if isinstance(value, dict):
         return {name: reordered(value[name]) for name in reversed(list(value))}
     if isinstance(value, list):
@@ -44,7 +44,7 @@ def reordered(value: Any) -> Any:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal as JSON: `true` is no number."""
+    """Return whether two values are equal as JSON: `true` is not a number."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):

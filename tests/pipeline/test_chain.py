@@ -1,4 +1,4 @@
-"""The tuple of stages: each takes what the one before it returns, and `pressroom explain` has a text for each."""
+"""The tuple of stages: each accepts what the previous one returns, and `pressroom explain` has a text for each."""
 
 from itertools import pairwise
 from typing import Any, get_type_hints
@@ -10,7 +10,7 @@ from pressroom.pipeline.stages.base import CallStage
 
 
 def hints(stage: type[CallStage[Any, Any]]) -> tuple[Any, Any]:
-    """Return the context that a stage takes, and the one that it returns."""
+    """Return the context types that a stage takes and returns."""
     found = get_type_hints(stage.enter)
     return found["call"], found["return"]
 

@@ -1,4 +1,4 @@
-"""Who may draw a preview, who waits, and who is turned away."""
+"""The preview queue: who may draw, who waits, and who is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAMPLE: Client = (SERVER, "1")
 
 
 async def entering(queue: PreviewQueue, client: Client) -> asyncio.Task[None]:
-    """Return a task in which a client has asked, and waits unless there was a place."""
+    """Return a task in which a client has entered the queue; it waits if no place is free."""
     task = asyncio.create_task(queue.enter(client))
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Calls that are made again with their `client_request_id`: in one process, in two, and after something broke."""
+"""Repeated calls with the same `client_request_id`: in one process, in two, and after failures."""
 
 import asyncio
 from collections import Counter
@@ -105,7 +105,7 @@ async def rows(host: Host) -> list[ClientRequestRow]:
 
 
 async def leave_as_a_crash_does(host: Host) -> None:
-    """Leave the calls so far as a process does that is killed before it keeps the answer."""
+    """Rewrite the stored calls as if their process had been killed before storing the response."""
     async with host.database.writing() as session:
         past = datetime.now(UTC) - timedelta(seconds=1)
         await session.execute(update(ClientRequestRow).values(until=past, answer=None))
@@ -130,7 +130,7 @@ async def test_an_answer_is_not_in_the_database_in_clear(host: Host, caller: Cal
     (row,) = await rows(host)
     assert row.answer
     assert "recipe" not in f"{row.answer}{row.fingerprint}"
-    async with host.database.writing() as session:  # an answer that is moved to another call does not open there
+    async with host.database.writing() as session:  # a response moved to another call cannot be decrypted there
         await session.execute(update(ClientRequestRow).values(request_id="b"))
     assert "too large to keep" in message(await call(host, caller, text="the secret recipe", client_request_id="b"))
 
@@ -283,7 +283,7 @@ async def test_a_claim_outlasts_its_lease_while_the_call_runs(
     await diary.started.wait()
     (begun,) = await rows(host)
     assert begun.until
-    while (await rows(host))[0].until == begun.until:  # noqa: ASYNC110 - it is another task that renews it
+    while (await rows(host))[0].until == begun.until:  # noqa: ASYNC110 - another task renews it
         await asyncio.sleep(0.05)
     diary.go_on.set()
     assert code(await waiting) == "ok"
@@ -326,7 +326,7 @@ async def test_without_the_database_nothing_runs(host: Host, caller: Caller, dia
             "overloaded",
             "earlier calls cannot be looked up at the moment, so nothing was done; try again shortly",
         )
-    assert code(await call(host, caller, "late_note")) == "ok"  # a call without the id needs no database
+    assert code(await call(host, caller, "late_note")) == "ok"  # a call without a request ID needs no database
     await host.database.open()
     assert code(await call(host, caller, "late_note", client_request_id="b")) == "ok"
     assert diary.runs == ["tea", "tea", "tea"]
@@ -337,7 +337,7 @@ async def test_a_database_that_goes_away_during_the_call(host: Host, caller: Cal
     await diary.started.wait()
     await host.database.close()
     diary.go_on.set()
-    assert code(await waiting) == "ok"  # the work is done, and the client that is there learns so
+    assert code(await waiting) == "ok"  # the work is done, and the connected client gets the result
     await host.database.open()
     await leave_as_a_crash_does(host)
     assert "was cut off" in message(await call(host, caller, way="wait", client_request_id="a"))

@@ -1,4 +1,4 @@
-"""Quotas on the way of a call: what is counted, what is given back, and what happens without the database."""
+"""Quotas in the pipeline: what is counted, what is refunded, and what happens without the database."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""An authorization server without HTTP, on each database."""
+"""An authorisation server without HTTP, on each database."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from support.oauth_world import SECRET, MakeWorld, MovingClock, World, world_on
 
 @pytest.fixture
 def make_world(database_settings: Settings, database: SqlDatabase) -> MakeWorld:
-    """Return a function that makes a server on the test's database; all of them have one clock."""
+    """Return a function that makes a server on the test's database; all servers share one clock."""
     clock = MovingClock()
 
     def make(secret: bytes = SECRET, **oauth: Any) -> World:

@@ -1,4 +1,4 @@
-"""What is accepted as an access token (RFC 9068, RFC 8725)."""
+"""Validation of access tokens (RFC 9068, RFC 8725)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def token(world: World) -> str:
 
 
 async def signed(world: World, token: str, header: dict[str, Any] | None = None, **claims: Any) -> str:
-    """Return a token that the server signed, with some of its claims changed; `None` leaves one out."""
+    """Return a correctly signed token with some claims changed; `None` removes a claim."""
     head, payload, _ = token.removeprefix(PREFIX).split(".")
     changed = {name: value for name, value in (decoded(payload) | claims).items() if value is not None}
     key = await world.server.keys.current()

@@ -1,4 +1,4 @@
-"""Clients that describe themselves in a document at the address that is their id."""
+"""Clients whose ID is the URL of their metadata document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Publish = Callable[[Callable[[str], Any]], AbstractAsyncContextManager["Site"]]
 
 
 class Site:
-    """A site that publishes a document, and the documents that are fetched from it."""
+    """A site that publishes a client metadata document, and the server's cache of fetched documents."""
 
     def __init__(self, world: World, client_id: str, fetcher: GuardedFetcher) -> None:
         self.client_id = client_id
@@ -30,13 +30,13 @@ class Site:
         self.visits = 0
 
     async def client(self) -> Any:
-        """Return the client as the consent page gets it."""
+        """Return the client as the consent page receives it."""
         return await self.documents.known(self.client_id) or await self.documents.fetch(self.client_id)
 
 
 @pytest.fixture
 def publish(world: World, tmp_path: Path) -> Publish:
-    """Return what runs a site; the function that it is given makes the document, out of the client's id."""
+    """Return a function that runs a site; its argument builds the document from the client ID."""
     authority = Authority()
     tls = authority.server_context(tmp_path, NAME)
 

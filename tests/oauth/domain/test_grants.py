@@ -1,4 +1,4 @@
-"""Codes and refresh tokens, on both databases: single use, rotation, reuse, revocation."""
+"""Authorisation codes and refresh tokens on both databases: single use, rotation, reuse, revocation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def count(world: World, *tables: type[CodeRow | RefreshTokenRow | TokenFam
 
 
 def won(answers: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
-    """Return the answers that are tokens; all others are `InvalidGrant`."""
+    """Return the successful answers; all others must be `InvalidGrant`."""
     answers = list(answers)
     assert all(isinstance(answer, TokenSet | InvalidGrant) for answer in answers), answers
     return [answer for answer in answers if isinstance(answer, TokenSet)]
@@ -351,7 +351,7 @@ async def test_used_tokens_are_remembered_until_they_expire(world: World) -> Non
 
 
 async def editor(world: World, port: int, **metadata: Any) -> Client:
-    """Return what a program becomes that registers anew, on another port, whenever it starts."""
+    """Register a program that registers again on another port each time it starts, and return the client."""
     default = {"client_name": "My editor", "redirect_uris": [f"http://127.0.0.1:{port}/callback"]}
     return await world.client(**{**default, **metadata})
 
@@ -374,7 +374,7 @@ async def test_a_program_that_registers_anew_leaves_no_connection_that_it_never_
 async def test_a_connection_that_was_used_is_never_replaced(world: World) -> None:
     user = await world.user()
     used = await world.connect(user, await editor(world, 1001))
-    assert await is_valid(world, used.access_token)  # a moment ago: this use is not written yet
+    assert await is_valid(world, used.access_token)  # less than the write interval ago, so this use is not stored yet
     again = await world.connect(user, await editor(world, 1002))
     assert await connected(world, user) == ["My editor", "My editor"]
     assert await is_valid(world, used.access_token)

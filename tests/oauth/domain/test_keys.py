@@ -1,4 +1,4 @@
-"""Signing keys on both databases: encrypted, shared, replaced in time."""
+"""Signing keys on both databases: encrypted, shared, and rotated in time."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None
     assert await kids(one.server) == await kids(other.server)
     one.clock.advance(days=DAYS)
     tokens = await one.connect(await one.user(), await one.client())
-    other.server.keys._loaded_at -= 60  # as if it had looked a minute ago
+    other.server.keys._loaded_at -= 60  # as if it had loaded the keys a minute ago
     assert await is_valid(other, tokens.access_token)
     assert await kids(other.server) == await kids(one.server)
 

@@ -1,4 +1,4 @@
-"""Look-ups stay look-ups when the tables are large: an index serves each of them."""
+"""Query plans: every look-up uses an index, even in large tables."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def fill(world: World, user: str) -> None:
 
 
 async def plan_of(world: World, statement: str, parameters: Any) -> str:
-    """Return how the database carries a statement out."""
+    """Return the query plan of a statement."""
     explain = "EXPLAIN QUERY PLAN" if world.database.dialect == "sqlite" else "EXPLAIN"
     async with world.database.reading() as session:
         connection = await session.connection()
@@ -89,7 +89,7 @@ async def test_no_look_up_reads_a_whole_table(world: World) -> None:
     looked_up = {statement: parameters for statement, parameters in seen.items() if "oauth_" in statement}
     assert len(looked_up) >= 8
     for statement, parameters in looked_up.items():
-        if "oauth_signing_keys" in statement:  # a handful of rows
+        if "oauth_signing_keys" in statement:  # a table with only a few rows
             continue
         plan = await plan_of(world, statement, parameters)
         assert "Seq Scan" not in plan, f"{statement}\n{plan}"

@@ -1,4 +1,4 @@
-"""A running server with two people, and what their AI clients get from it."""
+"""A running server with two people, and their AI clients."""
 
 from __future__ import annotations
 

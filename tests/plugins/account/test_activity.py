@@ -1,4 +1,4 @@
-"""The audit trail of the account."""
+"""The account's audit trail."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from support.tool_client import ToolClient, client_of
 
 
 def events(client: ToolClient, **arguments: Any) -> list[dict[str, Any]]:
-    """Return the listed calls, once all before are written."""
+    """Return the listed calls after all pending ones are written."""
     client.host.run(client.host.host.pipeline.settle(10))
     client.host.run(client.host.host.accounts.activity_log.flush())
     found: list[dict[str, Any]] = client.data("list_activity", **arguments)["events"]

@@ -1,4 +1,4 @@
-"""Background work of the account."""
+"""The account's background jobs."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 21, 1, 2, 3, tzinfo=UTC)
 
 
 def job(host: RunningHost, user_id: str, **values: Any) -> str:
-    """Leave a job of an account in the database, and return its id."""
+    """Insert a job of an account into the database, and return its ID."""
     id_ = new_id("j")
     state = {"state": "queued"} | values
 

@@ -1,4 +1,4 @@
-"""What the account has, and what of it is used."""
+"""The account's quotas and usage."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The sample of each language, and images of code."""
+"""A code sample for each language, and images of code."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SAMPLES: Final = {path.stem: path for path in sorted((Path(__file__).parent / "s
 
 @pytest.fixture(scope="session")
 def samples() -> dict[str, str]:
-    """The sample of each language, by the language's name."""
+    """The code samples by language."""
     return {name: path.read_text("utf-8") for name, path in SAMPLES.items()}
 
 
 @pytest.fixture(scope="session")
 def draw() -> Draw:
-    """Draw code with the parameters given, and read the image back."""
+    """Return a function that draws code with the given parameters and returns the decoded image."""
 
     def drawn(code: str, **params: Any) -> Image.Image:
         artifact = render(CodeImageParams(**{"code": code, "language": "plaintext", **params}))

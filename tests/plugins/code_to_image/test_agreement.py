@@ -1,4 +1,4 @@
-"""The colours agree with those that TextMate grammars give in the same themes, character by character."""
+"""Highlighting agrees with TextMate grammars in the same themes, character by character."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OTHER_NAMES: Final = {
 }
 THEIR_NAMES: Final = {name: _OTHER_NAMES.get(name, name) for name in THEMES}
 COMPARED: Final = ("github-dark", "dracula", "one-dark")
-"""The themes that the agreement is the mean of: they tell most roles apart."""
+"""The themes over which agreement is averaged: they distinguish most token types."""
 
 MIN_AGREEMENT: Final[dict[Language, float]] = {
     "javascript": 0.93,
@@ -45,13 +45,13 @@ Pieces = list[list[list[str]]]
 
 @pytest.fixture(scope="session")
 def shiki() -> Path:
-    """Return the folder of npm's modules with `shiki`."""
+    """Return the `node_modules` folder that contains `shiki`."""
     return npm_packages("shiki", HERE / "package.json")
 
 
 @pytest.fixture(scope="session")
 def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]:
-    """The colours of the samples in every theme, by the language and our name of the theme."""
+    """The samples coloured by Shiki in every theme, by language and by our theme name."""
     order = {
         "modules": str(shiki),
         "themes": list(THEIR_NAMES.values()),
@@ -95,7 +95,7 @@ def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_theme_keeps_to_its_palette(theme: str, theirs: dict[str, dict[str, Pieces]]) -> None:
-    """No colour of ours is unknown to the original."""
+    """All our colours occur in the original theme."""
     published = {color for themes in theirs.values() for _, color in _colors(themes[theme])}
     found = THEMES[theme]  # type: ignore[index]
     ours = {style.color for table in (found.styles, *found.languages.values()) for style in table.values()}

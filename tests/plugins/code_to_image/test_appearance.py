@@ -1,4 +1,4 @@
-"""What the images look like."""
+"""Appearance of the images."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BACKGROUNDS = {
 }
 
 MIN_TEXT_CONTRAST, MIN_CONTRAST = 4.0, 2.4
-"""Of the text, and of any token: the palettes' own comments are dim."""
+"""Minimum contrast of plain text and of any token; the palettes themselves have dim comments."""
 
 
 def _rgb(color: str) -> tuple[int, ...]:
@@ -140,7 +140,7 @@ def test_a_transparent_ground_leaves_only_the_window_and_its_shadow(draw: Draw) 
 
 
 def test_a_tall_gradient_is_one_gradient(draw: Draw) -> None:
-    """The ground is painted in parts, which fit together."""
+    """The background is painted in strips, which must join without a seam."""
     image = np.asarray(draw("a\n" * 60 + "a", background="linear-gradient(#000000, #ffffff)").convert("L"), dtype=int)
     edge = image[:, 0]
     assert (np.diff(edge) >= 0).all()

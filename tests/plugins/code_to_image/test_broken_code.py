@@ -1,4 +1,4 @@
-"""Code that no compiler would take is coloured all the same: nothing of it is lost, and nothing fails."""
+"""Invalid code is still highlighted: no text is lost, and nothing fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLES = Path(__file__).parent / "samples"
 
 @cache
 def pieces(language: Language) -> list[str]:
-    """Return the words, marks and white space of a language's sample, each once."""
+    """Return the distinct words, symbols and white space of a language's sample."""
     return list(dict.fromkeys(re.findall(r"\w+|\s+|[^\w\s]", (SAMPLES / f"{language}.txt").read_text("utf-8"))))
 
 

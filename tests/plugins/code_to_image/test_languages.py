@@ -1,4 +1,4 @@
-"""Which languages there are, how they are found, and what those without rules of their own look like."""
+"""Languages: which are supported, how they are detected, and the highlighting of those without their own rules."""
 
 from __future__ import annotations
 
@@ -114,5 +114,5 @@ def test_the_page_begins_with_a_sample_that_leaves_the_language_to_what_is_paste
     "unit", ["a", "a ", "\n", "a{\n", "select ", "(", "[", "a: ", "<a", "fn a(", "let a:", "def a("]
 )
 def test_8000_characters_of_one_kind_are_looked_through(unit: str) -> None:
-    """Without an end to repetitions some of the patterns would take minutes, and nested brackets exhaust the stack."""
+    """Unbounded repetitions would make some patterns take minutes, and nested brackets would exhaust the stack."""
     assert detected((unit * 8000)[:8000]) in LANGUAGES

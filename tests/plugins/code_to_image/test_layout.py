@@ -1,4 +1,4 @@
-"""Which character stands in which row and column."""
+"""Layout: the row and column of each character."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rows(code: str, columns: int = 40) -> list[VisualRow]:
 
 
 def shown(code: str, columns: int = 40) -> list[str]:
-    """Return the rows as text; a cell that takes several columns is followed by spaces."""
+    """Return the rows as text; a cell wider than one column is followed by spaces."""
     return ["".join(_placed(row, columns)).rstrip() for row in rows(code, columns)]
 
 
@@ -73,7 +73,7 @@ def test_joiners_stay_where_they_shape_what_is_seen() -> None:
 
 
 def test_a_right_to_left_word_keeps_its_place_among_its_neighbours() -> None:
-    """What follows it stays on its right: no reordering goes beyond the word (Trojan Source)."""
+    """What follows the word stays on its right: reordering never extends beyond the word (Trojan Source)."""
     found = columns_of('x = "שלום" + 1')
     word = next(item for item in found if item[0] == "שלום")
     assert word[1:] == (5, 4)

@@ -1,4 +1,4 @@
-"""Sizes, highlighted and focused lines, diffs, and characters that no font has."""
+"""Sizes, highlighted and focused lines, diffs, and characters missing from all fonts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .conftest import Draw
 
 TWENTY = "\n".join(f"line {number}" for number in range(1, 21))
 TOP, ROW = 48 + 44, 24
-"""Where the first row of a default image is, and how high one is."""
+"""Top of the first row in a default image, and the height of a row, in pixels."""
 
 
 def _row(image: Image.Image, number: int) -> Any:
-    """Return the pixels of a row of the window, between the borders."""
+    """Return the pixels of a row of the window, without its borders."""
     top = TOP + (number - 1) * ROW
     return np.asarray(image.convert("RGB"))[top : top + ROW, 50:-50].astype(int)
 
@@ -82,13 +82,13 @@ def test_a_font_changes_the_letters_and_not_their_places(font: str, draw: Draw) 
     usual, other = draw(code), draw(code, font=font)
     assert other.size == usual.size
     assert (_row(usual, 1) != _row(other, 1)).any()
-    # Every bar is in the middle of its column, as with the usual font.
+    # Every bar is centred in its column, as in the default font.
     bars = [
         np.flatnonzero(np.abs(_row(one, 1) - _row(one, 1)[0, -1]).sum(axis=2).any(axis=0))
         for one in (draw("|    |    |", lineNumbers=False), draw("|    |    |", lineNumbers=False, font=font))
     ]
     assert all(np.abs(found.mean() - bars[0].mean()) < 1 for found in bars)
-    # No ligature joins two cells.
+    # Ligatures must not join two cells.
     joined, first, second = (_row(draw(one, font=font, lineNumbers=False), 1) for one in ("=>.", "= .", " >."))
     assert (np.maximum(first, second) == joined).all()
     svg = render(CodeImageParams(code=code, font=font, format="svg")).content  # type: ignore[arg-type]

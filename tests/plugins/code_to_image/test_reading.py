@@ -1,4 +1,4 @@
-"""An independent program reads the code back from the image."""
+"""Text recognition: an independent program reads the code back from the image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.needs import program
 from .conftest import Draw
 
 MIN_READ = 0.9
-"""The part of the words that must be read as they were written."""
+"""The fraction of words that must be recognised correctly."""
 
 CODE = """\
 def average(values: list[float]) -> float:
@@ -45,9 +45,9 @@ def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path)
     if theme != "github-light":
         grey = ImageOps.invert(grey)
     scanned = tmp_path / "code.png"
-    # Text recognition is trained on pages scanned at 300 dots an inch: three times what a screen has.
+    # Text recognition is trained on scans at 300 dpi: three times the density of a screen.
     ImageOps.autocontrast(grey.resize((grey.width * 3, grey.height * 3), Image.Resampling.LANCZOS)).save(scanned)
-    # Its threads would spend two thirds of the time on waiting for each other.
+    # With several threads, two thirds of the time would be spent waiting.
     alone = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     command = [tesseract, str(scanned), "-", "--psm", "6"]
     done = subprocess.run(command, env=alone, capture_output=True, text=True, timeout=60, check=True)

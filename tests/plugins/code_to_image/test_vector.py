@@ -1,4 +1,4 @@
-"""Images of code as SVG: they look like the PNG of the same parameters, and are sound documents for any code."""
+"""SVG images of code match the PNG of the same parameters, and are well-formed for any code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def vector(**params: Any) -> bytes:
 
 
 def pixels(content: bytes) -> Any:
-    """Return the red, green and blue of an image on white."""
+    """Return the RGB pixels of an image on a white background."""
     with Image.open(io.BytesIO(content)) as image:
         shown = Image.new("RGBA", image.size, "white")
         shown.alpha_composite(image.convert("RGBA"))
@@ -74,7 +74,7 @@ def test_it_looks_like_the_png(params: dict[str, Any]) -> None:
     expected, seen = pixels(drawn(**params).content), pixels(rasterised(vector(**params)))
     assert seen.shape == expected.shape
     difference = np.abs(seen - expected)
-    # Edges of letters and of sharp stops are antialiased otherwise; nothing is missing or moved.
+    # Antialiasing of glyph edges and hard colour stops differs; nothing is missing or displaced.
     assert difference.mean() < 1.2
     assert (difference.max(axis=2) > 96).mean() < 0.004
 

@@ -1,4 +1,4 @@
-"""What single words and lines are coloured as."""
+"""Highlighting of individual words and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A running server with the content plugin, on SQLite and on PostgreSQL, and clients of accounts on it."""
+"""A running server with the content plugin, on SQLite and on PostgreSQL, with clients of its accounts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _numbers = count(1)
 
 @pytest.fixture(scope="package", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests share: one on SQLite, one on PostgreSQL."""
+    """Return a shared host: one on SQLite, one on PostgreSQL."""
     folder = tmp_path_factory.mktemp("content")
     with databases.database_config(request.param, folder) as storage:
         content = {"config": {"dns_servers": [name_server().address]}}

@@ -1,4 +1,4 @@
-"""Articles to begin with."""
+"""Articles to start with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Make = Callable[..., str]
 
 @pytest.fixture
 def make(ada: Client) -> Make:
-    """Return what makes an article of ada's and returns its id."""
+    """Return a function that creates an article of ada's and returns its ID."""
 
     def made(title: str, body: str = "Some text.", **fields: Any) -> str:
         id_: str = ada.data("create_content", title=title, body=body, **fields)["content_id"]
@@ -32,7 +32,7 @@ def website(ada: Client) -> str:
 
 
 def publish(client: Client, content_id: str, website_id: str) -> str:
-    """Publish an article and return its address."""
+    """Publish an article and return its URL."""
     done = client.data("publish_content", content_id=content_id, website_id=website_id)
     assert done["status"] == "published", done
     url: str = done["url"]

@@ -1,4 +1,4 @@
-"""The trash, and versions."""
+"""The trash and versions of articles."""
 
 from __future__ import annotations
 

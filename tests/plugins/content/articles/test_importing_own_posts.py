@@ -1,4 +1,4 @@
-"""The URL of a post that was published from here names its article: no copy of it is made."""
+"""Importing the URL of a post that was published from here returns its article instead of a copy."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ BODY = "Tea is a drink made of leaves, which people have hot or cold in most cou
 
 
 def connect(client: Client, name: str) -> str:
-    """Return a new built-in site of a client."""
+    """Connect a new built-in site for a client, and return its ID."""
     id_: str = client.data("connect_website", platform="builtin", name=name)["website_id"]
     return id_
 
 
 def imported(client: Client, url: str, **arguments: Any) -> dict[str, Any]:
-    """Return what an import of a URL answers, and make sure that it made no article if it says so."""
+    """Import a URL and return the result; check that an article was created unless the result has a publication."""
     before = len(client.data("list_content")["items"])
     made = client.data("import_content", url=url, **arguments)
     after = len(client.data("list_content")["items"])

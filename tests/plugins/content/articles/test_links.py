@@ -1,4 +1,4 @@
-"""Links between an account's own articles, and articles that are too much alike."""
+"""Links between an account's own articles, and near-duplicate articles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Buy good green tea leaves, and warm the tea pot before.
 
 @pytest.fixture
 def published(ada: Client, make: Make, website: str) -> dict[str, str]:
-    """Return the addresses of two published articles by their title."""
+    """Return the URLs of two published articles by short title."""
     leaves = make("How to choose green tea leaves", "Leaves of green tea differ. " * 5, website_id=website)
     pots = make("Tea pots", "A tea pot is made of iron or clay. " * 5, keyphrase="tea pot", website_id=website)
     make("Green tea leaves that nobody sees", "Leaves of green tea.", website_id=website)

@@ -1,4 +1,4 @@
-"""Lists and searches."""
+"""Article lists and searches."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_search_finds_every_form_of_a_word(ada: Client, make: Make) -> None:
 def test_a_search_in_other_languages(ada: Client, make: Make, language: str, title: str, body: str, query: str) -> None:
     make("English", "Other words.")
     make(title, body, language=language)
-    if language != "fr":  # French has plurals that no light stemmer joins
+    if language != "fr":  # French has plurals that light stemmers do not conflate
         assert titles(ada, query=query) == [title]
     assert titles(ada, query=title) == [title]
 

@@ -1,4 +1,4 @@
-"""Writing while the database is away."""
+"""Writing while the database is unavailable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from support.proxy import proxy_to
 
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[RunningHost]:
-    """Run a host whose start leaves this event loop to the proxy."""
+    """Run a host without blocking this event loop, which the proxy needs while the host starts."""
     host = RunningHost(settings)
     await asyncio.to_thread(host.__enter__)
     try:

@@ -1,4 +1,4 @@
-"""What people wait for stays quick when the tables are large: an index serves each look-up."""
+"""Query plans: interactive queries use an index, even in large tables."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SMALL = ("alembic", "content_websites", "content_voices")
 
 
 async def plan_of(client: Client, statement: str, parameters: Any) -> str:
-    """Return how the database carries a statement out."""
+    """Return the query plan of a statement."""
     database = client.plugin.services.database
     explain = "EXPLAIN QUERY PLAN" if database.dialect == "sqlite" else "EXPLAIN"
     async with database.reading() as session:
         connection = await session.connection()
         if database.dialect == "postgresql":
-            # A few hundred rows are read faster than an index: what matters is whether one could serve.
+            # A few hundred rows are scanned faster than an index: what matters is whether an index could be used.
             await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         rows = await connection.exec_driver_sql(f"{explain} {statement}", parameters)
         return "\n".join(" ".join(map(str, row)) for row in rows)
 
 
 async def published(client: Client, ids: list[str], now: datetime) -> int:
-    """Read where articles are and what went out in a day, and return how many publications that were."""
+    """Query where articles are placed and what was published in a day, and return the number of publications."""
     async with client.plugin.services.database.reading() as session:
         await placements(session, client.user_id, ids)
         await upcoming(session, client.user_id, now, now + timedelta(days=1), 4)

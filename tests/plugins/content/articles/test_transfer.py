@@ -1,4 +1,4 @@
-"""Articles that come in, are copied, previewed, and taken along."""
+"""Import, duplication, preview and export of articles."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FEED = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY x "y">]><rss version="2.0
 
 
 class Pages(BaseHTTPRequestHandler):
-    """A website with an article, a feed, and some that are none."""
+    """A website with an article, a feed, and pages that are neither."""
 
     def do_GET(self) -> None:
         pages = {
@@ -92,7 +92,7 @@ def pages() -> Iterator[str]:
 
 @pytest.fixture
 def site(ada: Client, pages: str) -> str:
-    """Return a website of ada's at the pages."""
+    """Return a website of ada's whose URL is the pages' origin."""
     now = datetime.now(UTC)
     row = WebsiteRow(
         id=new_id("w"), user_id=ada.user_id, platform="wordpress", name="Pages", url=pages, status="active",
@@ -108,7 +108,7 @@ def site(ada: Client, pages: str) -> str:
 
 
 def assert_is_a_copy(client: Client, made: dict[str, Any]) -> None:
-    """See that an import says that it has no post on the website, and that it has none."""
+    """Check that an import reports that it is a copy, and that it has no publication."""
     assert made["publication_id"] is None
     assert "it is a copy: publishing it makes another post, beside the page that is there" in made["warnings"]
     assert client.data("list_publications", content_id=made["content_id"])["publications"] == []

@@ -1,4 +1,4 @@
-"""Writing articles: what is stored, what is refused, and what happens when two write at once."""
+"""Writing articles: what is stored, what is refused, and concurrent writes."""
 
 from __future__ import annotations
 

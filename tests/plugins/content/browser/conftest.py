@@ -1,4 +1,4 @@
-"""A server on which people write, and headless Chromium to look at its pages as they do."""
+"""A server with articles, and headless Chromium to test its pages."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["browser", "shared_page"]
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[StandInPlatform]:
-    """Give a platform that stands in for a real one."""
+    """Run a stand-in platform."""
     with standing_in() as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Give a server on which people write."""
+    """Run a server with the content plugins."""
     config: dict[str, Any] = {
         "builtin_plugins": False,
         "plugins": {"content": {"config": QUICK}, "images": {}, "seo": {}, "standin": {}},
@@ -41,6 +41,6 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture(scope="module")
 def work(host: RunningHost, platform: StandInPlatform) -> Work:
-    """Return articles of a person, written and published."""
+    """Return a person's written and published articles."""
     add_person(host)
     return write_articles(host, EMAIL, platform)

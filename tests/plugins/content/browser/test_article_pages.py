@@ -1,4 +1,4 @@
-"""Articles and their calendar in the dashboard: forms without JavaScript, an accessibility checker, every width."""
+"""Articles and their calendar in the dashboard: forms without JavaScript, accessibility, every screen width."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def page(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator
 
 
 def paths(work: Work) -> list[str]:
-    """Return the address of every kind of page, with the contents that are hardest to lay out."""
+    """Return the path of every kind of page, with the content that is hardest to lay out."""
     tabs = ("", "/seo", "/versions", "/publications")
     articles = [f"/articles/{work.good}{tab}" for tab in (*tabs, "/versions/1")]
     others = [f"/articles/{id_}{tab}" for id_ in (work.long, work.right_to_left) for tab in ("", "/seo")]
@@ -252,7 +252,7 @@ async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, hos
     await expect(page.get_by_label("Label of link 1")).to_have_value("About")
     await expect(page.get_by_label("URL of link 2")).to_have_value("/imprint")
     assert await violations(page) == []
-    # Enter in a field saves, and does not move anything.
+    # Enter in a field saves instead of moving a row.
     await page.get_by_label("Label of link 1").press("Enter")
     await expect(page.locator("p.notice[role=status]")).to_contain_text("The settings are saved")
     await expect(page.get_by_label("Label of link 1")).to_have_value("About")
@@ -290,7 +290,7 @@ async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, 
             await (page.mouse.down() if kind == "Pressed" else page.mouse.up())
 
     async def begin(source: int, target: int) -> None:
-        for row in (source, target):  # the script of the page shows them
+        for row in (source, target):  # the page's script reveals them
             await expect(rows.nth(row).locator(".row-handle")).to_be_visible()
         start, end = [await rows.nth(row).locator(".row-handle").bounding_box() for row in (source, target)]
         assert start

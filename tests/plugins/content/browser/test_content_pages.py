@@ -1,4 +1,4 @@
-"""The dashboard's pages of the content plugins, in a browser without JavaScript and with an accessibility checker."""
+"""Dashboard pages of the content plugins, in a browser without JavaScript, with accessibility checks."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_an_image_is_uploaded_and_described(
         assert await page.evaluate("document.documentElement.scrollWidth") == width
     assert complaints == []
     await page.get_by_text("Edit the alt text").first.click()
-    # With scripts, images are dropped on the page itself.
+    # With scripts, images can be dropped on the page itself.
     await expect(page.get_by_role("region", name="Add images")).to_be_visible()
     upload = page.get_by_role("button", name="Upload an image", include_hidden=True)
     await expect(upload).to_be_hidden()

@@ -1,4 +1,4 @@
-"""People who write and publish by hand, in a real browser: with scripts and without, by keyboard, on a phone."""
+"""Writing and publishing by hand in a real browser: with and without scripts, by keyboard, on a phone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def signed_in(browser: Browser, host: RunningHost, work: Work, **options: 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator[Page]:
-    """A page in a browser with scripts; what the console complains about fails the test."""
+    """A page in a browser with scripts; console messages fail the test, except those about 40x responses."""
     context = await signed_in(browser, host, work)
     opened = await context.new_page()
     complaints: list[str] = []
@@ -107,7 +107,7 @@ async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) 
     await body.fill("The newest text.")
     go_on.set()
     await expect(text.get_by_text("The newest text.")).to_be_visible()
-    await body.fill("")  # nothing is left behind as a draft
+    await body.fill("")  # no draft is left behind
     await page.unroute("**/preview")
 
 
@@ -138,7 +138,7 @@ async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: Runni
 
 
 async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
-    """Two new articles are written at once; a crash leaves both, and neither is put where it was not asked for."""
+    """Two new articles are written at the same time; a crash keeps both, and neither appears in the wrong tab."""
     first, second = page, await page.context.new_page()
     for tab, title in ((first, "Rowan jelly"), (second, "Sloe gin")):
         await tab.goto(f"{ARTICLES}/new/edit")
@@ -148,7 +148,7 @@ async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
         await tab.reload()
         await expect(tab.get_by_label("Title", exact=True)).to_have_value(title)
         await expect(tab.get_by_text("Your unsaved text from")).to_be_visible()
-    # The second tab is gone as after a crash: without a word to the page.
+    # Closed as in a crash: the page is not notified.
     await second.close(run_before_unload=False)
     third = await page.context.new_page()
     await third.goto(f"{ARTICLES}/new/edit")
@@ -161,7 +161,7 @@ async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
     await third.get_by_role("button", name="Continue with it: Sloe gin").click()
     await expect(third.get_by_label("Title", exact=True)).to_have_value("Sloe gin")
     await expect(offer).to_be_hidden()
-    # What was written meanwhile is a draft as well, and a new article begins empty.
+    # The text written meanwhile is a draft as well, and a new article starts empty.
     await third.goto(f"{ARTICLES}/new/edit")
     await expect(third.get_by_label("Title", exact=True)).to_have_value("")
     await expect(offer).to_contain_text("Damson cheese")
@@ -274,7 +274,7 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
     await page.goto(publish.partition("/publications")[0] + "/edit")
     await expect(page.get_by_label("Title", exact=True)).to_have_value(
         "Apple jam"
-    )  # what was typed is no draft any more
+    )  # the typed text is not a draft once it is saved
     await expect(page.get_by_text("Your unsaved text")).to_be_hidden()
     await page.goto(publish)
     await page.get_by_role("button", name="Publish now").click()
@@ -293,7 +293,10 @@ async def test_a_publication_is_followed_without_javascript(plain: Page, work: W
 
 
 async def scheduled(work: Work, title: str, days: int) -> tuple[str, str]:
-    """Return the ids of a new article and of its publication, at ten in Berlin on a day of the month of `work.at`."""
+    """Schedule a new article at 10:00 in Berlin on a day of the month after `work.at`.
+
+    Return the IDs of the article and its publication.
+    """
     made = (await tool(work, "create_content", title=title, body="Jam."))["content_id"]
     at = f"{day_of(work, days)}T10:00:00"
     answer = await tool(work, "publish_content", content_id=made, website_id=work.site, publish_at=at)
@@ -301,7 +304,7 @@ async def scheduled(work: Work, title: str, days: int) -> tuple[str, str]:
 
 
 def day_of(work: Work, days: int) -> str:
-    """Return a day of the month after that of `work.at`."""
+    """Return a day of the month after `work.at`, as an ISO date."""
     month = (work.at.replace(day=1) + timedelta(days=32)).replace(day=days)
     return f"{month:%Y-%m-%d}"
 
@@ -341,7 +344,7 @@ async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page,
     across, edge = box["x"] + box["width"] / 2, 790 if down else 10
     await page.mouse.move(across, 400, steps=5)
     async with asyncio.timeout(30):
-        # A hand that holds something at the edge of the window is never quite still.
+        # A hand that drags something to the edge of the window is never quite still.
         while not 100 < box["y"] + box["height"] / 2 < 700:
             await page.mouse.move(across + 1, edge)
             await page.mouse.move(across, edge)
@@ -400,7 +403,7 @@ async def test_the_page_of_application_passwords_is_one_click_away(
 async def test_the_accent_colour_is_picked_beside_its_field(page: Page, work: Work) -> None:
     await page.goto(f"/dashboard/websites/{work.site}")
     field, picker = page.get_by_label("Accent colour (optional)"), page.get_by_label("Pick: Accent colour")
-    await expect(picker).to_have_value("#b9502a")  # what the site has while none is set
+    await expect(picker).to_have_value("#b9502a")  # the site's default colour while none is set
     await picker.fill("#2f6f62")
     await expect(field).to_have_value("#2f6f62")
     await field.fill("#a3c")

@@ -1,4 +1,4 @@
-"""A built-in site for tests, and an image to show there."""
+"""A built-in site for tests, and an image to publish on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
 
 
 class Blog:
-    """A built-in site of a person, to publish on and to read."""
+    """A built-in site of a person, for publishing and reading."""
 
     def __init__(self, host: RunningHost, client: Client, **settings: Any) -> None:
         self._host, self._client = host, client
@@ -42,7 +42,7 @@ class Blog:
         return str(done["url"])
 
     def post_with_images(self, title: str, content: bytes) -> str:
-        """Put a post with a cover that is in its body as well on the site, as its connector does."""
+        """Create a post whose cover image is also in its body, as the connector does."""
 
         async def put() -> str:
             _, site = await Websites(self._client.plugin).open(self._client.user_id, self.id)
@@ -59,7 +59,7 @@ class Blog:
         return self._host.run(put())
 
     def upload(self, content: bytes) -> str:
-        """Put a file on the site, and return its path."""
+        """Upload an image to the site, and return its URL."""
 
         async def put() -> str:
             _, site = await Websites(self._client.plugin).open(self._client.user_id, self.id)

@@ -1,4 +1,4 @@
-"""A server with a built-in site of its own."""
+"""A server for tests of built-in sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a built-in site a blog: lists, terms, search, pages, images, feeds and its own look."""
+"""Blog features of a built-in site: lists, terms, search, pages, images, feeds and custom appearance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A built-in site at a domain of its own: what is there, where its old URLs lead, and what happens when it goes."""
+"""A built-in site at a custom domain: its pages, redirects from old URLs, and removal of the domain."""
 
 from __future__ import annotations
 
@@ -154,10 +154,10 @@ def test_a_domain_is_in_use_as_soon_as_it_is_proven_and_until_it_is_removed(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     site.publish(slug="post")
-    # A name that nobody has is the server's own.
+    # An unclaimed domain shows the server's own pages.
     assert ask(f"http://{domain}/tools", host=host).status_code == 200
     url = prove(names, ada, site.id, domain)
-    # Not a moment in which the server's own pages are there.
+    # The server's own pages must never appear there, even briefly.
     assert [ask(f"{url}{path}", host=host).status_code for path in ("/post", "/tools")] == [200, 404]
     ada.data("update_website_settings", website_id=site.id, settings={"domain": None})
     assert ask(f"{url}/post", host=host).status_code == 404
@@ -195,7 +195,7 @@ def test_a_domain_is_looked_for_once_a_day_after_its_first_three_days(
 
 
 def checked_before(host: RunningHost, website_id: str, *, hours: int) -> None:
-    """Let a domain be one that was asked for four days ago, and was checked this long ago."""
+    """Backdate a domain: requested four days ago, and last checked `hours` ago."""
     now = datetime.now(UTC)
     times = {"domain_at": now - timedelta(days=4), "domain_checked_at": now - timedelta(hours=hours)}
 

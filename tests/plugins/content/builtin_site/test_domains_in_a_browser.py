@@ -1,4 +1,4 @@
-"""A domain from the dashboard to the blog, as its owner and a reader see it: in a browser, without JavaScript."""
+"""A custom domain from the dashboard to the blog, as owner and reader see it: in a browser, without JavaScript."""
 
 from __future__ import annotations
 

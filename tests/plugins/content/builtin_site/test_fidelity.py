@@ -1,4 +1,4 @@
-"""What readers of the built-in site get of every construct that an article may hold."""
+"""Fidelity: how a built-in site shows readers every construct that an article can contain."""
 
 from __future__ import annotations
 

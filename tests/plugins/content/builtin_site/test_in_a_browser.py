@@ -1,4 +1,4 @@
-"""The pages in a browser: accessible, without scripts, on small screens and in the dark."""
+"""Pages in a browser: accessible, without scripts, on small screens and in dark mode."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_every_theme_is_accessible_and_fits(host: RunningHost, ada: Client) -> N
                 assert logo["width"] / logo["height"] == pytest.approx(size[0] / size[1], rel=0.05), shown
                 assert logo["width"] <= 224, shown
                 assert 9 <= logo["height"] <= 48, shown
-                assert name["height"] < 60, shown  # two lines at most, not a letter in each
+                assert name["height"] < 60, shown  # two lines at most, rather than one letter per line
                 assert page.evaluate("document.documentElement.scrollWidth") == breadth, shown
 
 
@@ -136,11 +136,11 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: Runni
         page.goto(urls[1])
         assert page.locator("html").get_attribute("dir") == "rtl"
         for selector in (".prose p code", ".prose pre code"):
-            # The brackets show which way a text was laid out that goes from Latin into Arabic.
+            # The positions of the brackets show the base direction of text that mixes Latin and Arabic.
             opening, closing = page.locator(selector).evaluate(_EDGES)
             assert opening < closing, selector
         day, minutes = page.locator(".post-head .post-note").evaluate(_DATE_EDGES)
-        assert day > minutes  # the line runs from right to left, each of its parts by itself
+        assert day > minutes  # the line runs from right to left, with each part isolated
         assert page.locator(".prose blockquote").evaluate("node => getComputedStyle(node).fontStyle") == "normal"
         page.goto(made["connect_url"])
         teaser = page.locator(".post-excerpt", has_text="It ends here.")

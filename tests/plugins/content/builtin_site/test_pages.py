@@ -1,4 +1,4 @@
-"""The pages that visitors of a built-in site see, and what programs read of it."""
+"""Pages of a built-in site, for visitors and for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.selecting import attribute_of, text_of
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
 
 ETHIOPIC = "ሰላም"
-"""A text in a script that Pressroom brings no font for."""
+"""Text in a script that no bundled font covers."""
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&{{7*7}}]]>"
 
@@ -82,7 +82,7 @@ def pixels(content: bytes) -> bytes:
 
 
 def drawn(host: RunningHost, **props: str) -> bytes:
-    """Return the pixels of what the image generator draws without any warning."""
+    """Return the pixels of an image from the image generator, which must be drawn without warnings."""
     answer = httpx.post(
         f"{host.url}/tools/image-generator/api/generate",
         json={"template": "og", "props": props, "response": "binary"},
@@ -93,7 +93,7 @@ def drawn(host: RunningHost, **props: str) -> bytes:
 
 
 def card_of(url: str) -> tuple[str, bytes]:
-    """Return what the page of a post says of its image for link previews, and the pixels of the image."""
+    """Return the alternative text and the pixels of a post's link preview image."""
     tree = LexborHTMLParser(httpx.get(url).text)
     image = httpx.get(attribute_of(tree, "meta[property='og:image']", "content"), timeout=60)
     assert (image.status_code, image.headers["content-type"]) == (200, "image/png")
@@ -184,7 +184,7 @@ def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pyte
 
 
 def locations(site: Site, path: str) -> list[str]:
-    """Return the URLs in a site map, or in one that is made of parts."""
+    """Return the URLs in a sitemap or a sitemap index."""
     space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
     return [node.text or "" for node in ET.fromstring(site.get(path).content).iter(f"{space}loc")]
 

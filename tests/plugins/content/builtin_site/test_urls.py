@@ -1,4 +1,4 @@
-"""What the URLs of a built-in site answer after posts moved or went, and to those who have a copy already."""
+"""URLs of a built-in site: responses after posts moved or were removed, and conditional requests."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_redirects_to_every_kind_of_page_of_a_site_are_sound(site: Site, ada: Cl
 
 
 async def _changed_long_ago(client: Client) -> None:
-    """Let everything of an account have changed at another second than this one."""
+    """Backdate all changes of an account by an hour, so that later changes fall in another second."""
     at = datetime.now(UTC) - timedelta(hours=1)
     async with client.plugin.services.database.writing() as session:
         for table, column in ((WebsiteRow, "updated_at"), (ArticleRow, "updated_at"), (PublicationRow, "published_at")):
@@ -281,7 +281,7 @@ def test_a_file_is_kept_once_and_goes_with_its_last_use(site: Site, host: Runnin
     two = host.run(opened.create(_post("two", other, featured=first)))
     assert status(first) == status(other) == 200
     host.run(opened.set_state(one.id, "gone"))
-    assert status(first) == 200  # the other post has it as its featured image
+    assert status(first) == 200  # the other post uses it as its featured image
     waiting = host.run(opened.upload(_file(2), "mark-4"))
     host.run(opened.update(two.id, _post("two"), two.revision))
     assert (status(first), status(waiting)) == (404, 200)

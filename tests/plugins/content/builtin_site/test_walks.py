@@ -1,4 +1,4 @@
-"""Random walks through the states of a post on a built-in site: what visitors see is what the connector tells."""
+"""Random walks through the states of a post on a built-in site: visitors see what the connector reports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Told = TypeVar("Told")
 
 
 class BuiltinPostWalk(RuleBasedStateMachine):
-    """One post, and what it should be."""
+    """One post and its expected state."""
 
     def __init__(self, host: RunningHost, client: Client, shown: Site) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class BuiltinPostWalk(RuleBasedStateMachine):
         self.compare(told, at)
 
     def compare(self, told: RemotePost, at: datetime | None = None) -> None:
-        """Compare what was told with what visitors see."""
+        """Check that visitors see what the connector reported."""
         assert (told.id, told.state) == (self.id, self.state)
         if self.state == "gone":
             with pytest.raises(SiteGone):
