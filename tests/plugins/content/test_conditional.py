@@ -1,4 +1,4 @@
-"""Conditional requests: the three forms of dates in HTTP are read, and anything else says nothing."""
+"""Conditional requests: the three HTTP date formats are parsed, and anything else is ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin keeps the contract, and its tools take what they are said to take."""
+"""The plugin conforms to the contract, and its tools accept what their descriptions promise."""
 
 from __future__ import annotations
 

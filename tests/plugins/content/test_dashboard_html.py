@@ -1,4 +1,4 @@
-"""What a page that somebody imported holds never becomes a part of the dashboard."""
+"""Imported HTML never becomes part of the dashboard page."""
 
 from __future__ import annotations
 

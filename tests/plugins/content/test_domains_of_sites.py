@@ -1,4 +1,4 @@
-"""Who has a domain, on each database: one site, whatever happens at once."""
+"""Domain ownership on each database: one site per domain, even under concurrency."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def site_of(client: Client) -> str:
 
 
 def waiting(client: Client, site: str, domain: str) -> str:
-    """Ask for a domain, and return why the site does not get it."""
+    """Request a domain, and return the reason why the site does not get it."""
     client.data("update_website_settings", website_id=site, settings={"domain": domain})
     state = check(client, site)
     assert state.status == "waiting"

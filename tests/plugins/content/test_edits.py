@@ -1,4 +1,4 @@
-"""A few kilobytes of edits cannot make gigabytes of text."""
+"""Edits: a few kilobytes of edits cannot produce gigabytes of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Untrusted HTML that is meant to act on the dashboard page that shows it."""
+"""Untrusted HTML that tries to act on the dashboard page that shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.people import BrowserWithoutScreen, add_person
 SHOW = "/dashboard/show"
 CONNECTIONS = "/dashboard/connections"
 
-# Nothing of this has been through a sanitiser: the frame has to hold when one has a hole.
+# This has not been sanitised: the frame must contain it even if the sanitiser has a hole.
 HOSTILE = """
 <p id="seen">Some text</p>
 <meta http-equiv="refresh" content="0; url=/dashboard/account">
@@ -55,7 +55,7 @@ def pressroom_routes():
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host with a plugin that shows such HTML, and with articles."""
+    """Return a host with articles and a plugin that shows this HTML."""
     folder: Path = tmp_path_factory.mktemp("site")
     plugin = third_party.write_plugin(folder, SOURCE)
     with pytest.MonkeyPatch.context() as patch:
@@ -78,7 +78,7 @@ def person(host: RunningHost) -> User:
 
 @pytest.fixture
 def page(browser: Browser, host: RunningHost, person: User) -> Iterator[Page]:
-    """Return the page of a person who looks at the HTML."""
+    """Return a browser page of a person who views the HTML."""
     token = host.run(host.host.accounts.sessions.start(person.id))
     context = browser.new_context()
     context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
@@ -95,12 +95,12 @@ def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: Run
     page.reload()
     text = page.frame_locator("iframe")
     text.locator("#seen").wait_for()
-    # What would be loaded from elsewhere, or lead away, does so before the frame's and the page's load events.
+    # Anything that would load from elsewhere or navigate away does so before the load events of frame and page.
     page.wait_for_load_state("networkidle")
     assert text.locator("#seen").text_content() == "Some text"
     assert page.url == host.url + SHOW
     assert not [url for url in asked if "evil.example" in url or url.endswith("/account")]
-    # The forms and fields of the page are its own: nothing of the text is among them.
+    # The forms and fields are the page's own: none of them comes from the text.
     assert page.locator("form").count() == 2
     assert page.locator("[name=csrf]").count() == 2
     assert text.locator("[name=csrf]").count() == 0

@@ -1,4 +1,4 @@
-"""A page that is imported cannot choose a decoder that takes the square of its length."""
+"""Character sets of imported pages: a page cannot select a decoder with quadratic running time."""
 
 from __future__ import annotations
 

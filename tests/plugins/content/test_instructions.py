@@ -1,4 +1,4 @@
-"""What models are told when they connect: the way from a website to an article that is live and measured."""
+"""Instructions for models when they connect: the workflow from a website to a published and measured article."""
 
 from __future__ import annotations
 

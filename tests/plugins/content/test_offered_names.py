@@ -1,4 +1,4 @@
-"""What several plugins may offer is chosen by the operator, and names that cannot work are refused or reported."""
+"""The operator chooses among plugins that offer the same service; unusable names are refused or reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other plugins get through the contract: an account's own, and nothing of anybody else's."""
+"""The services that the contract gives other plugins: only the account's own data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.domain_names import DomainNames, prove
 
 
 def services(client: Client) -> ContentServices:
-    """Return the services as a plugin that requires the content plugin gets them."""
+    """Return the services as a plugin that requires the content plugin receives them."""
     return content_services(client.host.host.compiled.plugins.contexts["search_performance"])
 
 

@@ -1,4 +1,4 @@
-"""Looking at two versions of an article takes a second or two, whatever stands in them."""
+"""Comparing two versions of an article takes seconds at most, whatever they contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pressroom_content.records import Article
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAX_SECONDS = 5.0
-"""Seconds of CPU, on a slow machine; before there was a bound, the smallest of these took minutes."""
+"""CPU seconds on a slow machine; without a bound, the smallest of these inputs takes minutes."""
 
 TEXTS = {
     "marks in lines": ("\n".join(["!!!a" * 120] * 4_000), "\n".join(["!!!b" * 120] * 4_000)),

@@ -1,4 +1,4 @@
-"""A write a second, and nothing while DEV wants nothing."""
+"""Pacing: at most one write a second, and none while DEV asks clients to wait."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom_devto.pacing import Pace, Paces
 
 
 class Clock:
-    """A clock that goes forward when somebody sleeps."""
+    """A clock that advances when somebody sleeps."""
 
     def __init__(self) -> None:
         self.now = 1000.0

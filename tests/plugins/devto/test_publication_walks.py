@@ -1,4 +1,4 @@
-"""Random walks of articles through the states of their posts on DEV, by the tools."""
+"""Random walks of articles through the states of their posts on DEV, using the tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing on DEV as the content plugin does it."""
+"""Publishing on DEV through the content plugin."""
 
 from __future__ import annotations
 

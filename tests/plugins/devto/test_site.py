@@ -1,4 +1,4 @@
-"""The connector against a stand-in that refuses what Forem's documentation does not have."""
+"""The connector against a stand-in that refuses everything not in Forem's documentation."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ async def test_a_post_is_found_wherever_it_is_in_the_list(forem: Forem, site: Si
 async def test_a_post_is_found_although_another_is_deleted_meanwhile(forem: Forem, site: Site) -> None:
     post = a_post()
     made = await site.create(post)
-    for _ in range(100):  # it is the first one on the second page
+    for _ in range(100):  # it is the first post on the second page
         forem.write("POST", 0, {"title": "Other", "body_markdown": "x", "published": False})
     forem.deletes_while_listing = True
     assert (await site.read(made.id)).id == made.id

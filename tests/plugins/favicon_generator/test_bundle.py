@@ -1,4 +1,4 @@
-"""The nine files, and the ZIP around them."""
+"""The nine files of the bundle, and the ZIP archive that contains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the icons look like."""
+"""Appearance of the icons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def icon(size: int, **options: Any) -> Image.Image:
 
 
 def ink(image: Image.Image) -> tuple[float, float, float, float]:
-    """Return the edges of what is dark, in parts of a pixel: the outermost pixels count as much as they are dark."""
+    """Return the edges of the dark area with subpixel precision: the outermost pixels count in proportion to their darkness.
+    """
     darkness = 1 - np.asarray(image.convert("L"), dtype=float) / 255
     across, down = darkness.max(axis=0), darkness.max(axis=1)
     columns, rows = np.nonzero(across > 0.02)[0], np.nonzero(down > 0.02)[0]
@@ -63,7 +64,7 @@ def test_heavier_weights_have_more_ink() -> None:
 
 @pytest.mark.parametrize("letter", ["A", "R", "8"])
 def test_16_pixels_stay_legible(letter: str) -> None:
-    """Letters at 16 pixels keep their strokes: there is real white, real black, and their counters are open."""
+    """Letters at 16 pixels keep their strokes: there is clear black and white, and counters are open."""
     pixels = np.asarray(icon(16, content=letter, **BLACK_ON_WHITE).convert("L"))
     assert pixels.min() < 40
     middle = pixels[4:12, 6:10]

@@ -1,4 +1,4 @@
-"""Bundles from an image that the caller sends: what is drawn, what is added, and what is refused."""
+"""Bundles from an uploaded image: rendering, added files, and refusals."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_background_padding_and_radius_go_around_the_image() -> None:
     ],
 )
 def test_maskable_icons_keep_what_is_drawn_in_the_safe_zone(options: dict[str, Any]) -> None:
-    """Whatever is outside of the inner 80 % has the colour of the corner (W3C Web Application Manifest)."""
+    """Everything outside the inner 80 % has the corner's colour (W3C Web Application Manifest)."""
     params = FaviconParams(**{"content": "P", "maskable": True, **options})
     with zipfile.ZipFile(io.BytesIO(make_bundle(params).content)) as archive:
         icon = Image.open(io.BytesIO(archive.read("maskable-512x512.png")))
@@ -199,7 +199,7 @@ def test_what_cannot_become_an_icon_is_refused_with_the_reason(image: str, reaso
 
 @pytest.mark.timeout(60)
 def test_an_svg_that_takes_too_long_is_refused() -> None:
-    """One drawing of masks within masks would take minutes."""
+    """Rendering masks nested in masks would take minutes."""
     masks = "".join(
         f'<mask id="m{n}"><rect width="10" height="10" fill="#fff" mask="url(#m{n + 1})"/>'
         f'<rect width="10" height="10" fill="#fff" mask="url(#m{n + 1})"/></mask>'

@@ -1,4 +1,4 @@
-"""Bodies on a real Ghost: what readers see of each construct is what was sent."""
+"""Bodies on a real Ghost: readers see each construct as it was sent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CODE = {
 
 
 async def shown(site: GhostSite, markdown: str, **fields: object) -> LexborNode:
-    """Return the body of a post as a visitor gets it."""
+    """Publish a post, and return its body as a visitor receives it."""
     html = render_body(markdown, "markdown")
     made = await site.create(a_post(slug=f"body-{next(_numbers)}", html=html, markdown=markdown, **fields))
     live = await site.set_state(made.id, "live")
@@ -46,7 +46,7 @@ def texts(body: LexborNode, selector: str) -> list[str]:
 
 
 def own_text(node: LexborNode) -> str:
-    """Return the text of an item without the lists in it."""
+    """Return the text of a list item without its nested lists."""
     return "".join(child.text() for child in node.iter(include_text=True) if child.tag not in ("ul", "ol"))
 
 
@@ -66,7 +66,7 @@ async def test_text_arrives(site: GhostSite) -> None:
     assert texts(body, "blockquote") == ["quoted", "two paragraphs"]
     assert texts(body, "blockquote p") == ["two", "paragraphs"]
     assert len(body.css("hr")) == 1
-    # Ghost itself adds the name of the site to links that lead elsewhere, unless its owner says no.
+    # Ghost itself adds the site's name to external links, unless its owner disables that.
     assert [node.attributes["href"] for node in body.css("a")] == ["https://e.org/?a=1&b=2&ref=127.0.0.1"]
     assert texts(body, "kbd") == ["Ctrl"]
 
@@ -176,7 +176,7 @@ def posts(blog: Ghost, fetcher: GuardedFetcher) -> GhostSite:
 
 
 def marked(body: LexborNode) -> list[tuple[str, frozenset[str]]]:
-    """Return each letter with the formats that it has."""
+    """Return each letter with its formats."""
     found = []
     stack: list[tuple[LexborNode, frozenset[str]]] = [(body, frozenset())]
     while stack:

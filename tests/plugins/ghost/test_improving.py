@@ -1,4 +1,4 @@
-"""Posts that a real Ghost has are taken over through the tools, improved, and published again."""
+"""Existing posts on a real Ghost are adopted through the tools, improved, and published again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 4, soak=200)
 
 
 class TheirGhost:
-    """A Ghost as its owner works on it."""
+    """A Ghost from its owner's point of view."""
 
     def __init__(self, blog: Ghost) -> None:
         self.url = blog.url

@@ -1,4 +1,4 @@
-"""A server that is killed while it publishes on a real Ghost: there is one post, whole and live."""
+"""A server killed while it publishes to a real Ghost: exactly one post results, complete and live."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Gh
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The site's owner, who looks at it past the proxy."""
+    """The site's owner, who bypasses the proxy."""
 
     blog: Ghost
 
@@ -57,7 +57,7 @@ class Owner:
         ]
 
     def files(self) -> Sequence[str]:
-        # Ghost keeps the file as it came under another name beside the one that it shows.
+        # Ghost keeps the original file under another name next to the one that it shows.
         images = (self.blog.folder / "images").glob("[0-9]*/[0-9]*/m*.png")
         return sorted(file.name for file in images if not file.stem.endswith("_o"))
 
@@ -88,7 +88,7 @@ def test_a_server_that_is_killed_at_each_step_leaves_one_post(
 
 
 class OldPosts(TheirGhost):
-    """A Ghost with posts of two paragraphs that are edited, amid blocks that only it understands."""
+    """A Ghost whose posts have two paragraphs that are edited, among blocks that only Ghost understands."""
 
     def write(self, number: int) -> str:
         first, long, last = (block("paragraph", words(text)) for text in (SENTENCE, LONG, OTHER))

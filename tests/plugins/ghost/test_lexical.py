@@ -1,4 +1,4 @@
-"""Bodies of Ghost in blocks: taken apart and put together byte for byte, and written as its editor would."""
+"""Ghost bodies in blocks: split and joined byte for byte, and written as Ghost's editor would."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_blocks_are_moved_added_and_taken_away_in_the_frame_of_the_original() ->
     assert second.source in made
     assert made.startswith(raw[: raw.index(first.source)])
     assert is_document(made)
-    # Ghost refuses a document without blocks.
+    # Ghost rejects a document without blocks.
     assert [one.name for one in CODEC.split(CODEC.join([], raw))] == ["paragraph"]
     assert [one.name for one in CODEC.split(document_of(""))] == ["paragraph"]
 
@@ -268,7 +268,7 @@ BLOCKS = st.one_of(
 
 
 def plain(html: str) -> str:
-    """Return the words of HTML, without any white space."""
+    """Return the text of HTML without any white space."""
     body = LexborHTMLParser(html).body
     return re.sub(r"[\s\xa0]+", "", body.text() if body is not None else "")
 

@@ -1,4 +1,4 @@
-"""What the owner of a real Ghost edits beside the body of a post that was published from here."""
+"""Fields that the owner of a real Ghost edits in a post that was published from here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: Ghost) -> Non
 
 
 def second_author(blog: Ghost) -> tuple[str, str]:
-    """Make another author, whom Ghost would invite by email otherwise, and return the ids of the first and of this."""
+    """Insert a second author, whom Ghost would otherwise invite by e-mail, and return the IDs of both authors."""
     other = secrets.token_hex(12)
     with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
         database.row_factory = sqlite3.Row

@@ -1,4 +1,4 @@
-"""How often a real Ghost is asked: for a publication, for an update, and never again before it wants to be."""
+"""Number of requests to a real Ghost: for a publication and an update, and none before its `Retry-After`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .test_site import a_post
 
 API = "/ghost/api/admin"
 FIRST, UPDATE = 8, 5
-"""The most requests of a first publication and of an update."""
+"""Maximum number of requests for a first publication and for an update."""
 
 pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
 
@@ -78,7 +78,7 @@ def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: Holdi
 
 
 def wait_for_another_second(blog: Ghost) -> None:
-    """Return once Ghost's clock is at another second: then it notices every other change."""
+    """Wait until Ghost's clock is in another second, so that Ghost notices any further change."""
     begin = httpx.get(f"{blog.url}{API}/site/").headers["Date"]
     while httpx.get(f"{blog.url}{API}/site/").headers["Date"] == begin:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The backup of a real Ghost is restored while articles are published on it."""
+"""A real Ghost restored from a backup while articles are being published on it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_tol
 
 
 def _copied(source: Path, target: Path) -> None:
-    """Copy a database, also over one that a process has open."""
+    """Copy a database, even over one that a process has open."""
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target, timeout=30)) as new:
         old.backup(new)

@@ -41,7 +41,7 @@ def a_post(**fields: object) -> Post:
 
 
 async def seen(url: str) -> httpx.Response:
-    """Return a page as anybody sees it."""
+    """Return a page as an anonymous visitor sees it."""
     async with httpx.AsyncClient(timeout=60, follow_redirects=True) as visitor:
         return await visitor.get(url)
 
@@ -75,7 +75,7 @@ async def test_only_an_administrator_speaks_for_the_url(
 
 
 def staff_token(blog: Ghost, role: str) -> str:
-    """Return the access token of a new member of the staff, which has the form of an integration's key."""
+    """Return the access token of a new staff member, which has the form of an integration's key."""
     number, secret = next(_numbers), secrets.token_hex(32)
     user, key = secrets.token_hex(12), secrets.token_hex(12)
     with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
@@ -212,7 +212,7 @@ async def test_published_posts_are_listed(site: GhostSite) -> None:
     listed = [post async for post in site.posts(None, 2)]
     assert len(listed) == 2
     assert {post.state for post in listed} == {"live"}
-    # The last ten that changed: other tests' posts may have changed in the same second.
+    # The ten most recently changed: other tests' posts may have changed in the same second.
     assert set(made) <= {post.id async for post in site.posts(None, 10)}
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 

@@ -1,4 +1,4 @@
-"""Every change of a post's state on a real Ghost, in any order: what the connector tells is what is there."""
+"""All state changes of a post on a real Ghost, in any order: the connector reports the actual state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.sizes import SOAK
 from .conftest import site_of
 from .test_site import a_post
 
-pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs Ghost, and a soak walks for long
+pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs Ghost, and a soak test runs for long
 
 WALKS = 200 if SOAK else 3
 STEPS = 20 if SOAK else 12
@@ -36,7 +36,7 @@ _numbers = count(1)
 
 
 class PostOnGhost(RuleBasedStateMachine):
-    """A post that goes through its states. `blog` is set by the test."""
+    """A post that goes through its states. The test sets `blog`."""
 
     blog: Ghost
 
@@ -60,11 +60,11 @@ class PostOnGhost(RuleBasedStateMachine):
         self.owner.close()
 
     def site(self) -> GhostSite:
-        """Return the site as a later publication opens it, which remembers nothing."""
+        """Return the site as a later publication opens it, without any cached state."""
         return site_of(self.blog, self.opened)
 
     def there(self) -> dict[str, Any] | None:
-        """Return the post as the owner sees it, without the connector."""
+        """Return the post as its owner sees it, bypassing the connector."""
         path = f"{self.blog.url}/ghost/api/admin/posts/{self.id}/?formats=html,lexical"
         headers = {"Authorization": f"Ghost {token(self.blog.admin_key)}", "Accept-Version": "v5.0"}
         answer = self.owner.get(path, headers=headers)
@@ -74,7 +74,7 @@ class PostOnGhost(RuleBasedStateMachine):
         return row
 
     def agree(self, told: RemotePost | None) -> None:
-        """Check that what was told, what is told when asked, and what is there are as they should be."""
+        """Check that the reported state, the state read back and the actual post match the expected state."""
         row = self.there()
         if self.state == "gone":
             assert row is None
@@ -94,7 +94,7 @@ class PostOnGhost(RuleBasedStateMachine):
         if self.state == "scheduled":
             assert published == self.at
         if self.state == "live":
-            # It is not for later, and visitors see it.
+            # It is not scheduled, and visitors see it.
             assert published is not None
             assert published <= datetime.now(UTC) + timedelta(seconds=5)
         assert self.owner.get(f"{self.blog.url}/{row['slug']}/").status_code == (200 if self.state == "live" else 404)

@@ -1,4 +1,4 @@
-"""The story of an article on a real Ghost."""
+"""The life of an article on a real Ghost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts that a real Ghost has already: found, taken apart, and changed in nothing but what was edited."""
+"""Existing posts on a real Ghost: found, split, and changed only where they were edited."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNCHANGED = (
     "custom_excerpt", "meta_title", "meta_description", "canonical_url", "status", "comment_id", "og_title",
 )  # fmt: skip
 BROKEN_FOR_GHOST = {"a-new-one card", "unknown block", "unknown block ", "paragraph  ", "heading", "list", "list "}
-"""Blocks that Ghost does not take."""
+"""Blocks that Ghost rejects."""
 
 BLOCKS = [
     {"version": 1, **node} for name, node in OPAQUE.items() if name not in BROKEN_FOR_GHOST and isinstance(node, dict)
@@ -40,7 +40,7 @@ BLOCKS = [
 
 
 class Owner:
-    """The owner of the site, who works in Ghost."""
+    """The site's owner, who works in Ghost."""
 
     def __init__(self, blog: Ghost) -> None:
         self._root = f"{blog.url}/ghost/api/admin"
@@ -71,7 +71,7 @@ def owner(blog: Ghost) -> Owner:
 
 
 def taken_over(remote: RemotePost, raw: str, **fields: Any) -> Post:
-    """Return what is sent for an article that was taken over: nothing of the site's own fields is touched."""
+    """Return the post sent for an adopted article: the site's own fields are untouched."""
     values = {
         "marker": "",
         "title": remote.fields["title"],
@@ -88,7 +88,7 @@ def taken_over(remote: RemotePost, raw: str, **fields: Any) -> Post:
 
 
 def various(number: int) -> dict[str, Any]:
-    """Return the fields of one of many posts."""
+    """Return varied fields for a post, depending on its number."""
     return {
         "blocks": [BLOCKS[(number * 7 + at * 3) % len(BLOCKS)] for at in range(number % 6 + 1)],
         "tags": [{"name": name} for name in ("Zebra", "apple", "#internal", "Mango")[: number % 5]],
@@ -264,7 +264,7 @@ async def test_a_body_in_the_old_format_is_kept_or_replaced_as_a_whole(
 
 
 def _make_old(blog: Ghost, post_id: str, mobiledoc: str) -> None:
-    """Put a body into the database that Ghost itself would convert."""
+    """Replace a body with Mobiledoc in the database, for Ghost to convert."""
     with contextlib.closing(sqlite3.connect(blog.folder / "data" / "ghost.db", timeout=30)) as database, database:
         database.execute("UPDATE posts SET mobiledoc = ?, lexical = NULL WHERE id = ?", (mobiledoc, post_id))
 

@@ -1,4 +1,4 @@
-"""Repositories on this machine's disk, made and looked at with Git itself."""
+"""Repositories on the local disk, created and inspected with Git itself."""
 
 from __future__ import annotations
 

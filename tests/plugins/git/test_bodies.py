@@ -1,4 +1,4 @@
-"""Bodies in blocks: every byte of a file has its place, and what is written here is shown, not run."""
+"""Bodies in blocks: every byte of a file belongs to a block, and text written here is shown, not executed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .conftest import Repo, site_of
 
 GENERATORS: tuple[Generator, ...] = ("hugo", "jekyll", "astro")
 PARTS = st.sampled_from(
-    [  # what blocks begin and end with
+    [  # delimiters of blocks
         "# T\n", "para\n", "\n", "- a\n", "  - b\n", "1. x\n", "> q\n", "```\n", "~~~js\n", "    code\n", "| a | b |\n",
         "|---|:-:|\n", "<div>\n", "</div>\n", "<!--", "-->\n", "{{< x >}}\n",
         "{{< /x >}}", "{{% y %}}",
@@ -199,7 +199,7 @@ CODE = [
 
 
 def must_show(page: str, *more: str) -> None:
-    """Compare without white space: code is shown with an element around each of its words."""
+    """Compare without white space: highlighted code has an element around each of its words."""
     words = "".join(LexborHTMLParser(page).text().replace("\u200b", "").split())
     for one in [*WORDS, *CODE, "Words {#x}", "{% assign x = 1 %} and {{< gallery >}}", "import words {a}", *more]:
         assert "".join(one.split()) in words, (one, words)
@@ -210,11 +210,11 @@ POSTS: Mapping[Generator, tuple[str, str]] = {
     "jekyll": ("_posts/2021-03-04-a.md", "/2021/03/04/a.html"),
     "astro": ("src/content/blog/a.md", "/blog/a/"),
 }
-"""The file of a post, and its URL."""
+"""The path of a post's file, and its URL."""
 
 
 def shown(repo: Repo, generator: Generator, body: str) -> str:
-    """Return the page of a post that has a body."""
+    """Build the site, and return the page of a post with this body."""
     path, url = POSTS[generator]
     for name, source in {**SOURCES[generator], path: f"---\nlayout: post\ntitle: T\n---\n\n{body}"}.items():
         repo.edit(name, source)
@@ -231,7 +231,7 @@ def test_a_generator_shows_all_that_an_article_says_by_default(repo: Repo, gener
     assert "raw HTML omitted" not in page
     must_show(page, *(("H₂O", "xⁿ⁺¹", "{{< open {% assign y") if generator == "hugo" else ("H2O", "xn+1")))
     html = LexborHTMLParser(page)
-    # Astro has a heading above footnotes.
+    # Astro adds a heading above footnotes.
     assert [node.attributes.get("dir") for node in html.css("h2:not([id=footnote-label])")] == [None, "rtl"]
     assert html.css_first("[onclick]") is None
     assert len(html.css("ol > li")) == 3
@@ -242,7 +242,7 @@ def test_a_generator_shows_all_that_an_article_says_by_default(repo: Repo, gener
     assert html.css_first("code.language-html, .language-html code, pre[data-language=html] code") is not None
     assert html.css_first("section.footnotes, div.footnotes") is not None
     assert html.css_first("img[alt=Alt]") is not None
-    if generator != "hugo":  # which leaves HTML out by default
+    if generator != "hugo":  # Hugo omits HTML by default
         assert html.css_first("p[dir=rtl]") is not None
         assert html.css_first("details summary") is not None
     if generator == "jekyll":

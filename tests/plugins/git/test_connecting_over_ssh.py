@@ -1,4 +1,4 @@
-"""Connecting a website over SSH in the browser: the key is pasted as it is in its file, and never shown again."""
+"""Connecting a website over SSH in the browser: the key is pasted unchanged from its file, and never shown again."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def server(tmp_path: Path) -> Iterator[SshGitServer]:
 
 
 def link(client: Client) -> str:
-    """Return the path of the page on which a website is connected."""
+    """Return the path of the page for connecting a website."""
     return str(urlsplit(client.data("connect_website", platform="git", url=SITE)["connect_url"]).path)
 
 
 def key_line(server: SshGitServer) -> str:
-    """Return a line of the private key that is in no other text."""
+    """Return a line of the private key that occurs in no other text."""
     return server.private_key.splitlines()[3]
 
 
@@ -62,7 +62,7 @@ def test_a_pasted_key_connects_a_website(
     typed = {
         "url": SITE,
         "repository": server.url,
-        "private_key": server.private_key.replace("\n", "\r\n"),  # as browsers send it
+        "private_key": server.private_key.replace("\n", "\r\n"),  # as browsers submit it
         "generator": "hugo",
         "do": "connect",
     }

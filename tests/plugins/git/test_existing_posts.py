@@ -1,4 +1,4 @@
-"""Posts that a repository had before: they are found, and what nobody changed stays byte for byte."""
+"""Existing posts of a repository: they are found, and unchanged parts stay byte for byte."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TOML = '+++\ntitle = "Tea" # keep\ntags = [\n  "tea",\n]\ndate = 2021-03-04\n\n[
 
 
 def there(remote: RemotePost, raw: str = "", **fields: object) -> Post:
-    """Return a post that was there before as it is taken over."""
+    """Return an existing post as it is adopted."""
     same = {name: value for name, value in remote.fields.items() if name != "date"}
     return replace(Post("", "", "", "<p>x</p>", "x"), **{**same, "raw": raw or remote.raw, **fields})
 

@@ -1,4 +1,4 @@
-"""What readers of a site that Hugo, Jekyll or Astro builds get of every construct that an article may hold."""
+"""Fidelity: what readers of a site built by Hugo, Jekyll or Astro see of every construct an article can contain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs As
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A publication whose page was built and looked at, and the page."""
+    """A publication whose page was built and checked, and the page."""
 
     plugin: PluginContext
     done: Publication
@@ -43,7 +43,7 @@ class Shown:
 
 @asynccontextmanager
 async def published(repo: Repo, folder: Path, generator: Generator, **article: str) -> AsyncIterator[Shown]:
-    """Publish an article in a repository, and give what readers get once the generator has built its site."""
+    """Publish an article to a repository, and yield what readers see once the generator has built the site."""
     page = b""
     for path, source in SOURCES[generator].items():
         repo.edit(path, source)

@@ -1,4 +1,4 @@
-"""Front matter that goes out and comes back, and what others may have written."""
+"""Front matter: round trips, and files written by other tools."""
 
 from __future__ import annotations
 

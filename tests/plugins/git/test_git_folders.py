@@ -1,4 +1,4 @@
-"""In a repository that all accounts share, nobody writes what the site's builder runs."""
+"""Shared repositories: no account can write to the files that the site's builder executes."""
 
 from __future__ import annotations
 

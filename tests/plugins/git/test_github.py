@@ -1,4 +1,4 @@
-"""The connector against a stand-in that answers as GitHub's documentation says."""
+"""The connector against a stand-in that follows GitHub's documentation."""
 
 from __future__ import annotations
 

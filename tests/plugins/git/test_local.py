@@ -1,4 +1,4 @@
-"""The connector against real repositories."""
+"""The connector against real local repositories."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> 
     assert "words" in repo.show("content/posts/mine.md")
     post = a_post()
     made = await site_of(repo).create(post)
-    assert (await site_of(repo).create(post)).id == made.id  # the same one twice is one
+    assert (await site_of(repo).create(post)).id == made.id  # creating the same post twice makes one post
 
 
 async def test_changes_that_are_not_committed_are_left_alone(repo: Repo) -> None:

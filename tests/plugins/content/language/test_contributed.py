@@ -1,6 +1,6 @@
-"""Languages of third parties: used as the built-in ones are, and contained where something is wrong with them.
+"""Languages added by third parties: they work like built-in ones, and their faults are contained.
 
-The language is that of the guide, docs/how-to/add-a-language.md.
+The language is the one in the guide, docs/how-to/add-a-language.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _numbers = count(1)
 
 @contextmanager
 def installed(folder: Path, *, code: str = "eo", rules: str = RULES, stemmer: str | None = None) -> Iterator[str]:
-    """Install the guide's plugin with something changed, under an id of its own, and return the id."""
+    """Install a modified copy of the guide's plugin under a unique ID, and yield the ID."""
     id_ = f"eo_{next(_numbers)}"
     files = {path.replace("pressroom_esperanto", f"acme_{id_}"): text for path, text in GUIDE.items()}
     files[f"acme_{id_}/eo.toml"] = rules

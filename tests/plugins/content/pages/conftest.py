@@ -1,4 +1,4 @@
-"""People who look at their articles in a browser, and the AI clients that write them."""
+"""People who view their articles in a browser, and the AI clients that write them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def browser(host: RunningHost, ada: Client) -> Iterator[BrowserWithoutScreen]:
 
 @pytest.fixture(scope="package")
 def full_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that also scores articles, keeps images and publishes on the stand-in platform."""
+    """Return a host that also scores articles, stores images and publishes to the stand-in platform."""
     plugins: dict[str, Any] = {"content": {"config": QUICK}, "images": {}, "seo": {}, "standin": {}}
     with on_path(distribution(tmp_path_factory.mktemp("site"))):
         settings = settings_for_test({**CONFIG, "plugins": plugins}, tmp_path_factory.mktemp("data"))
@@ -56,19 +56,19 @@ def platform() -> Iterator[StandInPlatform]:
 
 @pytest.fixture(scope="package")
 def work(full_host: RunningHost, platform: StandInPlatform) -> Work:
-    """Return the articles of an account; tests change only those that they add."""
+    """Return an account's articles; tests may modify only articles that they add."""
     return write_articles(full_host, "writer@example.net", platform)
 
 
 @pytest.fixture
 def reader(full_host: RunningHost, work: Work) -> Iterator[BrowserWithoutScreen]:
-    """Return the browser of the person whose articles they are."""
+    """Return the browser of the articles' owner."""
     with browser_of(full_host, work.client) as fresh:
         yield fresh
 
 
 @pytest.fixture
 def stranger(full_host: RunningHost) -> Iterator[BrowserWithoutScreen]:
-    """Return the browser of somebody else on the same host."""
+    """Return the browser of another person on the same host."""
     with browser_of(full_host, client_of(full_host, f"stranger.{next(_numbers)}@example.net")) as fresh:
         yield fresh

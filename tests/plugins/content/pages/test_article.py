@@ -1,4 +1,4 @@
-"""The pages of one article: the text, how it is judged, its versions and its publications."""
+"""The pages of one article: text, assessment, versions and publications."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def texts(page: Page, selector: str) -> list[str]:
 
 
 def framed_text(page: Page) -> str:
-    """Return what a person reads of the article."""
+    """Return the visible text of the article."""
     body = page.framed.body
     assert body is not None
     return " ".join(body.text(separator=" ").split())
 
 
 def made(work: Work, title: str = "Soup of the day", body: str = "Hot soup.") -> str:
-    """Return the id of a new article."""
+    """Create an article and return its ID."""
     id_: str = work.client.data("create_content", title=title, body=body)["content_id"]
     return id_
 
 
 def failed(work: Work, platform: StandInPlatform, title: str) -> str:
-    """Return the id of a new article that could not be published."""
+    """Create an article that failed to be published, and return its ID."""
     id_ = made(work, title)
     platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "no"}', {}))
     work.client.refusal("publish_content", content_id=id_, website_id=work.other_site)
@@ -146,7 +146,7 @@ def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
     reader: BrowserWithoutScreen, work: Work
 ) -> None:
     id_ = made(work, "Bread and numbers", "Flour, water.\n\n```\nbake(bread, 40)\n```\n\nPatience is all it takes.")
-    made(work, "Something else", "Other words.")  # what articles are compared with changes all the time
+    made(work, "Something else", "Other words.")  # the set of articles to compare with keeps changing
 
     panel = reader.get(f"{ARTICLES}/{id_}/seo")
     row = next(node for node in reader.get(ARTICLES).tree.css("tr") if f"{ARTICLES}/{id_}" in (node.html or ""))
@@ -208,7 +208,7 @@ def test_versions_are_listed_with_who_wrote_them_and_compared(reader: BrowserWit
     page = reader.get(path)
     assert [one.split()[1] for one in texts(page, ".rows .row-title")] == ["4", "3", "2", "1"]
     assert "by Claude on the laptop" in page.text
-    # The newest is compared with the one before it, word by word.
+    # The newest version is compared word by word with the one before it.
     assert texts(page, ".diff del") == ["Drop"]
     assert texts(page, ".diff ins") == ["Carefully drop"]
     assert texts(page, ".diff tr.removed .sign .visually-hidden") == ["removed"]

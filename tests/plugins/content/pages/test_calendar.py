@@ -12,7 +12,7 @@ from .conftest import CALENDAR
 
 
 def on_day(page: Page, day: str) -> str:
-    """Return what stands on a day."""
+    """Return the text of a day's cell."""
     for cell in page.tree.css(".calendar td"):
         if cell.css_first(f'time[datetime="{day}"]') is not None:
             return " ".join(cell.text(separator=" ").split())
@@ -20,7 +20,7 @@ def on_day(page: Page, day: str) -> str:
 
 
 def next_month() -> datetime:
-    """Return the tenth of next month, half an hour before midnight UTC."""
+    """Return 23:30 UTC on the tenth of next month."""
     first = (datetime.now(UTC).replace(day=1) + timedelta(days=32)).replace(day=10)
     return first.replace(hour=23, minute=30, second=0, microsecond=0)
 

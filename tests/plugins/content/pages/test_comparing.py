@@ -1,4 +1,4 @@
-"""What differs between two texts, and months as grids."""
+"""Text differences, and month grids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing an article in the dashboard: the form without JavaScript, and the preview that scripts ask for."""
+"""Writing an article in the dashboard: the form without JavaScript, and the preview requested by scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEW = f"{ARTICLES}/new/edit"
 
 
 def form_of(page: Page) -> dict[str, str]:
-    """Return all fields of the form as a browser would send them, without a button."""
+    """Return all fields of the form as a browser would submit them, without a button."""
     (form,) = page.tree.css("form.writing")
     found: dict[str, str] = {}
     for one in form.css("input, textarea, select"):

@@ -54,7 +54,7 @@ def test_articles_are_found_by_words_status_and_website(
     nothing = browser.get(f"{ARTICLES}?q={quote('bicycle <b>')}")
     assert "No article matches" in nothing.text
     assert 'value="bicycle &lt;b&gt;"' in nothing.html
-    # What nobody offers does not filter.
+    # Unknown filter values are ignored.
     assert len(titles(browser.get(f"{ARTICLES}?status=x&website=w_x"))) == 2
 
 
@@ -103,7 +103,7 @@ def test_somebody_elses_article_does_not_exist(stranger: BrowserWithoutScreen, w
     if tab not in ("/seo", "/versions"):
         fields = stranger.get("/dashboard/websites").fields("/dashboard/websites")
         fields |= {"do": "trash", "newest": "4"}
-        # A token for its form is on no page that the stranger sees.
+        # No page that the other person can see has a token for this form.
         assert stranger.post(f"{ARTICLES}/{work.good}{tab}", fields).status == 403
         article = work.client.data("get_content", content_id=work.good)["content"]
         assert (article["status"], article["version"]) == ("published", 4)

@@ -1,4 +1,4 @@
-"""The first page of the dashboard: a person's work before the plan and the calls."""
+"""The dashboard overview: a person's articles come before the plan and the calls."""
 
 from __future__ import annotations
 

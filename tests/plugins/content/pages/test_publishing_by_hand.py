@@ -1,4 +1,4 @@
-"""Publishing from an article's page: what is shown before, what is sent, and what the tools would have refused."""
+"""Publishing from an article's page: the preview, what is sent, and requests that the tools would refuse."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_article_is_published_and_updated_and_counted_once(
     before = used(full_host, work)
     tab = reader.get(f"{ARTICLES}/{id_}/publications")
     names = [one.text() for one in tab.tree.css("[aria-labelledby=targets] .row-title")]
-    # Tests of the look of a site connect some of their own.
+    # The tests of website appearance connect additional sites.
     assert sorted(name for name in names if name != "Looks") == ["Bread magazine", "The kitchen table"]
     path = f"{ARTICLES}/{id_}/publications/{work.other_site}"
     page = reader.get(path)

@@ -1,4 +1,4 @@
-"""How people choose the look of a built-in site, without an AI client and without JavaScript."""
+"""The appearance of a built-in site, chosen without an AI client and without JavaScript."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOK = {
 
 @pytest.fixture
 def site(work: Work) -> str:
-    """Return the page of a new built-in site, which tests may change."""
+    """Return the path of the page of a new built-in site, which tests may change."""
     work.client.data("connect_website", platform="builtin", name="Looks")
     return f"{WEBSITES}/" + next(
         str(one["id"]) for one in work.client.data("list_websites")["websites"] if one["name"] == "Looks"
@@ -43,7 +43,7 @@ def save(reader: BrowserWithoutScreen, path: str, **changes: str) -> Page:
 
 
 def menu_of(page: Page) -> list[tuple[str, str]]:
-    """Return what the rows of the menu hold, the empty ones among them."""
+    """Return label and URL of the menu's rows, including empty ones."""
     rows = [[one.attributes["value"] or "" for one in row.css("input")] for row in page.tree.css("#f-menu li")]
     return [(label, url) for label, url in rows]
 
@@ -63,7 +63,7 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
     (url,) = [one.attributes["href"] for one in done.tree.css(".page-head .lead a")]
     home = httpx.get(str(url)).text
     assert '<link rel="icon" href="https://example.com/icon.png"' in home
-    own = f"{reader.url}/media/m_1/logo.png"  # as it is copied from the media library
+    own = f"{reader.url}/media/m_1/logo.png"  # as copied from the media library
     assert save(reader, site, logo=own, logo_has_name="true").tree.css_first("[name=logo_has_name][checked]")
     assert '<img class="logo" src="/media/m_1/logo.png" alt="Looks" width="48" height="48">' in httpx.get(str(url)).text
     assert "<bdi>About</bdi>" in home
@@ -121,7 +121,7 @@ def test_a_menu_has_as_many_rows_as_it_may_have_links(reader: BrowserWithoutScre
     assert refused.status == 400
     assert "12" in refused.one("#f-menu-error")
     assert menu_of(refused)[-1] == ("One", "/more")
-    # What is taken out of the middle closes the gap.
+    # Removing an entry from the middle closes the gap.
     done = save(reader, site, **full | {"menu-2-label": "", "menu-2-url": ""})
     assert [label for label, _ in menu_of(done)] == ["/1", *(f"/{n}" for n in range(3, 13)), ""]
     assert not [one for one in menu_of(save(reader, site, **dict.fromkeys(full, ""))) if any(one)]

@@ -1,4 +1,4 @@
-"""What the pages of websites say of their health, and where they lead."""
+"""Website pages: health information, and navigation."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=databases.KINDS)
 def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
-    """Return a configuration with a database that the tests of a module share: one is SQLite's, one PostgreSQL's.
+    """Yield a configuration with a database shared by the tests of a module: one for SQLite, one for PostgreSQL.
 
-    The lease is the default's, which a busy machine keeps. A module in which one process takes over from another that
-    is gone has a short one, by a constant `LEASE_SECONDS`.
+    The lease has its default duration, which holds on a busy machine. A module that tests takeover from a dead process
+    sets a shorter one in the constant `LEASE_SECONDS`.
     """
     lease = {"lease_seconds": seconds} if (seconds := getattr(request.module, "LEASE_SECONDS", 0)) else {}
     with databases.database_config(request.param, folder / request.param) as storage:
@@ -49,20 +49,20 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
-    """Return what starts processes that work on publications."""
+    """Return a forker that starts processes which work on publications."""
     with forker(tmp_path_factory.mktemp("processes")) as running:
         yield running
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def plugin(config: dict[str, Any], folder: Path, _installed: None) -> AsyncIterator[PluginContext]:
-    """Return the content plugin of a process that works on publications."""
+    """Return the content plugin in a process that works on publications."""
     async with world(settings_for_test(config, folder)) as context:
         yield context
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def idle(config: dict[str, Any], folder: Path, _installed: None) -> AsyncIterator[PluginContext]:
-    """Return the content plugin of a process that leaves all work to others."""
+    """Return the content plugin in a process that leaves all work to others."""
     async with world(settings_for_test(config, folder), works=False) as context:
         yield context

@@ -1,4 +1,4 @@
-"""A website on the stand-in platform with a post that somebody wrote there."""
+"""A website on the stand-in platform with an existing post."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RAW = '<p style="color:red">One</p>\n\n[gallery 1, 2]\n\n<p>Two words.</p>\n\n[f
 
 @dataclass(frozen=True, slots=True)
 class Blog:
-    """A website on the stand-in platform with a post that somebody wrote there."""
+    """A website on the stand-in platform with an existing post."""
 
     plugin: PluginContext
     platform: StandInPlatform

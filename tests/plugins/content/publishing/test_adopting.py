@@ -1,4 +1,4 @@
-"""Posts that a website has already are taken over, changed and merged; what nobody touched stays byte for byte."""
+"""Adopting existing posts: they are changed and merged, and untouched parts stay byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies in blocks: what nobody changed stays byte for byte, and both sides' changes are merged."""
+"""Block-level merging of bodies: unchanged blocks stay byte for byte, and both sides' changes are merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts against quotas: work that is begun, not calls that find it done, and no dry runs."""
+"""Quota counting: work counts once it starts; repeated calls and dry runs do not count."""
 
 from __future__ import annotations
 

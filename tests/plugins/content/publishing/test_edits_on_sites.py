@@ -1,4 +1,4 @@
-"""What is said of a post that people edited on its site."""
+"""Reported edits of a post that people changed on its site."""
 
 from __future__ import annotations
 

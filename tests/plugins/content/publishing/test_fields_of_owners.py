@@ -1,4 +1,4 @@
-"""Fields that the owner of a website edits in a post of ours: publishing again overwrites none of them unasked."""
+"""Fields that a site's owner edits in one of our posts: publishing again does not overwrite them unasked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THEIRS = "https://library.example/theirs.png"
 
 
 async def published(blog: Blog, **fields: object) -> Publication:
-    """Publish an article of ours."""
+    """Publish an article through Pressroom."""
     article = await write(blog.plugin, **{"title": "Ours", "slug": "ours", "body": "One.\n\nTwo.\n", **fields})
     done = await blog.publish(article)
     assert (done.status, done.error) == ("published", "")
@@ -42,7 +42,7 @@ async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
 
     merged = await merge_edits(plugin, ADA, done.id, {})
     assert (merged.fields, merged.conflicts, merged.field_conflicts) == ({"featured": THEIRS}, (), ())
-    for old, new in (("Two.", "Due."), ("Uno.", "Un.")):  # the second time, what the first has kept is known
+    for old, new in (("Two.", "Due."), ("Uno.", "Un.")):  # the second round knows what the first one kept
         again = await blog.publish(done.article_id)
         assert (again.error, again.warnings, post["featured"]) == ("", done.warnings, THEIRS)
         await blog.replaced(done.article_id, old, new)

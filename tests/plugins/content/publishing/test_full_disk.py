@@ -1,4 +1,4 @@
-"""The disk of the database is full: nothing is published twice, and nothing is lost."""
+"""A full database disk: nothing is published twice, and nothing is lost."""
 
 from __future__ import annotations
 

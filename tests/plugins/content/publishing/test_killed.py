@@ -1,4 +1,4 @@
-"""A publication goes on where the process that worked on it was killed, and there is one post in the end."""
+"""A publication resumes after its process is killed, and leaves exactly one post."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ POINTS = [
     for when in ("before", "after")
     if request.startswith("POST ") or when == "before"
 ]
-"""Every request of a publication, and whether the platform has acted on it when the process is killed."""
+"""Every request of a publication, and whether the platform has processed it when the process is killed."""
 
 ROUNDS = rounds("PRESSROOM_TEST_KILLS", 2, soak=50)
 
@@ -66,7 +66,7 @@ async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     with processes.workers(config, folder / "data") as running:
         publication = await Publications(idle).publish(ADA, article, website)
-        # PostgreSQL has other transactions, and the same steps: there the requests that make a post will do.
+        # PostgreSQL differs in its transactions, not in the steps, so the requests that create a post are enough.
         making = [point for point in POINTS if point[0].startswith("POST /api/posts")]
         for request, when in POINTS if idle.services.database.dialect == "sqlite" else making:
             pid = await asyncio.to_thread(running.start)
@@ -96,7 +96,7 @@ async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
                 met = await asyncio.to_thread(fault.met.wait, 3)
                 if met:
                     await asyncio.to_thread(running.gone, pid)
-                else:  # its terms and images are there already
+                else:  # its terms and images exist already
                     fault.times = 0
                     await asyncio.to_thread(running.kill, pid)
             else:

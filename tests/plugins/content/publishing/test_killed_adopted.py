@@ -1,4 +1,4 @@
-"""A post that was taken over is updated once, whenever the process is killed that does it."""
+"""An adopted post is updated exactly once, at whatever request the updating process is killed."""
 
 from __future__ import annotations
 

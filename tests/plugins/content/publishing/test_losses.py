@@ -1,4 +1,4 @@
-"""What is said of an article whose page does not show all of it, and that nothing is said of one that does."""
+"""Losses between an article and its page: reported if something is missing, silent otherwise."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Cups are small.
 
 
 def page(body: str) -> str:
-    """Return a page of a theme with a lot around the article."""
+    """Return a themed page with much content around the article."""
     return f"""<!doctype html><html lang="en"><head><title>Tea</title><style>p {{}}</style></head><body>
     <header><nav><ul><li><a href="/">Home</a></li><li><a href="/tea/green">Green tea</a></li></ul></nav></header>
     <div class="layout"><main><article><h1>Tea</h1><p class="meta">By Ada on Monday</p>
@@ -76,7 +76,7 @@ def page(body: str) -> str:
 
 
 def compared(body: str, article: str = ARTICLE) -> list[str]:
-    """Return what an article loses on a page that shows `body`."""
+    """Return the losses of an article on a page that shows `body`."""
     return losses(structure_of(article, URL), structure_of(page(body), URL))
 
 

@@ -1,4 +1,4 @@
-"""What is said of a page that has all of an article somewhere, but not in its place or not as often."""
+"""Losses on a page that contains all of an article, but in the wrong place or not often enough."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ WATER = "<p>Water comes first, which everybody forgets.</p>"
 
 
 def compared(body: str, article: str = ARTICLE) -> list[str]:
-    """Return what an article loses on a page that shows `body`."""
+    """Return the losses of an article on a page that shows `body`."""
     return losses(structure_of(article, URL), structure_of(page(body), URL))
 
 
@@ -213,7 +213,7 @@ def test_what_follows_the_only_paragraph_belongs_to_the_article(after: str) -> N
 
 
 def _repeated(number: int) -> tuple[str, str]:
-    """Return an article that repeats everything, and a page that lacks one of each."""
+    """Return an article that repeats each element, and a page that lacks one of each."""
     links = "".join(f'<a href="/x?n={one}" title="t{one}">here</a> ' for one in range(number))
     one_of_each = (
         "<p>The same words again.</p>",

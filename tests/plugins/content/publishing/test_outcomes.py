@@ -1,4 +1,4 @@
-"""Lost answers, sites that are away, edits on the site, things that platforms drop: nothing is sent twice or lost."""
+"""Lost responses, unavailable sites, edits on the site, and dropped content: nothing is sent twice or lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAKING = ["POST /api/terms/tag", "POST /api/media", "POST /api/posts", "POST /ap
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try sites that are away again at once."""
+    """Shorten the retry delays for unavailable sites."""
     monkeypatch.setattr(patience, "PATIENCE", (0.05, 0.05, 0.05))
 
 
@@ -45,7 +45,7 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    """Return the publication once it is no longer retried automatically."""
+    """Return the publication once it is not retried automatically any more."""
     found = publication
     for _ in range(400):
         found = await Publications(plugin).wait(publication, 0.1)
@@ -97,7 +97,7 @@ async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platfo
     assert len(platform.posts) == 1
     again = await publish(plugin, article, website)
     assert (again.id, again.attempt) == (done.id, done.attempt)
-    assert platform.count("POST /api/posts") == 2  # the post, and its state
+    assert platform.count("POST /api/posts") == 2  # the post and its state
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ async def test_websites_and_publications_of_others_do_not_exist(
 async def test_a_publication_under_way_is_not_changed_into_another_one(
     plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Shorter than the time after which the held request is given up.
+    # Shorter than the timeout of the held request.
     monkeypatch.setattr(bringing, "_BUSY_SECONDS", 0.5)
     website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
     fault = platform.fault("POST /api/posts", delay=held)

@@ -1,4 +1,4 @@
-"""Planned times in the time zones of websites: what clocks skip, what they have twice, and offsets that are given."""
+"""Scheduled times in the time zones of websites: skipped and repeated hours at clock changes, and explicit offsets."""
 
 from __future__ import annotations
 

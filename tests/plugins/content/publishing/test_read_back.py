@@ -1,4 +1,4 @@
-"""What a site shows of a post is compared with what it was sent, field by field."""
+"""Reading back a post: each field on the site is compared with what was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site whose backup was restored: posts are gone or old, and their ids become other people's. Nothing is lost."""
+"""Sites restored from a backup: posts are missing or outdated, and their IDs are reused. Nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scheduled publications: at their time, each exactly once, whatever the number of processes."""
+"""Scheduled publications: each is published on time and exactly once, by any number of processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def stands(plugin: PluginContext, publication: Publication, status: str) -
 
 
 async def once_free(work: Callable[[], Awaitable[T]]) -> T:
-    """Do what the refusal of a publication that is being worked on asks for: repeat it in a moment."""
+    """Retry an operation every 0.5 seconds while it is refused because the publication is being worked on."""
     for _ in range(60):
         try:
             return await work()
@@ -101,7 +101,7 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
 
 
 async def _natively(plugin: PluginContext, platform: StandInPlatform) -> str:
-    """Connect a website whose platform publishes posts at their time itself, and return its id."""
+    """Connect a website whose platform schedules posts itself, and return its ID."""
     website = await connect(plugin, platform.url, platform.token)
     async with plugin.services.database.writing() as session:
         (await session.get_one(WebsiteRow, website)).capabilities = {"schedule": True}
@@ -214,7 +214,7 @@ async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform:
             (await session.get_one(JobRow, job_id)).due_at = datetime.now(UTC)
     jobs = plugin.services.jobs
     await eventually(lambda: jobs.status(first), lambda job: job.state == "succeeded", seconds=20)
-    # The one in charge finds that it is not time yet.
+    # The process that holds the job finds that it is not due yet.
     await eventually(lambda: _due_at(plugin, second), lambda at: at > datetime.now(UTC), seconds=20)
     assert (await publications.get(ADA, begun.id)).status == "scheduled"
     assert len(platform.requests) == seen

@@ -1,4 +1,4 @@
-"""An image is on a website once, however many posts show it, and goes with the last of them."""
+"""Images on a website: uploaded once for all posts that show them, and removed with the last."""
 
 from __future__ import annotations
 

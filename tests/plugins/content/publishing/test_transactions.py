@@ -1,4 +1,4 @@
-"""What a publication costs the database, from the call that schedules it until the post is live."""
+"""Transactions needed by a publication, from the scheduling call until the post is live."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from support.transactions import TransactionCount, counted_transactions
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MAX_TRANSACTIONS = 27
-"""It takes 25. On a slow machine, in a process that has run hundreds of tests, ten posts took one or two more each."""
+"""It takes 25. On a slow machine, after hundreds of tests in the same process, ten posts took one or two more each."""
 MAX_WRITING = 13
 ATTEMPTS = 10
-"""A machine that is busy with other things makes the queue look once more: the quietest post counts."""
+"""On a busy machine the queue may be polled once more, so the post with the fewest transactions counts."""
 
 
 @pytest.mark.usefixtures("_installed")
 async def test_a_scheduled_post_takes_few_transactions(
     config: dict[str, Any], folder: Path, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Who waits is told in the process that publishes. On a slow machine it would look now and then besides.
+    # The waiting call is notified in the process that publishes. On a slow machine it would poll now and then as well.
     monkeypatch.setattr(publications_module, "_POLL_SECONDS", 60)
-    # The settings that a server has by default, but for the looks at the queue that it takes every five seconds in any
-    # case: on a slow machine one of them would fall into the time that is measured.
+    # The server's default settings, except for the queue poll, which happens every five seconds anyway: on a slow
+    # machine, a poll would fall into the measured time.
     plugins: dict[str, Any] = {
         "plugins": {"content": {"config": {}}, "standin": {}},
         "jobs": {"poll_interval": 3600},
@@ -55,7 +55,7 @@ def is_low(count: TransactionCount) -> bool:
 async def count_of_a_scheduled_post(
     plugin: PluginContext, website: str, article: str, platform: StandInPlatform, *, live: int
 ) -> TransactionCount:
-    """Return what the database sees of a post, from the call that schedules it until `live` posts are live."""
+    """Count the transactions of a post, from the call that schedules it until `live` posts are live."""
     publications = Publications(plugin)
     own_looks = 1
     with counted_transactions() as count:
@@ -73,7 +73,7 @@ async def count_of_a_scheduled_post(
 
 
 async def until_quiet(count: TransactionCount) -> None:
-    """Wait until nothing has begun for half a second."""
+    """Wait until no transaction has begun for half a second."""
     before = -1
     while before != count.begun:
         before = count.begun

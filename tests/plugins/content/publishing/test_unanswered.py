@@ -1,4 +1,4 @@
-"""A site that never answers is asked ever more seldom, and not for ever; one that acts late gets nothing twice."""
+"""Unresponsive sites: retries become less frequent and eventually stop; a late effect never leads to a duplicate."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ async def test_pauses_grow_differ_by_chance_and_end() -> None:
 
 
 async def work(engine: Engine, plugin: PluginContext, publication: Publication) -> Reschedule | None:
-    """Work on a publication as its job does, under its lock."""
+    """Work on a publication under its lock, as its job does."""
     async with plugin.services.jobs.lock(lock_of(publication.id)) as lease:
         return await engine.run(publication.id, lease)
 
 
 class Worker:
-    """Works on publications by a clock that stands still, so that everything is due at once."""
+    """Works on publications with a frozen clock, so that everything is due immediately."""
 
     def __init__(self, plugin: PluginContext) -> None:
         self._plugin = replace(plugin, config=plugin.config.model_copy(update={"settle_seconds": 0}))
@@ -58,7 +58,7 @@ class Worker:
         return datetime.fromtimestamp(self._clock.seconds(), UTC)
 
     async def pauses(self, publication: Publication) -> tuple[list[float], Publication]:
-        """Work until nothing goes on by itself; return the pauses in seconds, and how it stands."""
+        """Work until no retry is scheduled; return the delays in seconds, and the publication."""
         pauses: list[float] = []
         while True:
             await work(Engine(self._plugin, clock=self.now, chance=lambda: 1.0), self._plugin, publication)
@@ -150,7 +150,7 @@ async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext
     assert await work(Engine(patient), patient, begun)
     assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
     await _make_due(idle, begun)
-    assert await work(Engine(patient), patient, begun)  # it looks, and does not send
+    assert await work(Engine(patient), patient, begun)  # it reads the post, and sends nothing
     assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
     assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
     held.set()

@@ -1,4 +1,4 @@
-"""Markdown, HTML and plain text, and what is safe to show."""
+"""Rendering of Markdown, HTML and plain text, and sanitising."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HOSTILE = [
 
 
 def dangers(html: str) -> list[str]:
-    """Return what in HTML could run, load or take over something, as a parser of browsers sees it."""
+    """Return whatever in HTML a browser's parser would let run, load or take over something."""
     found = []
     for node in LexborHTMLParser(html).css("body *"):
         if node.tag in {"script", "style", "form", "input", "object", "embed", "svg", "math", "base", "meta", "link"}:

@@ -1,4 +1,4 @@
-"""Published articles in the text index, and the twins of their pages."""
+"""Published articles in the text index, and the Markdown twins of their pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def website(ada: Client) -> str:
 
 
 def published(client: Client, website: str, title: str, body: str = BODY, **fields: str) -> tuple[str, str]:
-    """Publish an article and return its id and the path of its page."""
+    """Publish an article; return its ID and the path of its page."""
     id_ = client.data("create_content", title=title, body=body, website_id=website, **fields)["content_id"]
     done = client.data("publish_content", content_id=id_, website_id=website)
     assert done["status"] == "published", done
@@ -50,7 +50,7 @@ def test_the_twins_of_a_page(ada: Client, web: httpx.Client, website: str, title
         assert (again.status_code, again.content) == (304, b"")
         assert web.head(url).headers["etag"] == answer.headers["etag"]
     ada.data("update_content", content_id=id_, expected_version=1, fields={"body": "Newer."})
-    assert web.get(f"{path}.md").text == markdown.text  # what is live is what was sent
+    assert web.get(f"{path}.md").text == markdown.text  # the live post is what was sent
 
 
 def test_a_page_that_was_taken_down_has_no_twins(ada: Client, web: httpx.Client, website: str) -> None:

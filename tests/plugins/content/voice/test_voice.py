@@ -1,4 +1,4 @@
-"""Brand voices: keeping them, and checking texts against them."""
+"""Brand voices: storing them, and checking texts against them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A running server with the stand-in connector, and people who use it in browsers and through AI clients."""
+"""A running server with the stand-in connector, and people who use it through browsers and AI clients."""
 
 from __future__ import annotations
 

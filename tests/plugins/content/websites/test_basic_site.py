@@ -1,4 +1,4 @@
-"""A site that derives from the base refuses what its platform cannot do, in the platform's words where it has any."""
+"""A site derived from the base class refuses what its platform cannot do, with the platform's own message if any."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REMOTE = RemotePost("1", "", "draft", "")
 
 
 class PlainSite(BasicSite):
-    """Has posts and nothing else."""
+    """Supports posts and nothing else."""
 
     async def check(self) -> ConnectionReport:
         return ConnectionReport((), self.capabilities)

@@ -1,4 +1,4 @@
-"""Each call into a connector ends, and says what is known of its outcome."""
+"""Bounded connector calls: each ends in time and reports what is known of its outcome."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def never(*_: Any, **__: Any) -> Any:
 
 
 class SilentSite:
-    """A site that never answers, and says no more than two posts."""
+    """A site that never responds, and lists only two posts."""
 
     workers = None
     check = terms = ensure_terms = find_media = upload = find = create = read = update = set_state = staticmethod(never)
@@ -65,7 +65,7 @@ class SilentSite:
 
 
 class PlainSite(BasicSite):
-    """A site that can do nothing besides what every site can."""
+    """A site with only the capabilities that every site has."""
 
     check = create = find = read = set_state = update = never
 
@@ -177,7 +177,7 @@ def test_what_a_function_raises_is_for_those_who_called_but_not_the_end_of_the_p
 
 
 class HostileSite(SilentSite):
-    """A site whose methods that await nothing do what they are told."""
+    """A site whose synchronous methods do what the test tells them."""
 
     def __init__(self, does: Callable[[], Any], codec: HostileCodec | None = None) -> None:
         self.does = does

@@ -1,4 +1,4 @@
-"""Connecting a site in the browser: the credential never passes the chat, the log or an answer."""
+"""Connecting a site in the browser: the credential never appears in the chat, the log or a response."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_site_is_connected_in_the_browser(
         done = browser.submit(page, path, url=platform.url, name="The stand-in of Ada", token=TOKEN, do="connect")
         assert "is connected" in done.text
         assert "It may publish" in done.text
-        assert browser.get(path).path == "/dashboard/websites"  # the link is used up
+        assert browser.get(path).path == "/dashboard/websites"  # the link has been used
     (website,) = ada.data("list_websites")["websites"]
     assert (website["name"], website["url"], website["status"]) == ("The stand-in of Ada", platform.url, "active")
     details = ada.data("get_website", website_id=website["id"])
@@ -90,7 +90,7 @@ def test_the_page_leads_to_where_the_site_shows_the_credential(
     with browser_of(host, ada) as browser:
         page = browser.get(path)
         assert attribute_of(page.tree, "main .back a", "href") == "/dashboard/websites"
-        assert label not in page.text  # whose site it is has not been said yet
+        assert label not in page.text  # the page does not reveal whose site it is
         page = browser.submit(page, path, url="javascript:alert(1)//x", token=TOKEN, do="connect")
         assert (page.status, label in page.text) == (400, False)
         page = browser.submit(page, path, url=platform.url, token="a-wrong-token", do="connect")
@@ -219,7 +219,7 @@ def test_keys_are_changed(host: RunningHost, ada: Client, platform: StandInPlatf
         old = Vault([b"x" * 32]).seal({"token": TOKEN}, website.id)
         async with ada.plugin.services.database.writing() as session:
             await session.execute(update(WebsiteRow).where(WebsiteRow.id == website.id).values(credential=old))
-        before = await websites.reseal()  # with a key that is gone: it is noted at the website, and nothing is lost
+        before = await websites.reseal()  # with a lost key: this is recorded at the website, and nothing is lost
         return before, await websites.reseal(), (await websites.get(ada.user_id, website.id)).last_error
 
     before, after, error = host.run(rotate())

@@ -1,4 +1,4 @@
-"""Domains as people type them, and the URLs that follow from them."""
+"""Domain names as people type them, and the URLs derived from them."""
 
 from __future__ import annotations
 

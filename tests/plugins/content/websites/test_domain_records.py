@@ -1,4 +1,4 @@
-"""TXT records of domains: what they say, and servers that say nothing of use."""
+"""TXT records of domains: their content, and name servers that fail or do not respond."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def server() -> NameServer:
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The IP address and port of a server that never answers."""
+    """The IP address and port of a name server that never responds."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind(("127.0.0.1", 0))
         yield f"127.0.0.1:{listening.getsockname()[1]}"

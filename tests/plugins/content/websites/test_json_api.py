@@ -1,4 +1,4 @@
-"""One client of JSON APIs: what is sent, what is read of an answer, and who makes the errors."""
+"""The shared client for JSON APIs: requests, response parsing, and where errors are created."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pressroom_content.contract import JsonAnswer, JsonApi, with_query
 
 
 class Spoken(CallError):
-    """What the policy of these tests makes of anything."""
+    """The error that this module's policy raises for any failure."""
 
     code = "spoken"
 
 
 class Policy:
-    """Finds fault with a status from 400 on."""
+    """Treats a status of 400 or more as a failure."""
 
     def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> Spoken:
         return Spoken(f"{title}: {type(error).__name__}")
@@ -30,7 +30,7 @@ class Policy:
 
 @dataclass
 class Fetching:
-    """Answers with one thing, and keeps what was sent."""
+    """Responds with a fixed answer, and records what was sent."""
 
     answer: Fetched | Exception
     sent: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Edits of a post on its website, as an AI client sees them."""
+"""Owners' edits of a post on its website, as an AI client sees them."""
 
 from __future__ import annotations
 

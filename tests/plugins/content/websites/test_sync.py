@@ -1,4 +1,4 @@
-"""The posts of a website come into the index, in as many calls as that takes, and go with their pages."""
+"""Syncing a website's posts into the index over several calls; posts leave it with their pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def website(ada: Client, platform: StandInPlatform) -> str:
 
 
 def write(platform: StandInPlatform, *names: str, html: str = "<p>Meadows and rivers</p>") -> None:
-    """Put live posts on the platform, which lists them by their names."""
+    """Add live posts to the platform, with their names as IDs and slugs."""
     for name in names:
         platform.posts[name] = {
             "id": name, "slug": name, "title": f"Post {name}", "html": html, "state": "live", "revision": 1,
@@ -37,7 +37,7 @@ def write(platform: StandInPlatform, *names: str, html: str = "<p>Meadows and ri
 
 
 def sync(client: Client, website: str, **arguments: Any) -> dict[str, Any]:
-    """Read posts, and return what the job says in the end."""
+    """Sync the posts, and return the job's result without the website ID."""
     job = client.data("sync_website_content", website_id=website, **arguments)["job_id"]
     for _ in range(1000):
         status = client.host.run(client.plugin.services.jobs.status(job))
@@ -51,7 +51,7 @@ def sync(client: Client, website: str, **arguments: Any) -> dict[str, Any]:
 
 
 def figures(result: dict[str, Any]) -> tuple[int, int, int, int]:
-    """Return how many posts were new, changed, unchanged and gone."""
+    """Return the number of new, changed, unchanged and gone posts."""
     assert result["posts"] == result["new"] + result["changed"] + result["unchanged"]
     return result["new"], result["changed"], result["unchanged"], result["gone"]
 
@@ -68,7 +68,7 @@ def indexed(client: Client, website: str) -> list[str]:
 
 
 def documents(client: Client, stem: str) -> int:
-    """Return how many documents of the account have a word."""
+    """Return how many documents of the account contain a word."""
 
     async def counted() -> int:
         wanted = select(func.count()).select_from(WordRow)

@@ -1,4 +1,4 @@
-"""A connector, image source and search source of third parties: usable over MCP, and never in another's place."""
+"""A third party's connector, image source and search source: usable over MCP, and never replacing another plugin's."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def configured(
     more: tuple[str, ...] = (),
     source_of: str = PLUGIN,
 ) -> Iterator[dict[str, Any]]:
-    """Install the plugin, and give a configuration that names it and the content service."""
+    """Install the plugin, and yield a configuration that enables it and the content service."""
     module = source_of.replace("PLATFORM", repr(platform)).replace("SOURCE", repr(source))
     for one in (id_, *more):
         install_plugin(tmp_path / "site", one, module)
@@ -70,7 +70,7 @@ def configured(
 
 @pytest.fixture
 def ada(tmp_path: Path) -> Iterator[Client]:
-    """Return a client of a server with the content service and a plugin that nobody foresaw."""
+    """Return a client of a server with the content service and a third-party plugin."""
     with (
         configured(tmp_path, "fakecms") as config,
         RunningHost(settings_for_test(config, tmp_path / "data")) as running,

@@ -1,4 +1,4 @@
-"""The tools for websites over MCP: settings, terms, existing posts, redirects."""
+"""MCP tools for websites: settings, terms, existing posts, redirects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials are encrypted for one website, and keys can be changed."""
+"""Credentials are encrypted for one website each, and keys can be rotated."""
 
 from __future__ import annotations
 

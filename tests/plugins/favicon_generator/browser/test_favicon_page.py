@@ -1,4 +1,4 @@
-"""The favicon generator's page: the icon where people meet it, with JavaScript and without."""
+"""The favicon generator's page: the icon in realistic settings, with JavaScript and without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @asynccontextmanager
 async def opened(browser: Browser, host: RunningHost, **options: Any) -> AsyncIterator[Page]:
-    """Open the page, and fail afterwards if a script failed or the content security policy stopped something."""
+    """Open the page; on exit, fail if a script failed or the content security policy blocked something."""
     context = await browser.new_context(**options)
     page = await context.new_page()
     faults: list[str] = []
