@@ -232,8 +232,7 @@ async def set_event(event: Any) -> None:
 
 
 def leave_as_a_crash_does(data: Path) -> None:
-    """Rewrite the stored calls as if their process was killed before it stored a response, and the lease has expired.
-    """
+    """Rewrite the stored calls as if their process was killed before it stored a response, a lease ago."""
     with closing(sqlite3.connect(data / FILE_NAME, timeout=30)) as database, database:
         database.execute("UPDATE client_requests SET until = 1, answer = NULL")
 

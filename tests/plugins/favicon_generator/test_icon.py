@@ -22,8 +22,7 @@ def icon(size: int, **options: Any) -> Image.Image:
 
 
 def ink(image: Image.Image) -> tuple[float, float, float, float]:
-    """Return the edges of the dark area with subpixel precision: the outermost pixels count in proportion to their darkness.
-    """
+    """Return the edges of the dark area with subpixel precision: the outermost pixels count by their darkness."""
     darkness = 1 - np.asarray(image.convert("L"), dtype=float) / 255
     across, down = darkness.max(axis=0), darkness.max(axis=1)
     columns, rows = np.nonzero(across > 0.02)[0], np.nonzero(down > 0.02)[0]

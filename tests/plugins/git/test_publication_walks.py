@@ -1,4 +1,4 @@
-"""Random walks of articles through the states of their posts in a repository, by the tools."""
+"""Random walks of articles through the states of their posts in a repository, using the tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(3600)
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Where the site is to be, which nobody builds here."""
+    """The URL of the site, which is not actually built here."""
     with plain_site() as site:
         yield site.url
 

@@ -1,4 +1,4 @@
-"""Publishing in a repository as the content plugin does it."""
+"""Publishing to a repository through the content plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repositories on any server, against Git's own HTTP server and, over SSH, OpenSSH's."""
+"""Remote repositories, against Git's own HTTP server and, over SSH, OpenSSH's server."""
 
 from __future__ import annotations
 

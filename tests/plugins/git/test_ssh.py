@@ -1,4 +1,4 @@
-"""Repositories over SSH, against OpenSSH's own server: keys of hosts and of people, and what its users are told."""
+"""Repositories over SSH, against OpenSSH's server: host keys, user keys, and messages to users."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def site_at(server: SshGitServer, fetcher: GuardedFetcher, **fields: str) -> Sit
 
 
 def connections_to(port: int) -> list[str]:
-    """Return the states of connections to a port that this side has not closed: 01 is open, 08 waits to be closed."""
+    """Return the states of connections to a port that this side has not closed: 01 is ESTABLISHED, 08 CLOSE_WAIT."""
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return [row[3] for row in rows if row[2].endswith(f":{port:04X}") and row[3] in ("01", "08")]
 
 
 async def problem_of(site: Site) -> ConnectionCheck:
-    """Return what the check of a site finds wrong."""
+    """Return the failed check of a site's connection report."""
     report = await site.check()
     assert not report.ok
     [found] = [check for check in report.checks if check.status == "error"]
@@ -62,7 +62,7 @@ async def test_a_host_whose_key_nobody_confirmed_gets_nothing(server: SshGitServ
     assert server.fingerprint() in found.message
     assert "publishes" in found.fix
     assert server.requests == []
-    assert "publickey" not in server.log.read_text()  # no sign-in was tried
+    assert "publickey" not in server.log.read_text()  # no authentication was attempted
     for confirmed in (
         server.fingerprint(),
         server.host_key.split(" ", 1)[1],
@@ -158,7 +158,7 @@ async def test_a_hook_that_goes_on_after_the_commit_is_not_waited_for_longer_tha
     try:
         live = await site.update(tea.id, a_post(title="Ours"), tea.revision)
     finally:
-        os.close(os.open(tmp_path / "never", os.O_RDWR))  # the hook reads to the end, and ends
+        os.close(os.open(tmp_path / "never", os.O_RDWR))  # unblocks the hook, which then ends
     assert live.fields["title"] == "Ours"
     assert "title: Ours" in server.show("content/posts/tea.md")
 

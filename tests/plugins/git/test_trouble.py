@@ -1,4 +1,4 @@
-"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+"""Sites in trouble: failures without effect are distinguished from those that may have had one."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply)
 
 
 def reset_in(seconds: int) -> dict[str, str]:
-    """Return the headers of GitHub to an account whose requests of this hour are used up."""
+    """Return GitHub's headers for an account whose hourly rate limit is exhausted."""
     return {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + seconds)}
 
 
 async def error_of(fetcher: GuardedFetcher, reply: Reply) -> tuple[SiteError, SiteError]:
-    """Return what reading and writing raise where GitHub replies so."""
+    """Return the errors that reading and writing raise if GitHub sends this reply."""
     with troubled(reply) as url:
         site = site_at(url, fetcher)
         with pytest.raises(SiteError) as read:

@@ -1,4 +1,4 @@
-"""Draws every template in every theme with texts of all kinds, to look at side by side.
+"""Render every template in every theme with texts of all kinds, for side-by-side comparison.
 
 Run `python tests/plugins/image_generator/contact_sheet.py FOLDER`; it writes a PNG for each template.
 """
@@ -29,7 +29,7 @@ LOGO: Final = "data:image/svg+xml;base64," + b64encode(
 
 
 def photograph(width: int, height: int, phase: float) -> str:
-    """Return an image of soft hills as a URL."""
+    """Return an image of soft hills as a data URL."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     ridges = [height * level + height * 0.09 * np.sin(x / width * turns + phase) for level, turns in HILLS]
     light = np.clip(y / height, 0, 1)[..., None]
@@ -46,7 +46,7 @@ HILL_COLORS: Final = ((108, 132, 140), (74, 101, 104), (41, 66, 66))
 
 
 def cases() -> dict[str, dict[str, Any]]:
-    """Return the props of each row."""
+    """Return the props of each row by name."""
     cover, face = photograph(900, 700, 0.4), photograph(120, 120, 2.0)
     return {
         "whole": {
@@ -99,7 +99,7 @@ def cases() -> dict[str, dict[str, Any]]:
 
 
 def draw(template: str, props: dict[str, Any]) -> Image.Image:
-    """Return one image, at the template's own size."""
+    """Render one image at the template's own size, and print its warnings."""
     size = BUILT_IN[template]
     html = expand(FOLDER / template, TemplateProps.model_validate(props), size, size)
     rendered = engine.render(html, size.width, size.height, images={})
@@ -109,7 +109,7 @@ def draw(template: str, props: dict[str, Any]) -> Image.Image:
 
 
 def sheet(template: str, accent: str) -> Image.Image:
-    """Return all images of a template: a row for each kind of text, a column for each theme."""
+    """Return all images of a template: a row per case, a column per theme."""
     natural, across = BUILT_IN[template], ACROSS.get(template, _ACROSS)
     down = round(across * natural.height / natural.width)
     rows = cases()

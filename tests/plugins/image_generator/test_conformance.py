@@ -1,4 +1,4 @@
-"""The plugin keeps the contract, as its users meet it: over HTTP and as a tool for models."""
+"""The plugin conforms to the contract, over HTTP and as an MCP tool."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dic
     ],
 )
 def test_hostile_html_ends_in_an_image_or_a_400(http: httpx.Client, html: str, named: str) -> None:
-    """Through the whole server, and in a worker that goes on to work."""
+    """The request passes through the whole server, and the worker remains usable."""
     answer = http.post(API, json={"html": html})
     if named:
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "validation_error")
@@ -222,7 +222,7 @@ def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
 
 
 def test_a_template_that_a_plugin_adds_is_listed(with_quotes: httpx.Client, http: httpx.Client) -> None:
-    """In the descriptor, in OpenAPI and on the page; and not by a server that lacks the plugin."""
+    """It is listed in the descriptor, in OpenAPI and on the page, unless the server lacks the plugin."""
     names = list(BUILT_IN)
     for client, known in ((with_quotes, [*names, "poster"]), (http, names)):
         endpoint = client.get("/tools/image-generator/api").json()["data"]["endpoints"][0]

@@ -1,4 +1,4 @@
-"""An image at a scale of 2 or 4 is the image at 1 with finer pixels: everything keeps its place, nothing is cut off."""
+"""An image at scale 2 or 4 is the image at scale 1 with finer pixels: nothing moves, and nothing is cut off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pressroom_image_generator.templates import BUILT_IN
 from pydantic import ValidationError
 
 MAX_DIFFERENCE: Final = 2.0
-"""How far colours may be off on average, of 255: edges of glyphs and fine lines fall between other pixels."""
+"""Maximum mean colour difference, of 255: edges of glyphs and fine lines fall between other pixels."""
 
 ADDRESS: Final = "https://example.com/a"
 DOT: Final = (

@@ -1,4 +1,4 @@
-"""Images of every kind in `<img>`, and files that are made to do harm."""
+"""Images of every format in `<img>`, and malicious files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GREEN: Final = '<rect width="10" height="10" fill="#00ff00"/>'
 
 
 def shown(content: bytes) -> RenderedImage:
-    """Draw a fetched image over a canvas of 100 pixels each way."""
+    """Draw a fetched image on a canvas of 100 × 100 pixels."""
     html = f'<img src="{ADDRESS}" style="display:block;width:100px;height:100px">'
     return render(html, 100, 100, images={ADDRESS: content})
 
@@ -50,7 +50,7 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png_bomb(width: int, height: int) -> bytes:
-    """Return a small PNG that unpacks to so many pixels."""
+    """Return a small PNG file that decodes to an image of this size."""
     rows = zlib.compressobj(9)
     data = b"".join(rows.compress(bytes(1 + width // 8)) for _ in range(height)) + rows.flush()
     head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
@@ -58,7 +58,7 @@ def png_bomb(width: int, height: int) -> bytes:
 
 
 def gif_of(width: int, height: int) -> bytes:
-    """Return a GIF whose head claims so many pixels."""
+    """Return a GIF whose header claims this size."""
     content = bytearray(written(Image.new("P", (1, 1)), "GIF"))
     content[6:10] = struct.pack("<HH", width, height)
     return bytes(content)
@@ -70,7 +70,7 @@ def resized(content: bytes, marker: bytes, offset: int, replacement: bytes) -> b
 
 
 def avif_of(width: int, height: int) -> bytes:
-    """Return an AVIF whose image spatial extents (`ispe`) claim so many pixels."""
+    """Return an AVIF whose image spatial extents (`ispe`) claim this size."""
     content = written(Image.new("RGB", (64, 64)), "AVIF")
     return resized(content, b"ispe", 8, struct.pack(">II", width, height))
 
@@ -91,7 +91,7 @@ KINDS: Final[dict[str, Callable[[Image.Image], bytes]]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_image_is_drawn(kind: str) -> None:
-    """As a fetched file and as a `data:` URL, which may name another kind."""
+    """Each image is drawn as a fetched file and as a `data:` URL with a wrong media type."""
     wanted = Image.new("RGB", (20, 20), "#808080")
     content = KINDS[kind](wanted)
     fetched = shown(content)
@@ -128,7 +128,7 @@ def test_what_shines_through_does_so(mode: str, colour: tuple[int, ...]) -> None
 
 
 def test_a_photograph_stands_upright() -> None:
-    """Cameras write how they were held into the file (Exif)."""
+    """Cameras record their orientation in the file (Exif)."""
     image = Image.new("RGB", (40, 20), "#ff0000")
     image.paste("#0000ff", (0, 0, 20, 20))
     exif = Image.Exif()
@@ -251,7 +251,10 @@ HARMFUL: Final = {
 
 
 def harmful(what: str) -> bytes:
-    """Return an SVG that is harmful in this way. A large image is made here: it takes half a second."""
+    """Return an SVG that is harmful in the given way.
+
+    A large embedded image is built here, which takes half a second.
+    """
     drawing = HARMFUL[what]
     if "PNG_BOMB" in drawing:
         drawing = drawing.replace("PNG_BOMB", base64.b64encode(png_bomb(32_000, 32_000)).decode())
@@ -281,7 +284,7 @@ for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
 @pytest.mark.parametrize("what", HARMFUL)
 @pytest.mark.timeout(60)
 def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None:
-    """In a process of its own, whose memory and time are measured."""
+    """Runs in a separate process with limits on memory and time."""
     folder = str(Path(__file__).parent)
     code = f"import sys; sys.path.insert(0, {folder!r})\n{_IN_BOUNDS}"
     done = subprocess.run([sys.executable, "-c", code, what], capture_output=True, text=True, check=False)
@@ -301,7 +304,7 @@ def test_an_extreme_ratio_of_an_svg_takes_no_longer(size: str) -> None:
 
 
 def test_an_svg_keeps_its_ratio_in_any_box() -> None:
-    """By its own `preserveAspectRatio`; one without a `viewBox` is stretched."""
+    """Its `preserveAspectRatio` applies; an SVG without a `viewBox` is stretched."""
     boxed = SVG.format('<rect width="10" height="10" fill="#00ff00"/>').encode()
     stretched = boxed.replace(b' viewBox="0 0 10 10"', b"").replace(b'"10" height="10"', b'"100" height="100"')
     html = f'<img src="{ADDRESS}" style="display:block;width:200px;height:100px">'
@@ -312,7 +315,7 @@ def test_an_svg_keeps_its_ratio_in_any_box() -> None:
 
 
 def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
-    """By the process that is stopped where it takes too long."""
+    """Such SVGs are drawn in a process that is killed if it takes too long."""
     drawn = svg(
         '<defs><filter id="f"><feFlood flood-color="#00ff00"/></filter>'
         '<clipPath id="c"><rect width="5" height="10"/></clipPath></defs>'
@@ -336,7 +339,7 @@ def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("template", ["og", "square", "story", "twitter-header", "linkedin-banner"])
 def test_a_template_does_without_images_that_cannot_be_drawn(template: str) -> None:
-    """Whether they were fetched or embedded."""
+    """This holds for fetched and embedded images."""
     props = {"title": "A title", "siteName": "example.com"}
     plain = render_params(ImageParams.model_validate({"template": template, "props": props}), WorkerInput())
     broken = {

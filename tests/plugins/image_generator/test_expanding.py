@@ -1,4 +1,4 @@
-"""Templates become HTML that shows the props, and nothing else."""
+"""Template expansion: the HTML shows the props, and nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COVER = "https://example.com/cover.jpg?a=1&b=2"
 FACE = "https://example.com/face.webp"
 
 DRAWING = {"viewbox", "d", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin"}
-"""The attributes of the templates' own marks."""
+"""Attributes in the templates' own drawings."""
 
 
 class _Seen(HTMLParser):

@@ -1,4 +1,4 @@
-"""What models read of the image generator holds."""
+"""The image generator's guidance for models is correct."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_design_is_drawn_without_a_warning(html: str) -> None:
 def test_every_template_theme_and_prop_is_named() -> None:
     properties = schema()["properties"]
     assert properties["template"]["enum"] == list(BUILT_IN)
-    # Models leave the background to the theme; calls that name one are accepted.
+    # The schema leaves the background to the theme; calls that set it are still accepted.
     assert properties["props"]["properties"].keys() == TemplateProps.model_fields.keys() - {"backgroundColor"}
     assert properties["props"]["properties"]["theme"]["enum"] == list(THEMES)
 

@@ -1,4 +1,4 @@
-"""The colours of the themes can be read around any accent."""
+"""Theme colours stay legible with any accent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AA = 4.5
 
 
 def grounds(colors: Palette) -> list[Color]:
-    """Return what may lie under texts: the colours of the background, all between two of them, and the shapes."""
+    """Return all colours that may lie under text: those of the background, gradients between them, and shapes."""
     named = [parse_color(text) for text in re.findall(r"#[0-9a-f]{6}", colors.background)]
     found = [parse_color(colors.shape), *named]
     for one, other in pairwise(named):

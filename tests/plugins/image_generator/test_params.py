@@ -1,4 +1,4 @@
-"""The parameters: their bounds, their defaults, and what people are told."""
+"""Parameters: bounds, defaults and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images from other servers, in a whole host: fetched by the server, drawn by a worker."""
+"""Images from other servers, in a complete host: fetched by the server, drawn by a worker."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _reply(visit: Visit) -> None:
 
 @contextmanager
 def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
-    """Run the server of the images in a thread of its own."""
+    """Run the image server in its own thread."""
     started, stop = threading.Event(), asyncio.Event()
     found: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
 
@@ -61,7 +61,7 @@ def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
 
 @pytest.fixture(scope="module")
 def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Origin, httpx.Client]]:
-    """Return a server of images, and a client of a host that may go there."""
+    """Return an image server, and a client of a host that may fetch from it."""
     authority = Authority()
     config = {"plugins": {"image_generator": {}}, "tools": {"image-generator": {"rate_limit": "10000/hour"}}}
     with (

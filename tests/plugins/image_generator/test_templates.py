@@ -1,4 +1,4 @@
-"""Templates as they are drawn."""
+"""Rendered templates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KOREAN = {"title": "작은 릴리스의 한 해가 우리에게 가르쳐 준 �
 JAPANESE = {"title": "長い題名は美しく折り返されなければならない。" * 9, "subtitle": "副題もまた長い。" * 30}
 
 FREE = 0.04
-"""The part of the shorter edge that no text comes near."""
+"""The fraction of the shorter edge that stays free of text along each edge."""
 
 
 def drawn(**body: Any) -> Image.Image:
@@ -49,7 +49,7 @@ def drawn(**body: Any) -> Image.Image:
 
 
 def ink(image: Image.Image) -> np.ndarray[Any, Any]:
-    """Return where an image on white is not white, without the mark at its upper edge."""
+    """Return a mask of the non-white pixels of an image, without the mark at its upper edge."""
     pixels = np.asarray(image)
     found = np.asarray((pixels < 250).any(axis=2))
     found[: round(min(image.size) * 0.03)] = False
@@ -81,7 +81,7 @@ def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: d
 @pytest.mark.parametrize("only", ["imageUrl", "logoUrl", "avatarUrl"])
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_an_image_by_itself_is_the_whole_design(template: str, only: str) -> None:
-    """A large one fills the image, a logo or an avatar stands in the middle of it."""
+    """A large image fills the design; a logo or an avatar is centred."""
     image = drawn(template=template, props={only: GREEN, "theme": "minimal"})
     rows, columns = np.nonzero((np.asarray(image) == (0, 255, 0)).all(axis=2))
     if only == "imageUrl":
@@ -184,12 +184,12 @@ def test_a_table_is_drawn_with_a_warning() -> None:
 
 
 LISTS = {"changelog": 6, "comparison": 8, "hiring": 6, "job": 5, "stats": 4, "tutorial": 5}
-"""The templates with a list, and how many items each shows."""
+"""The templates with a list, and the maximum number of items each shows."""
 
 
 @pytest.mark.parametrize("template", LISTS)
 def test_each_item_of_a_list_is_drawn(template: str) -> None:
-    """One more changes the image, up to as many as the template shows."""
+    """Each additional item changes the image, up to the template's maximum."""
     items = [f"{number} item" for number in range(1, 9)]
     props = {"title": "A title", "theme": "minimal"}
     images = [drawn(template=template, props={**props, "items": items[:count]}).tobytes() for count in range(9)]
@@ -228,7 +228,7 @@ def test_texts_are_legible_on_a_brand_background(background: str, theme: str) ->
 @pytest.mark.parametrize("background", [None, "#777777", "#ffe08a"])
 @pytest.mark.parametrize("theme", THEMES)
 def test_texts_are_legible_on_any_photo(theme: str, background: str | None, photo: int) -> None:
-    """Where the texts begin, the shade covers 62 % of the photo, and a brand's lighter shade 82 %."""
+    """Where the text begins, the shade covers 62 % of the photo, and a brand's lighter shade 82 %."""
     colors = photo_palette(theme, "#f59e0b", background)
     part = 0xD0 if theme in ("gradient", "bold") or background else 0x9E
     mixed = [round(photo + (channel - photo) * part / 255) for channel in parse_color(colors.ground).rgba8[:3]]

@@ -1,4 +1,4 @@
-"""Texts fit into their places, whatever they are."""
+"""Typesetting: any text fits into its box."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_word_that_is_too_long_at_any_size_breaks_into_lines_of_a_length() -> 
 
 
 def test_a_title_takes_more_lines_before_it_is_cut() -> None:
-    """Here with a subtitle that is cut, and stays as small as it may be."""
+    """The subtitle is cut, and stays at its minimum size."""
     title = "word " * 39 + "word"
     copy = set_copy("", title, "far too long " * 20, 500, 480, SCALE)
     assert len(copy.title.lines) > SCALE.title_lines

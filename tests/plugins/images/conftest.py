@@ -1,4 +1,4 @@
-"""A running server whose providers of images are stand-ins."""
+"""A running server with stand-ins for the image providers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def shared_providers() -> Iterator[Providers]:
 
 @pytest.fixture
 def providers(shared_providers: Providers) -> Providers:
-    """Return the providers, with nothing wrong with them and nothing asked yet."""
+    """Return the providers in their initial state, without faults or recorded requests."""
     vars(shared_providers).update({**vars(Providers()), "url": shared_providers.url})
     return shared_providers
 
 
 @pytest.fixture(scope="package")
 def host(shared_providers: Providers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a server that the tests share. It remembers what providers answered to a search."""
+    """Return a shared server. It caches the providers' search results."""
     images = {
         "unsplash_key": UNSPLASH_KEY,
         "pexels_key": PEXELS_KEY,
@@ -53,14 +53,14 @@ def host(shared_providers: Providers, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def query() -> str:
-    """Return words that no other test searches for."""
+    """Return a search query that no other test uses."""
     return f"coffee {next(_numbers)}"
 
 
 @pytest.fixture
 def ada(host: RunningHost, providers: Providers) -> ToolClient:
     """Return a client of an account that no other test uses."""
-    del providers  # nothing is wrong with them
+    del providers  # resets their faults
     return client_of(host, f"ada.{next(_numbers)}@example.com")
 
 

@@ -1,4 +1,4 @@
-"""Stand-ins for the five providers: they take what the real APIs document, and answer in their shapes."""
+"""Stand-ins for the five image providers: they accept the documented parameters, and respond in the real formats."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Query = dict[str, str]
 
 @cache
 def image_bytes(width: int = 1600, height: int = 900, kind: str = "JPEG") -> bytes:
-    """Return the bytes of an image."""
+    """Return the bytes of a generated image."""
     buffer = io.BytesIO()
     Image.linear_gradient("L").resize((width, height)).convert("RGB").save(buffer, kind)
     return buffer.getvalue()
 
 
 class Refused(Exception):
-    """A request that the real API would refuse, with its status."""
+    """A request that the real API would refuse, with its response status."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 def only(query: Query, *names: str, required: tuple[str, ...] = ()) -> None:
-    """Refuse parameters that the API does not document."""
+    """Refuse parameters that the API does not document, and missing required ones."""
     unknown = sorted(set(query) - set(names) - set(required))
     if unknown:
         raise Refused(400, f"unknown parameters {unknown}")
@@ -46,22 +46,22 @@ def only(query: Query, *names: str, required: tuple[str, ...] = ()) -> None:
 
 
 class Providers:
-    """What the providers have, and what they were asked."""
+    """The providers' content, and the requests they received."""
 
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[tuple[str, str]] = []
         self.broken: dict[str, tuple[int, bytes]] = {}
         self.drops: list[str] = []
-        """What begins the path of a request that gets no answer, one each."""
+        """Path prefixes of requests that get no response; each entry is used once."""
         self.files: dict[str, bytes] = {"/files/a.jpg": image_bytes()}
 
     def asked(self, path: str) -> int:
-        """Return how many requests came to a path."""
+        """Return the number of requests for a path."""
         return sum(one == path for _, one in self.requests)
 
     def answer(self, path: str, query: Query, headers: dict[str, str]) -> tuple[str, bytes]:
-        """Return the media type and the body of an answer. Raises `Refused`."""
+        """Return the media type and the body of a response. Raises `Refused`."""
         for prefix, (status, body) in self.broken.items():
             if path.startswith(prefix):
                 raise Refused(status, body.decode())

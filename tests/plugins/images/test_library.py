@@ -1,4 +1,4 @@
-"""The library, and uploads to it."""
+"""The image library and its uploads."""
 
 from concurrent.futures import ThreadPoolExecutor
 

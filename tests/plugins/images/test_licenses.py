@@ -1,4 +1,4 @@
-"""What licences allow."""
+"""Licences and their permissions."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The tables of the plugin, on every database: made from nothing, and from what an older version left."""
+"""The plugin's tables on every database: created from scratch, and upgraded from an older version."""
 
 from __future__ import annotations
 

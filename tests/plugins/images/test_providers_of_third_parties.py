@@ -1,4 +1,5 @@
-"""Providers of images from other plugins, which are away, hang, or raise what they should not: the others work."""
+"""Image providers from other plugins that are unavailable, hang or raise unexpected exceptions: the others keep working.
+"""
 
 from __future__ import annotations
 

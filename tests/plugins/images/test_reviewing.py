@@ -1,4 +1,4 @@
-"""What the check of an article says of its images."""
+"""The image review in an article check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.tool_client import ToolClient
 
 
 def review(client: ToolClient, content_id: str) -> ArticleReview:
-    """Return the review that this plugin offers."""
+    """Return this plugin's review of an article."""
     contexts = client.host.host.compiled.plugins.contexts
     offered = contexts["content"].extensions.of("pressroom_article_reviewers")
     [reviewer] = [one for plugin, one in offered if plugin == "images"]

@@ -1,4 +1,4 @@
-"""Searching, and taking results into the library."""
+"""Image search, and import of results into the library."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

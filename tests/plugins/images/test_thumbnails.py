@@ -1,4 +1,4 @@
-"""Thumbnails of the media page: small, upright, made once."""
+"""Thumbnails on the media page: small, upright, and generated once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.tool_client import ToolClient, client_of
 
 PATH = "/dashboard/media"
 MAX_EDGE = 2 * EDGE
-"""The longer side of a thumbnail, in pixels."""
+"""Longest side of a thumbnail, in pixels."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def ada(host: RunningHost) -> ToolClient:
 
 
 def noise(width: int, height: int, kind: str = "PNG", mode: str = "RGB", **more: object) -> bytes:
-    """Return the bytes of an image that compresses badly."""
+    """Return the bytes of an image that compresses poorly."""
     buffer = io.BytesIO()
     Image.effect_noise((width, height), 90).convert(mode).save(buffer, kind, **more)
     return buffer.getvalue()

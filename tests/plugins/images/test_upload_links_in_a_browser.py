@@ -1,4 +1,4 @@
-"""The page of a link for one upload: what a person sees who got the link in a chat, and has no account here."""
+"""The page behind a one-time upload link, for a person who got the link in a chat and has no account here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def _send(page: Page, name: str, content: bytes) -> None:
 
 
 async def _fits(page: Page) -> None:
-    """The field, with its focus ring, is inside its form."""
+    """Assert that the file field stays inside its form."""
     box, form = await page.locator("#file").bounding_box(), await page.locator("form").bounding_box()
     assert box is not None
     assert form is not None
@@ -106,7 +106,7 @@ async def test_the_end_of_a_link_is_in_the_time_zone_of_the_visitor(
     shown = page.locator("time")
     until = datetime.fromisoformat(await shown.get_attribute("datetime") or "")
     there = until.astimezone(ZoneInfo("Asia/Kathmandu"))
-    # On another day there, the date is before the time.
+    # If the local date differs, it precedes the time.
     await expect(shown).to_have_text(
         re.compile(f"{there:%H:%M}$") if scripting else f"{until.astimezone(UTC):%H:%M} UTC"
     )

@@ -1,4 +1,4 @@
-"""Several images are dropped on the media library, with and without the page's script."""
+"""Dropping several images on the media library, with and without the page's script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours: what is painted over what, and which pairs are warned of."""
+"""Colours: compositing, and pairs that cause a warning."""
 
 import pytest
 from hypothesis import given

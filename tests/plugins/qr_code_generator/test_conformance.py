@@ -1,4 +1,4 @@
-"""The plugin keeps the contract, as its users meet it: over HTTP and as a tool for models."""
+"""The plugin conforms to the contract, over HTTP and as an MCP tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The symbol of a text: segno's own, whatever the text, and an error that says what fits."""
+"""Encoding: the symbol equals segno's for any text, and errors state the maximum length."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The mask that is chosen is the one that segno would choose."""
+"""Mask selection matches segno's."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an image measures: its size, its quiet zone, the width of its modules, its colours and its alpha."""
+"""Image geometry: size, quiet zone, module width, colours and alpha."""
 
 import io
 import math

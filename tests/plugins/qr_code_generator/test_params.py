@@ -1,4 +1,4 @@
-"""The parameters keep the contract's names, bounds and defaults."""
+"""Parameters have the contract's names, bounds and defaults."""
 
 from typing import Any
 

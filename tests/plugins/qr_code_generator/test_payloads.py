@@ -1,4 +1,4 @@
-"""What codes say of networks, contacts and events, as the parsers of others take it apart."""
+"""Payloads of networks, contacts and events, as independent parsers read them."""
 
 import re
 from datetime import date, timedelta
@@ -24,7 +24,7 @@ def _payload(text: str, **content: Any) -> str:
 
 
 def _unescaped(value: str) -> str:
-    """Return a text value of a vCard or an event (RFC 2426, section 5; RFC 5545, section 3.3.11)."""
+    """Unescape a text value of a vCard or an event (RFC 2426, section 5; RFC 5545, section 3.3.11)."""
     return re.sub(r"\\(.)", lambda match: "\n" if match[1] in "nN" else match[1], value)
 
 
@@ -33,7 +33,7 @@ def _properties(text: str) -> dict[str, str]:
 
 
 def _wifi_fields(text: str) -> dict[str, str]:
-    """Return the fields of a network as readers take them apart: at each semicolon that no backslash is before."""
+    """Split a network payload into its fields as readers do: at each semicolon not preceded by a backslash."""
     assert text.startswith("WIFI:")
     fields = re.findall(r"(\w):((?:\\.|[^\\;])*);", text.removeprefix("WIFI:"))
     assert text == "WIFI:" + "".join(f"{name}:{value};" for name, value in fields) + ";"

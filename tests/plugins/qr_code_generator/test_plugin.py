@@ -1,4 +1,4 @@
-"""The declaration: sound, quick to load, and its examples work."""
+"""The plugin's declaration: valid and quick to load, with working examples."""
 
 import pickle
 import subprocess

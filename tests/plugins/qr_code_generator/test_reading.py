@@ -1,4 +1,4 @@
-"""Two independent programs read back what was written."""
+"""Two independent programs decode the generated codes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from support.sizes import examples
 
 QUIET_ZONE = 40
 DOTS = 6
-"""The pixels of a module, of which zbar needs a few. What reading takes grows with the pixels of the image."""
+"""Pixels per module: zbar needs a few. Decoding time grows with the number of pixels."""
 URL = "https://example.com/colours"
 LEVELS: tuple[ErrorCorrection, ...] = ("L", "M", "Q", "H")
 consts: Any = segno.consts
@@ -28,7 +28,8 @@ def _image(paper: str = "white", **params: Any) -> Image.Image:
 
 
 def _longest_text(version: int, level: str) -> str:
-    """Return a text that fills a symbol of that version and level: two bytes a character, so that 2048 are enough."""
+    """Return a text that fills a symbol of this version and level: two bytes a character, so 2048 characters suffice.
+    """
     count_bits = 8 if version < 10 else 16
     bits = consts.SYMBOL_CAPACITY[version][getattr(consts, f"ERROR_LEVEL_{level}")]
     characters = (bits - 4 - 12 - count_bits) // 16

@@ -1,4 +1,4 @@
-"""Shapes, gradients and logos: they are read by two programs, and what cannot be read is refused."""
+"""Shapes, gradients and logos: two programs decode them, and undecodable combinations are refused."""
 
 import base64
 import io
@@ -82,7 +82,7 @@ def test_a_logo_is_as_sharp_as_the_largest_symbol_needs() -> None:
 
 
 def test_no_module_is_under_a_logo_or_touches_it() -> None:
-    """Without its colour the logo's square is empty, a ring around it included."""
+    """With a transparent logo, the logo's square is empty, including a margin around it."""
     clear = Image.new("RGBA", (50, 50), (0, 0, 0, 0))
     image = _image(logo=_uri(clear), logoSize=30, size=1024)
     modules = len(encode(URL, "H"))

@@ -1,4 +1,4 @@
-"""The SVG document: its shape, and that it looks like the PNG."""
+"""The SVG document: its structure, and that it matches the PNG."""
 
 import re
 from typing import Any

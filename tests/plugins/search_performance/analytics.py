@@ -1,4 +1,4 @@
-"""Stand-ins for Plausible, Umami and Matomo, which count the same visits, each by the rules of its own API."""
+"""Stand-ins for Plausible, Umami and Matomo, which count the same visits by the rules of each API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOMAIN = "notes.example"
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit of one visitor to some pages."""
+    """One visitor's visit to some pages."""
 
     day: date
     visitor: str
@@ -40,19 +40,19 @@ def _visitors(visits: Sequence[Visit]) -> int:
 
 
 class Counting:
-    """What all three know."""
+    """The data shared by all three stand-ins."""
 
     def __init__(self, visits: list[Visit]) -> None:
         self.visits = visits
         self.failing: Answer | None = None
 
     def between(self, start: date, end: date) -> list[Visit]:
-        """Return the visits of days, both included."""
+        """Return the visits between two days, inclusive."""
         return [visit for visit in self.visits if start <= visit.day <= end]
 
 
 class Plausible(Counting):
-    """`POST /api/v2/query`. A key reads the sites of its account."""
+    """`POST /api/v2/query`. A key grants access to the sites of its account."""
 
     KEY = "plausible-stats-key"
     METRICS = ("visitors", "visits", "pageviews", "bounce_rate", "visit_duration")
@@ -129,7 +129,7 @@ def _allowed(visit: Visit, filters: Sequence[Any]) -> bool:
 
 
 class Umami(Counting):
-    """The API of Umami Cloud with a key, or that of a server with a login; of version 2 or 3."""
+    """Umami Cloud with a key, or a self-hosted server with a login; API version 2 or 3."""
 
     KEY = "umami-cloud-key-123"
     USER, PASSWORD = "viewer", "open sesame"
@@ -231,7 +231,7 @@ class Umami(Counting):
 
 
 class Matomo(Counting):
-    """`index.php?module=API`. The token has to be in the body: one in the address is refused."""
+    """`index.php?module=API`. The token has to be in the body; it is refused in the URL."""
 
     TOKEN = "c" * 32
     FORBIDDEN = "You can't access this resource as it requires 'view' access for the website id = {}."

@@ -1,4 +1,4 @@
-"""A stand-in for the Bing Webmaster API: JSON, a key in the address, dates in the format of WCF."""
+"""A stand-in for the Bing Webmaster API: JSON, a key in the URL, dates in WCF format."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ API = "Microsoft.Bing.Webmaster.Api"
 
 
 def wcf(day: date, zone: str) -> str:
-    """Return a day as the API writes it: as its midnight in California with the offset, or as the one in UTC."""
+    """Return a day in the API's format: its midnight in `zone`, with the offset unless `zone` is UTC."""
     at = datetime.combine(day, time(), ZoneInfo(zone))
     return f"/Date({int(at.timestamp() * 1000)}{'' if zone == 'UTC' else at.strftime('%z')})/"
 
 
 class Bing:
-    """What Bing knows of the sites of one account."""
+    """Bing's data on the sites of one account."""
 
     def __init__(self) -> None:
         self.failing: Answer | None = None
@@ -31,12 +31,12 @@ class Bing:
         self.error = 0
 
     def total(self, day: date, clicks: int, impressions: int) -> None:
-        """Take note of a day."""
+        """Add the totals of a day."""
         named = {"__type": f"RankAndTrafficStats:#{API}", "Date": wcf(day, "UTC")}
         self.days.append({**named, "Clicks": clicks, "Impressions": impressions})
 
     def week(self, day: date, query: str, page: str, clicks: int, impressions: int, position: float) -> None:
-        """Take note of what a query brought a page in the week of a date."""
+        """Add the figures of a query and a page for the week of a date."""
         figures = {"Clicks": clicks, "Impressions": impressions, "AvgImpressionPosition": position}
         named = {
             "__type": f"QueryStats:#{API}",
@@ -73,5 +73,5 @@ class Bing:
 
 
 def today() -> date:
-    """Return the day in UTC."""
+    """Return the current day in UTC."""
     return datetime.now(UTC).date()

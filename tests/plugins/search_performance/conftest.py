@@ -1,4 +1,4 @@
-"""Running servers, on SQLite and on PostgreSQL, whose Google is a stand-in."""
+"""Running servers on SQLite and on PostgreSQL, with a stand-in for Google."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from .standing_in import Apis
 from .standing_in import serving as serving_apis
 
 HISTORY = 17
-"""Days that are fetched at first: the last two are not final."""
+"""Number of days in the first fetch: the last two are not final."""
 
 CREDENTIALS: Mapping[str, Mapping[str, str]] = {
     "builtin": {},
     "webhook": {"endpoint": "https://hooks.example/in", "secret": f"whsec_{'A' * 43}="},
     "wordpress": {"username": "ada", "application_password": "abcd efgh ijkl mnop qrst uvwx"},
 }
-"""What websites of a platform are connected with; nobody asks them anything."""
+"""Credentials of websites by platform; no request is ever sent to them."""
 
 _numbers = count(1)
 
 
 def config_for(google: Google, **more: Any) -> dict[str, Any]:
-    """Return a configuration with the stand-in."""
+    """Return a configuration that uses the stand-in."""
     figures = {
         "google_service_account": key_file(),
         "google_url": google.url,
@@ -76,7 +76,7 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
 
 
 def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path) -> RunningHost:
-    """Return a server that is not entered yet, with its tables made."""
+    """Return a server that has not started yet, with migrated tables."""
     settings = settings_for_test({**config, "storage": dict(storage)}, folder)
     if "database" in storage:
         asyncio.run(migrate(settings))
@@ -84,7 +84,8 @@ def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path)
 
 
 def wait_for_first_sweep(running: RunningHost) -> None:
-    """Wait until a server that starts has looked for what is due: it would fetch what a test has just connected."""
+    """Wait until a starting server has swept for due connections: the sweep would fetch what a test has just connected.
+    """
     database = running.host.compiled.plugins.contexts["search_performance"].services.database
 
     async def looked() -> bool:
@@ -101,7 +102,7 @@ def shared_google() -> Iterator[Google]:
 
 
 def empty(google: Google) -> Google:
-    """Return Google, with nothing in it and nothing wrong with it."""
+    """Reset Google to its initial state, without data or faults."""
     vars(google).update({**vars(Google()), "url": google.url, "tokens": google.tokens})
     return google
 
@@ -115,7 +116,7 @@ def google(shared_google: Google) -> Google:
 def host(
     request: pytest.FixtureRequest, shared_google: Google, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningHost]:
-    """Return a server that the tests share: one on SQLite, one on PostgreSQL."""
+    """Return a shared server: one on SQLite, one on PostgreSQL."""
     folder = tmp_path_factory.mktemp("search")
     with (
         databases.database_config(request.param, folder) as storage,
@@ -129,7 +130,7 @@ def host(
 
 @dataclass(frozen=True)
 class Site:
-    """A website of an account, and its property at Google."""
+    """A website of an account, and its Google property."""
 
     client: ToolClient
     website: Website
@@ -144,11 +145,11 @@ class Site:
         return f"{self.website.url}/"
 
     def page(self, path: str = "post") -> str:
-        """Return the address of one of its pages."""
+        """Return the URL of one of the website's pages."""
         return f"{self.website.url}/{path}"
 
     def connect(self, credential: Mapping[str, str] | None = None) -> SourceConnection:
-        """Connect it with Google, without fetching anything."""
+        """Connect the website with Google, without fetching anything."""
         self.google.properties[EMAIL].add(self.property)
         return self.client.host.run(
             SourceConnections(self.plugin).connect(
@@ -162,7 +163,7 @@ class Site:
         )
 
     def fetch(self, connection: SourceConnection) -> int:
-        """Fetch what is due, slice by slice, and return how many days that were."""
+        """Fetch all due slices, and return the number of days fetched."""
         days, more = 0, True
         while more:
             done, more = self.client.host.run(fetch_slice(self.plugin, connection.id))
@@ -170,15 +171,15 @@ class Site:
         return days
 
     def state(self) -> SourceConnection:
-        """Return what is noted of its connection."""
+        """Return the stored state of the Google connection."""
         return self.client.host.run(SourceConnections(self.plugin).of(self.client.user_id, self.website.id))["google"]
 
     def again(self) -> None:
-        """Make it due."""
+        """Make the Google connection due."""
         self.client.host.run(SourceConnections(self.plugin).hurry(self.client.user_id, self.website.id, "google"))
 
     def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool on this website."""
+        """Call a tool for this website."""
         return self.client.data(tool, website_id=self.website.id, **arguments)
 
     def other(self, platform: str = "builtin") -> Site:
@@ -187,7 +188,7 @@ class Site:
 
 
 def new_website(client: ToolClient, platform: str = "builtin") -> Website:
-    """Return a new website that is proven to control its URL. Nobody answers there, where it is not a built-in site."""
+    """Return a new website whose URL is verified. Nothing responds at it, unless it is a built-in site."""
     content, number = client.host.host.compiled.plugins.contexts["content"], next(_numbers)
     url = "" if platform == "builtin" else f"https://notes-{number}.example"
     made = Websites(content).add(
@@ -208,12 +209,12 @@ def new_site(host: RunningHost, google: Google) -> Site:
 
 
 VISITS: list[Visit] = []
-"""What all stand-ins for analytics count; each test fills it."""
+"""The visits that all analytics stand-ins count; each test fills the list."""
 
 
 @pytest.fixture(scope="package")
 def apis() -> Iterator[Apis]:
-    """Return stand-ins for all that is no Google."""
+    """Return stand-ins for all APIs except Google's."""
     found = Apis(
         {
             "plausible": Plausible(VISITS),
@@ -232,7 +233,7 @@ def apis() -> Iterator[Apis]:
 
 @pytest.fixture(scope="package")
 def full_host(apis: Apis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a server that has everything configured."""
+    """Return a server with every source configured."""
     more = {
         "bing_url": apis.at("bing"),
         "plausible_url": apis.at("plausible"),
@@ -254,5 +255,5 @@ def site(host: RunningHost, google: Google) -> Site:
 
 
 def day(before: int = 0) -> date:
-    """Return the last final day, or one so many days before."""
+    """Return the last final day, or the day `before` days earlier."""
     return today() - LAG - timedelta(days=1 + before)

@@ -1,4 +1,4 @@
-"""A stand-in for DataForSEO: errors come with the status 200, each question costs, and Google's limits hold."""
+"""A stand-in for DataForSEO: errors have status 200, each request costs money, and Google's limits apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = frozenset({"keywords", "location_code", "language_code"})
 
 
 class DataForSeo:
-    """What DataForSEO knows of phrases, and what it took for telling."""
+    """DataForSEO's data on phrases, and the total it has charged."""
 
     def __init__(self) -> None:
         self.failing: Answer | None = None

@@ -1,4 +1,4 @@
-"""An HTTP server on 127.0.0.1 for stand-ins of other people's APIs."""
+"""An HTTP server on 127.0.0.1 for stand-ins of third-party APIs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = tuple[int, bytes, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. Names of headers are in lower case."""
+    """A request. Header names are in lower case."""
 
     method: str
     path: str
@@ -26,21 +26,21 @@ class Asked:
 
     @property
     def json(self) -> Any:
-        """The body as JSON, which its `Content-Type` has to announce."""
+        """Return the body as JSON; raise `Refused` unless `Content-Type` says so."""
         if self.headers.get("content-type") != "application/json":
             raise Refused(415, {"error": "the body is not announced as JSON"})
         return json.loads(self.body)
 
     @property
     def form(self) -> Mapping[str, str]:
-        """The fields of a form."""
+        """Return the fields of a form body, empty for other content types."""
         if self.headers.get("content-type") != "application/x-www-form-urlencoded":
             return {}
         return dict(parse_qsl(self.body.decode(), keep_blank_values=True))
 
 
 class Refused(Exception):
-    """An answer that is an error."""
+    """An error response."""
 
     def __init__(self, status: int, document: Any, **headers: str) -> None:
         super().__init__(str(document))
@@ -50,17 +50,17 @@ class Refused(Exception):
 
 
 class Api(Protocol):
-    """A stand-in. `failing` is answered instead of anything else."""
+    """A stand-in. If `failing` is set, it is the response to every request."""
 
     failing: Answer | None
 
     def answer(self, asked: Asked) -> Any:
-        """Return the JSON of an answer with the status 200. Raises `Refused`."""
+        """Return the JSON of a response with status 200. Raises `Refused`."""
 
 
 @dataclass
 class Apis:
-    """Stand-ins by the first segment of their paths, and every request that came. The `gate` holds answers back."""
+    """Stand-ins by the first segment of their paths, and all requests received. While set, `gate` delays responses."""
 
     by_name: dict[str, Api] = field(default_factory=dict)
     asked: list[tuple[str, Asked]] = field(default_factory=list)
@@ -68,15 +68,15 @@ class Apis:
     gate: threading.Event | None = None
 
     def at(self, name: str) -> str:
-        """Return the address of a stand-in."""
+        """Return the base URL of a stand-in."""
         return f"{self.url}/{name}"
 
     def requests(self, name: str) -> list[Asked]:
-        """Return what a stand-in was asked."""
+        """Return the requests that a stand-in received."""
         return [asked for whose, asked in self.asked if whose == name]
 
     def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Return status, content and headers of the answer to a request."""
+        """Return the status, content and headers of the response to a request."""
         parts = urlsplit(target)
         name, _, rest = parts.path.lstrip("/").partition("/")
         api = self.by_name[name]
@@ -95,7 +95,7 @@ class Apis:
 
 @contextmanager
 def serving(apis: Apis) -> Iterator[Apis]:
-    """Run stand-ins."""
+    """Run the stand-ins."""
 
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:

@@ -1,4 +1,4 @@
-"""Figures of Bing: kept as those of Google, and honest on what it does not tell."""
+"""Bing figures: stored like Google's, with a note on what Bing does not report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .standing_in import Apis
 
 @pytest.fixture
 def bing(apis: Apis) -> Bing:
-    """Return Bing with nothing in it."""
+    """Return a Bing stand-in without data."""
     found = apis.by_name["bing"] = Bing()
     apis.asked.clear()
     return found
@@ -34,7 +34,7 @@ def site(full_host: RunningHost, bing: Bing) -> Site:
 
 
 def day(before: int = 0) -> date:
-    """Return a day that is a week old, or one so many days before."""
+    """Return the day eight days ago, or the day `before` days earlier."""
     return today() - timedelta(days=8 + before)
 
 
@@ -47,7 +47,7 @@ def press(site: Site, **typed: str) -> Page:
 
 
 def connected(site: Site) -> SourceConnection:
-    """Connect without a browser, so that no job fetches at the same time."""
+    """Connect without a browser, so that no job fetches concurrently."""
     return site.client.host.run(
         SourceConnections(site.plugin).connect(
             site.client.user_id,

@@ -1,4 +1,4 @@
-"""Scales and lines of charts: whatever the figures are, everything stays inside the chart, in the order of time."""
+"""Chart scales and lines: any figures stay inside the chart, in chronological order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin keeps the contract, and is fit for models."""
+"""The plugin conforms to the contract, and its schemas are suitable for models."""
 
 import pytest
 from pressroom.catalog.schema import input_schema

@@ -1,4 +1,4 @@
-"""Connecting on the dashboard: what is typed is tried, stored encrypted, and never shown again."""
+"""Connecting through the dashboard: credentials are tested, stored encrypted, and never shown again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGE_PRIME: Final = int(
     "a5d07b80abc13d972fc2b575f",
     16,
 )
-"""Of 2100 bits. Whether one of 4000 is a prime takes seconds to check."""
+"""A prime of 2100 bits. Testing one of 4000 bits takes seconds."""
 
 
 class Person:
@@ -68,7 +68,7 @@ def test_connecting_with_the_operators_account(site: Site) -> None:
 def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Worker processes stand back behind all others: on a busy machine the check of a good key takes its time, too.
+    # Worker processes have low priority: on a busy machine, checking a good key is slow as well.
     monkeypatch.setattr(connecting, "_KEY_SECONDS", 100.0)
     site.google.properties[EMAIL].add(site.property)
     secret = json.loads(key_file())["private_key"].split("\n")[3]
@@ -118,7 +118,7 @@ def test_a_stranger_cannot_have_a_key_checked_that_takes_seconds(site: Site) -> 
     with BrowserWithoutScreen(site.client.host) as browser:
         page = Person(site, browser).connect(service_account=key_file(made_up))
         assert page.status == 400
-        # A busy machine may end the check before it tells.
+        # On a busy machine the check may time out before it finds the fault.
         assert "with factors of one size" in page.text or "takes too long to check" in page.text
 
 

@@ -1,4 +1,4 @@
-"""The nightly job: every day once, none lost, and the quotas of Google kept."""
+"""The nightly job: every day is fetched once, none is lost, and Google's quotas are respected."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_the_sweep_finds_what_is_due_and_the_job_does_it(site: Site) -> None:
 
 @pytest.fixture
 def many(google: Google) -> list[SearchRow]:
-    """Return what the source reads of a day with more rows than one answer holds."""
+    """Return the source's rows for a day with more rows than one response holds."""
     google.properties["figures@pressroom.iam.gserviceaccount.com"].add("https://example.com/")
     for number in range(25_003):
         google.add(day(), f"query {number}", "https://example.com/", 1, 2, 1.0)

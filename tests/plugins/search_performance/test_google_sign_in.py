@@ -1,4 +1,4 @@
-"""Signing in with Google: from the button to figures, and what is said where it does not work."""
+"""Signing in with Google: from the button to figures, and messages for failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .conftest import HISTORY, Site, config_for, day
 
 ADA = "ada@gmail.example"
 ON_SQLITE = pytest.mark.parametrize("host", ["sqlite"], indirect=True)
-"""For what is the same on every database."""
+"""For tests that do not depend on the database."""
 
 
 @pytest.fixture
@@ -46,17 +46,17 @@ def signing_in(site: Site, browser: BrowserWithoutScreen) -> SigningIn:
 
 
 def owned(site: Site, *more: str) -> None:
-    """Give Ada the property of a website at Google, and others."""
+    """Give Ada the Google property of a website, and others."""
     site.google.properties[ADA] |= {site.property, *more}
 
 
 def stored(site: Site) -> dict[str, str]:
-    """Return the credential that is stored for a website."""
+    """Return the credential stored for a website."""
     return dict(site.client.host.run(SourceConnections(site.plugin).credential(site.state())))
 
 
 def wait_for_figures(site: Site) -> None:
-    """Wait until the job that connecting begins has fetched everything."""
+    """Wait until the job started by connecting has fetched everything."""
     connections = SourceConnections(site.plugin)
 
     async def is_done() -> bool:
@@ -68,7 +68,7 @@ def wait_for_figures(site: Site) -> None:
 
 
 def end_token(site: Site) -> None:
-    """Make the server ask for a new access token at the next use."""
+    """Make the server request a new access token on the next use."""
     google_source.console_of(site.plugin.config).auth.forget(stored(site))
 
 
@@ -292,7 +292,7 @@ def test_refresh_tokens_that_rotate_are_stored(site: Site, person: SigningIn) ->
     first = stored(site)
     site.google.accounts.rotates = True
     end_token(site)
-    # Another process that opened the credential before finds what this one has stored.
+    # Another process that decrypted the credential earlier finds the one stored by this process.
     connections = SourceConnections(site.plugin)
     late = site.client.host.run(connections.credential(site.state()))
     site.data("inspect_url_index", url=site.page())

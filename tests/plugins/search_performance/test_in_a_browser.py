@@ -1,4 +1,4 @@
-"""The page on which a website is connected with sources, in a real browser."""
+"""The page for connecting a website with its sources, in a real browser."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_sitemaps(site: Site) -> None:
 
 
 class IndexNow:
-    """A stand-in for IndexNow and for the website that it looks at."""
+    """A stand-in for IndexNow and for the website that it verifies."""
 
     def __init__(self) -> None:
         self.url = ""

@@ -1,4 +1,4 @@
-"""Key files of IndexNow lie at the server's root, and stand in nobody's way there."""
+"""IndexNow key files are served from the server's root without shadowing other paths."""
 
 from __future__ import annotations
 

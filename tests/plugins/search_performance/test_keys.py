@@ -1,4 +1,4 @@
-"""Credentials of connections outlive a change of the keys that they are encrypted with."""
+"""Credentials of connections survive a rotation of their encryption keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Volume and difficulty: paid for once, and the tool is listed only where somebody pays."""
+"""Search volume and difficulty: each phrase is paid for once, and the tool is listed only if a paid account is configured.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ HOSTILE = (
 
 @pytest.fixture
 def provider(apis: Apis) -> DataForSeo:
-    """Return DataForSEO, which knows two phrases."""
+    """Return a DataForSEO stand-in with data on two phrases."""
     found = apis.by_name["dataforseo"] = DataForSeo()
     found.volumes = {"compost": 5400, "worm farm": 90}
     found.difficulties = {"compost": 61}
@@ -61,7 +62,7 @@ def provider(apis: Apis) -> DataForSeo:
 
 @pytest.fixture
 def client(full_host: RunningHost, provider: DataForSeo) -> ToolClient:
-    """Return a client of a server that has not asked for anything yet."""
+    """Return a client of a server with empty caches."""
     _forget(full_host)
     return client_of(full_host, "ada@example.com")
 
@@ -208,7 +209,7 @@ def test_what_goes_wrong_is_said_and_nothing_is_kept(
 )
 def test_hostile_answers_are_survived(client: ToolClient, provider: DataForSeo, content: bytes) -> None:
     provider.failing = (200, content, {})
-    # A server remembers the codes of countries: no other test asks for this one.
+    # The server caches country codes: no other test uses this one.
     result = client.call("get_keyword_data", phrases=["compost"], country="FR")
     text = result["content"][0]["text"]
     assert not result.get("isError") or "has no figures" in text or "not JSON" in text, text

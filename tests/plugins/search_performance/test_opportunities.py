@@ -1,4 +1,4 @@
-"""What the figures tell: quick wins, declines, competition, articles and phrases."""
+"""Opportunities in the figures: quick wins, declines, competing pages, articles and phrases."""
 
 from __future__ import annotations
 

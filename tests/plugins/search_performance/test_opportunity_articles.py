@@ -1,4 +1,4 @@
-"""Opportunities name the articles of their pages, and say what becomes of pages that have none."""
+"""Opportunities list the articles of their pages, and explain how pages without an article are handled."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ KINDS = ("quick_wins", "declining", "cannibalisation")
 TAKES_OVER = "import_content takes over a page that is not an article yet; then publish_content updates it."
 COPIES = "import_content only copies a page that is not an article yet: publishing the copy makes another post."
 TOLD = {"wordpress": TAKES_OVER, "webhook": COPIES, "builtin": ""}
-"""What becomes of pages without an article on websites of a platform."""
+"""How pages without an article are handled, by platform."""
 
 
 def publish(site: Site, path: str, client: ToolClient | None = None) -> str:
-    """Note that an article, of another client or of the site's, is published at a page, and return the article's id."""
+    """Record an article of the site's client, or of another, as published at a page; return the article's ID."""
     client = client or site.client
     content = client.host.host.compiled.plugins.contexts["content"]
     draft = Draft(title="A post of ours", body="Some words.")
@@ -42,7 +42,7 @@ def publish(site: Site, path: str, client: ToolClient | None = None) -> str:
 
 
 def fill(site: Site, *paths: str) -> None:
-    """Give the site figures by which each of these pages is an opportunity of every kind."""
+    """Give the site figures that make each of these pages an opportunity of every kind."""
     for path in paths:
         site.google.add(day(), "shared", site.page(path), 1, 1000, 6.0)
         site.google.add(day(8), "shared", site.page(path), 20, 1000, 6.0)
@@ -51,7 +51,7 @@ def fill(site: Site, *paths: str) -> None:
 
 
 def opportunities(site: Site, kind: str) -> tuple[dict[str, str], str, str]:
-    """Return the articles that an answer names, its text, and the whole of its items."""
+    """Return the article IDs in a response, its text, and its items as a string."""
     found = site.client.call("find_content_opportunities", website_id=site.website.id, kind=kind, days=7)
     assert not found.get("isError"), found["content"][0]["text"]
     answer = found["structuredContent"]

@@ -1,4 +1,4 @@
-"""get_search_performance reads our own tables, from the rows that can answer."""
+"""`get_search_performance` reads the server's own tables, using the rows that can answer the question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .conftest import Site, day, empty, new_site
 
 @dataclass(frozen=True)
 class Filled:
-    """A website with figures of some days, fetched, and the searches at Google that they come from."""
+    """A website with several days of fetched figures, and the Google searches behind them."""
 
     site: Site
     searches: Sequence[Search]
@@ -23,7 +23,7 @@ class Filled:
 
 @pytest.fixture(scope="module")
 def filled(host: RunningHost, shared_google: Google) -> Filled:
-    """Return a website whose figures no test changes."""
+    """Return a website whose figures tests must not change."""
     site = new_site(host, empty(shared_google))
     for back in range(10):
         site.google.add(day(back), "compost", site.page("compost"), 10, 100, 2.0)
@@ -37,7 +37,7 @@ def filled(host: RunningHost, shared_google: Google) -> Filled:
 
 @pytest.fixture
 def busy(filled: Filled, google: Google) -> Site:
-    """Return that website, with Google knowing what it was asked for then."""
+    """Return that website, with Google holding the same searches as when they were fetched."""
     google.properties[EMAIL].add(filled.site.property)
     google.searches.extend(filled.searches)
     return filled.site
@@ -65,7 +65,7 @@ def test_positions_are_weighted_by_impressions(busy: Site) -> None:
         "ctr": 0.07,
         "position": 4.0,
     }
-    # Rows by page know the rare query too.
+    # Rows by page include the rare query.
     assert (worms["clicks"], worms["impressions"], worms["position"]) == (60, 1000, 7.0)
 
 
@@ -85,7 +85,7 @@ def test_rows_by(busy: Site, dimensions: list[str], first: dict[str, str]) -> No
     if "page" in first:
         first = {**first, "page": busy.page(first["page"])}
     if "date" in first:
-        # Not among the parameters: those are read when the tests are collected, perhaps on another day.
+        # Not a test parameter: those are evaluated at collection, possibly on another day.
         first = {"date": day(9).isoformat()}
     assert found["rows"][0]["keys"] == first
     assert len(busy.google.queries) == before, "this is to be read from our own table"
@@ -111,7 +111,7 @@ def test_filters(busy: Site) -> None:
     assert clicks("page", "notEquals", busy.page("compost")) == 60
     assert clicks("country", "equals", "GBR") == 40
     assert clicks("device", "notEquals", "mobile") == 160
-    # Asked of Google: regular expressions, and what is not kept together.
+    # Sent to Google: regular expressions, and combinations that are not stored together.
     before = len(busy.google.queries)
     assert clicks("query", "includingRegex", "^worm") == 10
     assert len(busy.google.queries) > before

@@ -1,4 +1,4 @@
-"""The dashboard's pages of search figures, as a browser without scripts gets them."""
+"""Search performance pages in the dashboard, as a browser without scripts receives them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _numbers = count(1)
 
 @pytest.fixture(scope="module", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a server without any source of figures but the tables themselves."""
+    """Return a server whose figures come only from the tables."""
     folder = tmp_path_factory.mktemp("charts")
     with (
         databases.database_config(request.param, folder) as storage,
@@ -60,7 +60,7 @@ def notices(page: Page) -> str:
 
 
 def table(page: Page, title: str) -> list[list[str]]:
-    """Return the texts of a table's rows."""
+    """Return the cell texts of a table's rows."""
     for found in page.tree.css("table"):
         caption = found.css_first("caption")
         if caption is not None and caption.text() == title:
@@ -148,7 +148,7 @@ def test_days_without_figures_are_gaps_and_days_of_zero_are_not(
     page = browser.get(f"{PATH}/{website.id}?days=7")
     clicks, _, ctr, _ = page.tree.css("svg[role=img]")
     assert len(clicks.css("path.now")) == 2, "a line on each side of the gap"
-    # Without impressions there is no share and no position: only the two days that have some are drawn.
+    # Without impressions there is no CTR or position: only the two days that have some are drawn.
     assert len(ctr.css("path.now:not(.dot)")) == 1
     assert totals(page) == ["6", "60", "10.0 %", "4.0"]
     assert "2 days are missing" in notices(page)
@@ -223,7 +223,7 @@ def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
-    # A source that this server no longer has.
+    # A source that the server does not have any more.
     connect(host, person.id, website, source="gone")
     for source in ("", "google", "gone", HOSTILE):
         page = browser.client.get(f"{PATH}/{website.id}", params={"source": source})
@@ -248,7 +248,7 @@ def test_a_second_source_shows_what_it_tells(
     assert totals(bing) == ["21", "210", "10.0 %"]
     assert [row[0] for row in table(bing, "Top queries")] == ["compost in Bing"]
     assert not [one for one in bing.tree.css("caption") if one.text() in ("Countries", "Devices")]
-    # The choice of the source stays with the other choices.
+    # Choosing a period keeps the chosen source.
     longer = next(one for one in bing.tree.css(".periods a") if one.text() == "28 days")
     assert totals(browser.get(str(longer.attributes["href"])))[0] == "84"
 

@@ -1,4 +1,4 @@
-"""The image generator's page: gallery, live editor, places of errors, texts to copy; with JavaScript and without."""
+"""The image generator's page: gallery, live editor, error positions and texts to copy, with JavaScript and without."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ DOUBTFUL = '<div style="width:100%; height:100%;\n  color:bluish; float-up:1">Hi
 
 
 def example(title: str) -> str:
-    """Return the query that opens the page with the example of this title."""
+    """Return the query string that opens the page with the example of this title."""
     return f"?example={[each.title for each in EXAMPLES].index(title)}"
 
 
 def params(title: str) -> dict[str, Any]:
-    """Return the input of the example of this title."""
+    """Return the parameters of the example with this title."""
     return next(dict(each.params) for each in EXAMPLES if each.title == title)
 
 
@@ -48,7 +48,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @asynccontextmanager
 async def opened(browser: Browser, host: RunningHost, query: str = "", **options: Any) -> AsyncIterator[Page]:
-    """Open the page, and fail afterwards if a script failed or the content security policy stopped something."""
+    """Open the page; on exit, fail if a script failed or the content security policy blocked something."""
     context = await browser.new_context(**options)
     page = await context.new_page()
     faults: list[str] = []
@@ -65,7 +65,7 @@ async def generate(page: Page) -> None:
 
 
 def sent_by(page: Page) -> list[dict[str, Any]]:
-    """Return the list that gets what the page asks the API for."""
+    """Return a list that collects the page's generate requests to the API."""
     sent: list[dict[str, Any]] = []
     page.on("request", lambda each: sent.append(json.loads(each.post_data or "")) if _runs(each) else None)
     return sent
@@ -76,7 +76,7 @@ def _runs(exchange: Request | Response) -> bool:
 
 
 async def drawn(page: Page) -> None:
-    """Wait for the canvas to follow what was changed."""
+    """Wait until the canvas shows the latest changes."""
     await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
 
 
@@ -88,7 +88,7 @@ async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, hos
             await place.scroll_into_view_if_needed()
             tile = place.locator("img")
             await expect(tile).to_be_visible()
-            # Sharp on screens with two pixels for each of CSS, and no larger than a card.
+            # Sharp on screens with a device pixel ratio of 2, and no larger than a card.
             most, natural, shown = await tile.evaluate(
                 "each => each.decode().then(() => [each.naturalWidth, each.naturalHeight, each.height])"
             )

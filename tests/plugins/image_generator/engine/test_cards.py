@@ -1,4 +1,4 @@
-"""Realistic cards look as Chromium draws them."""
+"""Realistic cards match Chromium."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(html: str) -> Image.Image:
 
 @pytest.mark.browser
 def test_cards_look_as_in_chromium(page: Page) -> None:
-    """The structural similarity is 0.985 on average, and 0.975 at least."""
+    """The structural similarity is 0.985 on average, and at least 0.975."""
     texts = {card: card.read_text("utf-8") for card in CARDS}
     scores = {card.stem: similarity(photographed_html(page, html), drawn(html)) for card, html in texts.items()}
     assert len(scores) >= 12

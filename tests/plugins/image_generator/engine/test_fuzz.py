@@ -1,6 +1,6 @@
-"""Documents of a grammar of HTML and CSS end in an image or in the documented error.
+"""Fuzzing: documents generated from an HTML and CSS grammar produce an image or the documented error.
 
-`PRESSROOM_TEST_FUZZ_EXAMPLES` says how many of each kind are tried; the default takes less than a minute.
+`PRESSROOM_TEST_FUZZ_EXAMPLES` sets the number of examples of each kind; the default takes less than a minute.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ EXAMPLES: Final = rounds("PRESSROOM_TEST_FUZZ_EXAMPLES", 100, soak=5000)
 SIZES: Final = st.sampled_from([(200, 200), (200, 200), (320, 200), (1200, 630)])
 fuzz = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
-# A long search takes as long as it is told to.
+# A long search has no timeout.
 pytestmark = pytest.mark.timeout(120 if EXAMPLES <= 1000 else 0)
 
 
 def made(**body: object) -> None:
-    """Make an image, of which the documented error is a possible end."""
+    """Render an image; the documented error is an acceptable outcome."""
     artifact, refusal = None, None
     try:
         artifact = render(ImageParams.model_validate(body), WorkerInput())

@@ -1,4 +1,4 @@
-"""Whatever is written ends in an image or in the documented error, in bounded time and memory."""
+"""Hostile input produces an image or the documented error, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_is_extreme_is_drawn(html: str) -> None:
 
 
 def test_an_svg_reads_no_files() -> None:
-    """What a file holds never comes into the image, nor do entities."""
+    """Neither file contents nor entities ever get into the image."""
     entity = '<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg">&x;</svg>'
     image = base64.b64encode(entity.encode()).decode()
     rendered = render(f'<img src="data:image/svg+xml;base64,{image}">', 200, 200)

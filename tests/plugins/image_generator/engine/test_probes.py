@@ -1,4 +1,4 @@
-"""Each CSS property by itself looks as Chromium draws it: `probes.json` holds a small page for each."""
+"""Individual CSS properties match Chromium: `probes.json` has a small page for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.engine_pages import photographed_html, prepare
 WIDTH, HEIGHT = 400, 300
 PROBES: dict[str, str] = json.loads((Path(__file__).parent / "probes.json").read_text("utf-8"))
 MIN_SIMILARITY = 0.97
-"""The structural similarity from which on a probe matches."""
+"""Minimum structural similarity of a matching probe."""
 
 _STAR = "50% 0,79% 90%,2% 35%,98% 35%,21% 90%"
 _BLUE = "width:300px;height:280px;background:#06c"
@@ -76,7 +76,7 @@ def drawn(html: str) -> Image.Image:
 
 @pytest.mark.browser
 def test_properties_look_as_in_chromium() -> None:
-    """At least 100 probes, of which 95 in 100 match."""
+    """There are at least 100 probes, and 95 % of them match."""
     scores: dict[str, float] = {}
     with chromium_page(WIDTH, HEIGHT) as page:
         prepare(page, WIDTH, HEIGHT)

@@ -1,4 +1,4 @@
-"""Gradients with transparent parts look as in Chromium, whatever clips, moves, fades or blends them."""
+"""Gradients with transparency match Chromium when clipped, transformed, faded or blended."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from support.sizes import examples
 
 WIDTH, HEIGHT = 240, 200
 COARSE = 8
-"""Images are compared in squares of so many pixels: how an edge is antialiased is not what is asked here."""
+"""Images are compared in squares with sides of this many pixels, to ignore differences in antialiasing."""
 
 MAX_DIFFERENCE = 24
-"""How far the mean colour of such a square may be off, of 255: at an edge, where the smoothing of both adds up."""
+"""Maximum difference in the mean colour of a square, of 255: at an edge, the antialiasing of both engines adds up."""
 
 FEW = 1.5
-"""How far colours may be off on average."""
+"""Maximum mean colour difference, of 255."""
 
 GLOW = "radial-gradient(circle, rgba(244,63,94,1) 0%, rgba(244,63,94,0) 70%)"
 GRADIENTS = (
@@ -46,7 +46,7 @@ def page() -> Iterator[Page]:
 
 
 def html_of(gradient: str, radius: int, transform: str, opacity: float, blend: str, tile: int, *, clipped: bool) -> str:
-    """Return a page with a box of 120 by 100 pixels that has the gradient, or clips a box that has it."""
+    """Return a page with a box of 120 × 100 pixels that has the gradient, or clips a box that has it."""
     painted = f"background-image:{gradient};" + (f"background-size:{tile}px {tile}px;" if tile else "")
     outer = f"position:absolute;left:60px;top:50px;width:120px;height:100px;border-radius:{radius}px;"
     outer += f"opacity:{opacity};"
@@ -62,7 +62,7 @@ def html_of(gradient: str, radius: int, transform: str, opacity: float, blend: s
 
 
 def off(one: Image.Image, other: Image.Image) -> NDArray[np.int16]:
-    """Return how far the colours of the squares of two images are apart."""
+    """Return the colour differences between the squares of two images."""
     return difference(one.reduce(COARSE), other.reduce(COARSE))
 
 
@@ -91,7 +91,7 @@ def test_translucent_gradients_look_as_in_chromium(
 
 
 def test_the_rounded_clip_of_a_faded_layer_has_no_dark_rim() -> None:
-    """Every colour on the edge lies between that of the box and the white around it."""
+    """Every colour on the edge lies between that of the box and the surrounding white."""
     html = (
         '<div style="position:relative;width:100%;height:100%;background:#fff"><div style="position:absolute;left:60px;'
         'top:40px;width:120px;height:120px;border-radius:60px;overflow:hidden;opacity:0.99">'

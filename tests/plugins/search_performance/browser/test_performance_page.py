@@ -1,4 +1,4 @@
-"""The pages of search figures in a browser: without scripts, in both schemes, on phones, for everyone."""
+"""Search performance pages in a browser: without scripts, in both colour schemes, on phones, and accessible."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def person(host: RunningHost) -> User:
 
 @pytest.fixture(scope="module")
 def busy(host: RunningHost, person: User) -> Website:
-    """Return a website with figures of a year, and more."""
+    """Return a website with more than a year of figures."""
     website = add_website(host, person.id)
     write(host, connect(host, person.id, website), lively(website, 400))
     return website
@@ -47,7 +47,7 @@ def busy(host: RunningHost, person: User) -> Website:
 
 @pytest.fixture(scope="module")
 def odd(host: RunningHost, person: User) -> Website:
-    """Return a website with a gap, huge numbers and texts that would like to be more than texts."""
+    """Return a website with a gap in its days, huge numbers and hostile texts."""
     website = add_website(host, person.id, HOSTILE * 2)
     days = []
     for back in (0, 1, 5, 6, 40, 59):
@@ -86,7 +86,7 @@ async def test_without_scripts_people_find_their_way_to_all_figures(
         await page.get_by_role("link", name=busy.name).click()
         clicks = page.get_by_role("img", name="Clicks by day")
         await expect(clicks).to_be_visible()
-        # What people read who point at a day: its strip is as high as the chart.
+        # The hover target of a day is as high as the chart.
         strip, chart = await clicks.locator("rect").nth(3).bounding_box(), await clicks.bounding_box()
         assert strip is not None
         assert chart is not None
