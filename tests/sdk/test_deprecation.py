@@ -1,4 +1,4 @@
-"""What is deprecated warns the plugin that uses it, once, and nobody else."""
+"""Deprecations: use of a deprecated name warns the plugin that uses it, once, and nobody else."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ USES = {
 
 
 class World:
-    """A contract with deprecated names, and plugins that use it. `told` is what the log would hear."""
+    """A contract with deprecated names, and plugins that use it. `told` collects the log's warnings."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What handlers of plugins' own routes read and answer."""
+"""Requests and responses of plugins' own routes."""
 
 from typing import Any
 

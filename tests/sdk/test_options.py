@@ -1,4 +1,4 @@
-"""The options of the decorators: what type checkers know of them is what the records take."""
+"""Options of the decorators: type checkers accept what the records accept."""
 
 import dataclasses
 import subprocess

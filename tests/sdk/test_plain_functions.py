@@ -1,4 +1,4 @@
-"""Tools whose parameters and results are the annotations of a function."""
+"""Tools whose parameters and results are annotations of a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public names are a promise: none goes without notice, none comes by accident, and each is explained."""
+"""Public names are stable: none is removed without notice, none appears by accident, and each is documented."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ TESTING = [
 
 
 def documented(source: Path) -> Iterator[str]:
-    """Yield the names at the top level of a module that have a docstring, assigned ones by the text below them."""
+    """Yield the documented top-level names of a module; an assignment is documented by the string below it."""
     body = ast.parse(source.read_text(encoding="utf-8")).body
     for statement, following in zip(body, [*body[1:], ast.Pass()], strict=True):
         if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""A plugin uses the generators of the server, whichever plugin they came from."""
+"""A plugin uses the server's generators, whichever plugin provides them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
             host.run(tools.make_file("qr-code-generator", {}))
         with pytest.raises(NotFound):
             host.run(tools.make_file("no-such-generator", {}))
-        with pytest.raises(NotFound):  # the operator offers it to nobody
+        with pytest.raises(NotFound):  # the operator has disabled it for everybody
             host.run(tools.make_file("favicon-generator", {}))
 
 

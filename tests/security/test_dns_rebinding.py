@@ -1,4 +1,4 @@
-"""A name that leads outside when it is looked at and inside when it is used, by a real DNS server."""
+"""DNS rebinding: a name that resolves to an external address when checked and to an internal one when used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowher
         unavailable(f"a process cannot have a network of its own here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    # The names do turn: without the look at the address that is used, half of all would have come inside.
+    # The names do alternate: without a check of the IP address that is used, half of all requests would get inside.
     assert found["turns"] == ["8.8.8.8", "127.0.0.1"]
     assert found["outside"] == found["failed"] > 0
     assert found["refused"] > 100

@@ -1,4 +1,4 @@
-"""What somebody tries with the domains of others, and with their own: to take one, to reach the server through one."""
+"""Attacks with custom domains, of others or one's own: hijacking a domain, or reaching the server through one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def domain() -> str:
 
 
 def site_of(client: Client, name: str = "A blog") -> tuple[str, str]:
-    """Return the id of a new built-in site, and its URL on the server."""
+    """Connect a new built-in site; return its ID, and its URL on the server."""
     made = client.data("connect_website", platform="builtin", name=name)
     return made["website_id"], made["connect_url"]
 
@@ -70,7 +70,7 @@ def publish(client: Client, website_id: str, slug: str) -> None:
 
 
 def claim(client: Client, website_id: str, domain: str) -> str:
-    """Ask for a domain, and return why that is refused."""
+    """Request a domain; return why it is refused, or an empty string."""
     answer = client.call("update_website_settings", website_id=website_id, settings={"domain": domain})
     return str(answer["content"][0]["text"]) if answer.get("isError") else ""
 
@@ -278,7 +278,7 @@ def test_the_server_cannot_be_reached_through_a_domain(host: RunningHost, throug
 
 @pytest.fixture(scope="module")
 def through(host: RunningHost, names: DomainNames) -> str:
-    """Return the URL of a site at a domain that every process knows."""
+    """Return the URL of a site at a domain that every process has loaded."""
     client = client_of(host, "through@example.com")
     site, _ = site_of(client)
     url = prove(names, client, site, "through.example.org")

@@ -1,4 +1,4 @@
-"""Attackers who use signing in with Google to reach a website, a code or a token of somebody else."""
+"""Attacks through Google sign-in on another person's website, code or token."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def host(running_google: Google, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class Person:
-    """Somebody with an account and a website, whose property Mallory's Google account has too."""
+    """A person with an account and a website, whose property Mallory's Google account also has."""
 
     def __init__(self, host: RunningHost, google: Google, browser: BrowserWithoutScreen) -> None:
         self.client: Client = client_of(host, f"person.{next(_numbers)}@example.com")
@@ -77,7 +77,7 @@ class Person:
         self.signing_in = SigningIn(host, google, browser, self.client.user_id, website.id)
 
     def connections(self) -> list[SourceConnection]:
-        """Return what the account has connected."""
+        """Return the account's connections."""
         plugin = self.client.host.host.compiled.plugins.contexts["search_performance"]
         return list(self.client.host.run(SourceConnections(plugin).every(self.client.user_id)))
 

@@ -1,4 +1,4 @@
-"""Whatever a stranger writes, working on twice as much of it takes the server about twice as long, not four times."""
+"""Running time on untrusted text: twice the text takes about twice as long, not four times."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from support.growth import grows, modules, room_of, rooms
 from support.sizes import SOAK
 
 LOOK, MEASURE = 4_000 if SOAK else 2_000, 20_000
-"""Characters of a text that is tried, and of one whose time is measured."""
+"""Length of the text in a first trial, and of one that is measured, in characters."""
 
 LONG = LOOK * 0.75e-6
-"""Seconds of CPU from which on a function that is tried is measured."""
+"""CPU seconds in the trial above which a function is measured."""
 
 TEXTS = frozenset({"html", "body", "text", "markdown", "svg", "xml", "page", "source", "content"})
-"""Names of parameters and members that hold what somebody wrote."""
+"""Names of parameters and members that hold untrusted text."""
 
 FORMATS = frozenset({"body_format", "format"})
 
@@ -46,7 +46,7 @@ ELSEWHERE = (
     "pressroom_ghost.lexical",
     "pressroom_qr_code_generator.styled",
 )
-"""Modules that read what operators and authors of plugins write, and those that run in worker processes alone."""
+"""Modules for input from operators and plugin authors, and those that run only in worker processes."""
 
 MEDIA = "m_0123456789abcdefghijkl"
 SAMPLES: Mapping[str, Any] = {
@@ -84,13 +84,13 @@ SAMPLES: Mapping[str, Any] = {
     },
     "uploaded": {},
 }
-"""What other parameters get, by their names."""
+"""Values of other parameters by name."""
 
 EMPTY: Mapping[Any, Any] = {
     str: "a", int: 1, float: 20.0, bool: False, bytes: b"", datetime: datetime(2026, 1, 1, tzinfo=UTC),
     tuple: (), list: [], dict: {}, frozenset: frozenset(), Mapping: {}, Sequence: (), Iterable: (), Collection: (),
 }  # fmt: skip
-"""What they get by their types else."""
+"""Values of all other parameters by type."""
 
 UNITS = (
     *(
@@ -205,7 +205,7 @@ UNITS = (
 
 @cache
 def _functions() -> Mapping[str, Callable[[str], object]]:
-    """Return every public function and method that takes what somebody wrote, as functions of that alone."""
+    """Return every public function and method that takes untrusted text, as a function of that text alone."""
     found: dict[str, Callable[[str], object]] = {}
     for module in modules():
         if module.__name__.startswith(ELSEWHERE):
@@ -219,7 +219,7 @@ def _functions() -> Mapping[str, Callable[[str], object]]:
 
 
 def _public(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any], type | None]]:
-    """Yield the functions of a module by their names, and those of its classes, each with whose method it is."""
+    """Yield name, function and owning class, if any, of a module's functions and its classes' methods."""
     for name, value in vars(module).items():
         if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
             continue
@@ -244,9 +244,9 @@ def _function_of(method: Any) -> Callable[..., Any]:
 
 
 def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | None) -> Callable[[str], object] | None:
-    """Return a function as one of a text, or nothing where it takes none, or something that cannot be made up.
+    """Wrap a function as a function of one text; return None if it takes no text or an argument cannot be made up.
 
-    `owner` is the class whose method it is: an object of it may be what holds the text.
+    `owner` is the class of a method: its instance may be what holds the text.
     """
     needed = _needed(function)
     kinds = {name: _kind(function, name) for name in needed}
@@ -255,13 +255,13 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
         kinds[own] = owner
     texts = [name for name, kind in kinds.items() if _is_text(kind, name)]
     coroutine = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-    # What has no format is tried once.
+    # A function without a format parameter is tried once.
     if not texts or coroutine or (body_format == "html" and not any(map(_formats, kinds.values()))):
         return None
 
     def arguments(text: str) -> Mapping[str, Any]:
         half = len(text) // 2
-        others = f"{text[:half]}!{text[half:]}"  # beside it: nearly the same
+        others = f"{text[:half]}!{text[half:]}"  # a second text that is nearly the same
         given = {name: _sample(kinds[name], name, others if at else text, body_format) for at, name in enumerate(texts)}
         rest = {name: _sample(kinds[name], name, "") for name in needed if name not in given and name != own}
         return given | rest | ({own: _made(owner, text)} if owner is not None and own and own not in given else {})
@@ -271,21 +271,21 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
         try:
             made = function(**given)
             return list(made) if inspect.isgenerator(made) else made
-        except (AttributeError, TypeError):  # an argument that was made up is wrong
+        except (AttributeError, TypeError):  # a made-up argument is invalid
             raise
-        except Exception:  # noqa: BLE001 - refusing a text is an answer as well
+        except Exception:  # noqa: BLE001 - rejecting a text is a valid outcome
             return None
 
     try:
         arguments("")
-    except (LookupError, NameError, TypeError):  # NameError: of a type that is imported for the checker alone
+    except (LookupError, NameError, TypeError):  # NameError: a type that is imported only for the type checker
         return None
-    # A function of a module that cannot be called needs another sample; of methods there are many with odd parameters.
+    # A module-level function that cannot be called needs another sample; many methods have unusual parameters.
     return call if "." not in function.__qualname__ or _is_possible(call) else None
 
 
 def _is_possible(call: Callable[[str], object]) -> bool:
-    """Tell whether a method works with an object of made-up parts."""
+    """Return whether a method can be called on an instance made of sample values."""
     try:
         call("a")
     except (AttributeError, LookupError, NameError, TypeError):
@@ -294,17 +294,17 @@ def _is_possible(call: Callable[[str], object]) -> bool:
 
 
 def _needed(function: Callable[..., Any]) -> Sequence[str]:
-    """Return the names of the parameters that a function must be given."""
+    """Return the names of a function's required parameters."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except ValueError:  # something built in
+    except ValueError:  # a built-in
         return ()
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [one.name for one in parameters if one.default is one.empty and one.kind not in kinds]
 
 
 def _made(owner: type, text: str) -> Any:
-    """Return an object of a class. Raises `LookupError` and others where none can be made up."""
+    """Return an instance of a class. Raises `LookupError` or another exception if none can be made up."""
     if is_dataclass(owner):
         return _sample(owner, "self", text)
     hints = get_type_hints(owner.__init__)  # type: ignore[misc]
@@ -314,7 +314,7 @@ def _made(owner: type, text: str) -> Any:
 def _kind(function: Callable[..., Any], name: str) -> Any:
     try:
         return get_type_hints(function.__init__ if inspect.isclass(function) else function).get(name)
-    except NameError:  # a type that is imported for the checker alone
+    except NameError:  # a type that is imported only for the type checker
         return None
 
 
@@ -331,7 +331,7 @@ def _formats(kind: Any) -> bool:
 
 
 def _sample(kind: Any, name: str, text: str, body_format: str = "markdown") -> Any:
-    """Return a value for a parameter or a member. Raises `LookupError` and others where none can be made up."""
+    """Return a value for a parameter or a member. Raises `LookupError` or another exception if none can be made up."""
     if name in TEXTS and kind in (str, bytes):
         return text.encode() if kind is bytes else text
     if name in FORMATS:
@@ -359,7 +359,7 @@ def _is_needed(field: Field[Any]) -> bool:
     return (field.default is MISSING and field.default_factory is MISSING) or field.name in TEXTS | FORMATS
 
 
-@pytest.mark.timeout(900)  # a room of many functions takes half a minute of CPU
+@pytest.mark.timeout(900)  # a package with many functions takes half a minute of CPU time
 @pytest.mark.parametrize("room", rooms())
 def test_twice_the_text_takes_a_function_at_most_three_times_as_long(room: str) -> None:
     own = {name: work for name, work in _functions().items() if room_of(name) == room}
@@ -367,7 +367,7 @@ def test_twice_the_text_takes_a_function_at_most_three_times_as_long(room: str) 
 
 
 def _growth(work: Callable[[str], object]) -> list[str]:
-    """Return how the time of a function grows, with every text where it does."""
+    """Return how a function's running time grows, for each text where it grows too fast."""
     problems = []
     for unit in UNITS:
         text = _repeated(unit)
@@ -377,7 +377,10 @@ def _growth(work: Callable[[str], object]) -> list[str]:
 
 
 def _may_grow(work: Callable[[str], object], text: Callable[[int], str]) -> bool:
-    """Tell whether it is worth measuring, by a short text. What else the machine does makes one of two runs longer."""
+    """Return whether a short text suggests measuring.
+
+    Trials are repeated, since other load can slow down a single run.
+    """
     whole = _seconds(work, text(LOOK))
     if whole <= LONG:
         return False
@@ -398,7 +401,7 @@ def test_functions_and_methods_of_all_kinds_are_found() -> None:
 
 
 class Notes:
-    """What a plugin could have: a class whose method takes the cube of a text."""
+    """A class as a plugin might have it, whose method takes cubic time."""
 
     def lines(self, html: str) -> int:
         """Count the lines, much too slowly."""

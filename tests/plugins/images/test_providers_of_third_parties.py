@@ -1,4 +1,4 @@
-"""Image providers from other plugins that are unavailable, hang or raise unexpected exceptions: the others keep working.
+"""Image providers from other plugins that are unavailable, hang or raise unexpected exceptions: the others still work.
 """
 
 from __future__ import annotations

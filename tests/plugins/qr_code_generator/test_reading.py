@@ -28,8 +28,7 @@ def _image(paper: str = "white", **params: Any) -> Image.Image:
 
 
 def _longest_text(version: int, level: str) -> str:
-    """Return a text that fills a symbol of this version and level: two bytes a character, so 2048 characters suffice.
-    """
+    """Return a text that fills a symbol of this version and level: two bytes a character, so 2048 suffice."""
     count_bits = 8 if version < 10 else 16
     bits = consts.SYMBOL_CAPACITY[version][getattr(consts, f"ERROR_LEVEL_{level}")]
     characters = (bits - 4 - 12 - count_bits) // 16

@@ -84,8 +84,7 @@ def started(config: Mapping[str, Any], storage: Mapping[str, Any], folder: Path)
 
 
 def wait_for_first_sweep(running: RunningHost) -> None:
-    """Wait until a starting server has swept for due connections: the sweep would fetch what a test has just connected.
-    """
+    """Wait until a starting server has swept for due connections, which would fetch what a test has just connected."""
     database = running.host.compiled.plugins.contexts["search_performance"].services.database
 
     async def looked() -> bool:

@@ -1,5 +1,4 @@
-"""Search volume and difficulty: each phrase is paid for once, and the tool is listed only if a paid account is configured.
-"""
+"""Search volume and difficulty: each phrase is paid for once, and the tool needs a configured provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analytics and keyword data of third parties: in tools, on the dashboard, in `doctor`, and never by chance."""
+"""Third-party analytics and keyword data: in tools, on the dashboard and in `doctor`, and only if chosen explicitly."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def pressroom_keyword_sources():
 def configured(
     folder: Path, *ids: str, analytics: str = "${id}_counter", keywords: str = "${id}_words", **figures: Any
 ) -> Iterator[dict[str, Any]]:
-    """Install the plugin under each id, and give a configuration that names them."""
+    """Install the plugin under each ID, and yield a configuration that enables them."""
     for id_ in ids:
         names = PLUGIN.replace("ANALYTICS", analytics).replace("KEYWORDS", keywords)
         install_plugin(folder / "site", id_, names)

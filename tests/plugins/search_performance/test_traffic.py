@@ -1,4 +1,4 @@
-"""Visits come from the analytics that a website is connected with, whichever it is."""
+"""Visits come from the analytics source that a website is connected with, of any kind."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)
 
 
 def day(before: int = 0) -> date:
-    """Return yesterday, or a day so many days before."""
+    """Return yesterday, or the day `before` days earlier."""
     return datetime.now(UTC).date() - timedelta(days=1 + before)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of analytics, and what a person types to connect with it."""
+    """A kind of analytics source, and what a person types to connect with it."""
 
     source: str
     api: str
@@ -42,7 +42,7 @@ class Kind:
 
 @pytest.fixture(autouse=True)
 def visits(apis: Apis) -> None:
-    """Have some visits, and nothing wrong with any of the stand-ins."""
+    """Set up some visits, and clear all faults of the stand-ins."""
     VISITS[:] = [
         Visit(day(0), "ada", ("/", "/compost"), "Google", "DE", "Desktop", 100),
         Visit(day(1), "ada", ("/compost",), "Google", "DE", "Desktop", 0),
@@ -82,7 +82,7 @@ EVERY = pytest.mark.parametrize("name", KINDS)
 
 
 def connect(site: Site, apis: Apis, kind: Kind, **other: str) -> Page:
-    """Connect on the page, as the owner does."""
+    """Connect on the dashboard page, as the owner does."""
     typed = {**kind.typed, **other}
     if "server" in typed and typed["server"] in apis.by_name:
         typed["server"] = apis.at(typed["server"])

@@ -1,4 +1,4 @@
-"""The registry of checks: what it refuses, and what it says of a check that it does not have."""
+"""The registry of checks: invalid registrations, and unknown checks."""
 
 from __future__ import annotations
 

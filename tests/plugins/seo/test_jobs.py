@@ -1,4 +1,4 @@
-"""Background jobs, in a process that has not loaded what they need."""
+"""Background jobs, in a process that has not loaded their dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A receiver that verifies what it gets, and the connector over the guarded fetcher."""
+"""A webhook receiver that verifies requests, and the connector using the guarded fetcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers of a program that takes webhooks get of every construct that an article may hold."""
+"""Fidelity: what readers of a webhook receiver see of every construct that an article can contain."""
 
 from __future__ import annotations
 

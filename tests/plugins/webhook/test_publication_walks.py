@@ -1,4 +1,4 @@
-"""Random walks of articles through the states of their posts at a receiver of webhooks, by the tools."""
+"""Random walks of articles through the states of their posts at a webhook receiver, using the tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_what_is_told_is_what_the_receiver_has_after_every_step(
             if word in post["title"]
         ]
 
-    # A receiver cannot be asked, so nobody learns what its owner did with a post.
+    # A receiver cannot be queried, so its owner's changes to a post stay unknown.
     with walking(
         tmp_path,
         "webhook",

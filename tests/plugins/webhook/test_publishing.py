@@ -1,4 +1,4 @@
-"""Publishing to a receiver that cannot be asked for anything, on SQLite and on PostgreSQL."""
+"""Publishing to a receiver that cannot be queried, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connector against a receiver that verifies signatures with a library of others, and drops repeats."""
+"""The connector against a receiver that verifies signatures with a third-party library, and ignores duplicates."""
 
 from __future__ import annotations
 

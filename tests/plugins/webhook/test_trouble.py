@@ -1,4 +1,4 @@
-"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+"""Sites in trouble: failures without effect are distinguished from those that may have had one."""
 
 from __future__ import annotations
 

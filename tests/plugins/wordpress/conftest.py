@@ -1,4 +1,4 @@
-"""A real WordPress, and its connector over the guarded fetcher."""
+"""A real WordPress, and its connector using the guarded fetcher."""
 
 from __future__ import annotations
 

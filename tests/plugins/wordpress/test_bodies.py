@@ -1,4 +1,4 @@
-"""Bodies of posts taken apart and put together: not a byte changes where nobody edits."""
+"""Splitting and joining bodies of posts: unedited parts stay byte for byte."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_very_long_body_stays_whole(unit: str) -> None:
 
 
 def wp(name: str, html: str, attributes: str = "") -> str:
-    """Return a block as the block editor writes it."""
+    """Return a block as the block editor serialises it."""
     return f"<!-- wp:{name} {attributes + ' ' if attributes else ''}-->\n{html}\n<!-- /wp:{name} -->"
 
 

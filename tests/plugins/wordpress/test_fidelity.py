@@ -1,4 +1,4 @@
-"""What readers of a real WordPress get of every construct that an article may hold."""
+"""Fidelity: what readers of a real WordPress see of every construct that an article can contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML as blocks of the block editor."""
+"""HTML converted to blocks of the block editor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def one_block(html: str) -> str:
 
 
 def text_of(html: str) -> Counter[str]:
-    """Return the characters that readers see, in any order: captions move."""
+    """Count the characters that readers see, in any order, since captions move."""
     return Counter("".join(unescape(re.sub(r"<[^>]*>", " ", html)).split()))
 
 

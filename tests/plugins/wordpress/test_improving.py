@@ -1,4 +1,4 @@
-"""Posts that a real WordPress has are taken over through the tools, improved, and published again."""
+"""Existing posts on a real WordPress are adopted through the tools, improved, and published again."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.timeout(3600)  # the first test on a machine downloads 
 
 POSTS = rounds("PRESSROOM_TEST_TAKEN_OVER", 4, soak=200)
 SHORTCODES = rounds("PRESSROOM_TEST_SHORTCODES", 100_000, soak=4_800_000)
-"""Characters of shortcodes in one body."""
+"""Length of the shortcodes in one body, in characters."""
 
 
 class TheirWordPress:
-    """A WordPress as its owner works on it."""
+    """A WordPress from its owner's point of view."""
 
     def __init__(self, blog: WordPress) -> None:
         self.url = blog.url
@@ -34,7 +34,7 @@ class TheirWordPress:
         path = "pages" if number % 7 == 6 else "posts"
         sentence = SENTENCE if classic else f"<!-- wp:paragraph -->\n<p>{SENTENCE}</p>\n<!-- /wp:paragraph -->"
         known = CLASSIC if classic else BLOCKS
-        if number >= POSTS:  # both sides edit the sentence, so nothing that is not closed may reach over it
+        if number >= POSTS:  # both sides edit the sentence, so no unclosed block may extend over it
             known = [one for one in known if "never closed" not in one and "missing" not in one]
         pieces = [dice.choice(known) for _ in range(dice.randint(1, 7))]
         pieces.insert(dice.randint(0, len(pieces)), sentence)

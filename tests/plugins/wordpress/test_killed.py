@@ -1,4 +1,4 @@
-"""A server that is killed while it publishes on a real WordPress: there is one post, whole and live."""
+"""A server killed while it publishes to a real WordPress: exactly one post results, complete and live."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(600)  # the first test on a machine downloads W
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The site's owner, who looks at it past the proxy."""
+    """The site's owner, who bypasses the proxy."""
 
     blog: WordPress
 
@@ -85,7 +85,7 @@ def test_a_server_that_is_killed_at_each_step_leaves_one_post(
 
 
 class OldPosts(TheirWordPress):
-    """A WordPress with posts of two paragraphs that are edited, amid blocks that only it understands."""
+    """A WordPress whose posts have two paragraphs that are edited, among blocks that only WordPress understands."""
 
     def write(self, number: int) -> str:
         first, long, last = (

@@ -1,4 +1,4 @@
-"""Random walks of articles through the states of their posts on a real WordPress, by the tools."""
+"""Random walks of articles through the states of their posts on a real WordPress, using the tools."""
 
 from __future__ import annotations
 

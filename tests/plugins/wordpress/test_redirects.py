@@ -1,4 +1,4 @@
-"""Redirects: those of WordPress itself, and those of the plugin Redirection."""
+"""Redirects: those of WordPress itself, and those of the Redirection plugin."""
 
 from __future__ import annotations
 

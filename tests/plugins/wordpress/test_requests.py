@@ -1,4 +1,4 @@
-"""How often a server asks a real WordPress, as a proxy between them counts."""
+"""Number of requests to a real WordPress, counted by a proxy."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def counted(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterat
 
 
 def made_on(blog: WordPress, path: str, **values: str) -> int:
-    """Make a term or a user on the blog, and return its number."""
+    """Create a term or a user on the blog, and return its ID."""
     answer = blog.send("POST", f"/wp/v2/{path}", values)
     answer.raise_for_status()
     return int(answer.json()["id"])
 
 
 def writer_on(blog: WordPress, name: str) -> int:
-    """Make somebody on the blog who may write and has not written anything."""
+    """Create a user on the blog who may write but has not written anything, and return the user's ID."""
     login = f"writer{secrets.token_hex(4)}"
     values = {"username": login, "name": name, "email": f"{login}@example.org", "password": secrets.token_hex(8)}
     return made_on(blog, "users", roles="author", **values)
 
 
 def written(stage: Stage, **fields: Any) -> str:
-    """Write an article with an image in its body, which is its featured image too; return its id."""
+    """Create an article whose featured image is also in its body; return its ID."""
     image = f"![A field](https://library.example/{stage.media_id}.png)"
     made = stage.call("create_content", body=f"Some words.\n\n{image}\n", **fields)
     stage.call(
@@ -60,7 +60,7 @@ def edited(stage: Stage, content_id: str, old: str, new: str) -> None:
 
 
 def requests_of(stage: Stage, content_id: str) -> list[str]:
-    """Publish an article; return the requests to the API that it took."""
+    """Publish an article, and return the API requests that this took."""
     stage.proxy.requests.clear()
     stage.call("publish_content", content_id=content_id, website_id=stage.website_id)
     publication = stage.stands(content_id, "published", "failed")

@@ -1,4 +1,4 @@
-"""The backup of a real WordPress is restored while articles are published on it."""
+"""A real WordPress restored from a backup while articles are being published on it."""
 
 from __future__ import annotations
 

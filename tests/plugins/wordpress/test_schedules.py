@@ -1,4 +1,4 @@
-"""Schedules on a real WordPress: what is cancelled here does not go live there."""
+"""Schedules on a real WordPress: a cancelled post does not go live there."""
 
 from __future__ import annotations
 

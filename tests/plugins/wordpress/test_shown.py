@@ -1,4 +1,4 @@
-"""What readers of a real WordPress see of an article, on its page."""
+"""Appearance of articles on the pages of a real WordPress."""
 
 from __future__ import annotations
 

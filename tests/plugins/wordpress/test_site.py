@@ -48,7 +48,7 @@ def a_post(**fields: object) -> Post:
 
 
 async def seen(url: str) -> httpx.Response:
-    """Return a page as anybody sees it."""
+    """Return a page as an anonymous visitor sees it."""
     async with httpx.AsyncClient(timeout=30) as visitor:
         return await visitor.get(url)
 
@@ -279,7 +279,7 @@ async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPres
 async def test_published_posts_are_listed(site: WordPressSite) -> None:
     made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
     assert len([post async for post in site.posts(None, 2)]) == 2
-    # The last ten that changed: other tests' posts may have changed in the same second.
+    # The ten most recently changed: other tests' posts may have changed in the same second.
     assert set(made) <= {post.id async for post in site.posts(None, 10)}
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 

@@ -1,4 +1,4 @@
-"""The story of an article on a real WordPress."""
+"""The life of an article on a real WordPress."""
 
 from __future__ import annotations
 

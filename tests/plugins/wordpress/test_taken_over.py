@@ -1,4 +1,4 @@
-"""Posts and pages that were there before: found by their URLs, and written again without a changed byte."""
+"""Existing posts and pages: found by their URLs, and written back byte for byte."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def a_body(dice: random.Random) -> str:
 
 
 def somebodys(blog: WordPress, path: str = "posts", **fields: object) -> dict[str, Any]:
-    """Return a post that somebody wrote in WordPress."""
+    """Create a post directly in WordPress, and return it."""
     number = next(_numbers)
     values = {"title": f"Theirs {number}", "slug": f"theirs-{number}", "status": "publish", "content": "One\n\nTwo"}
     answer = blog.send("POST", f"/wp/v2/{path}?context=edit", {**values, **fields}).raise_for_status()
@@ -100,7 +100,7 @@ def somebodys(blog: WordPress, path: str = "posts", **fields: object) -> dict[st
 
 
 def to_write(remote: RemotePost, raw: str, kept: frozenset[str] = KEPT) -> Post:
-    """Return what is sent of a post that was taken over: a body, and nothing of our own."""
+    """Return the post sent for an adopted post: a body, and none of our own fields."""
     return Post(marker="", title="Ours", slug="ours", html="<p>x</p>", markdown="x", raw=raw, kept=kept, excerpt="ours")
 
 
@@ -207,7 +207,7 @@ async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPre
     found = await site.find(post)
     assert found is not None
     assert (found.id, found.raw, found.html) == (made.id, "<p>One</p>", "<p>One</p>")
-    # Somebody else takes it over, who hides nothing in it.
+    # Another adoption, which preserves no hidden marker in the body.
     await site.update(made.id, to_write(found, "<p>Two</p>"), found.revision)
     assert (await site.read(made.id)).marker == post.marker
 
@@ -285,7 +285,7 @@ async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written
     [autosave] = blog.get(f"/wp/v2/posts/{number}/autosaves", context="edit").json()
     assert autosave["content"]["raw"] == "One\n\nTwo, typed"
 
-    # Whoever has the editor open saves: from then on the post is as they typed it, until both sides are merged.
+    # A person with the editor open saves: the post keeps their text until both sides are merged.
     blog.send("POST", f"/wp/v2/posts/{number}", typed).raise_for_status()
     with pytest.raises(RemoteChanged):
         await site_of(blog, fetcher).update(remote.id, to_write(remote, "One more of ours\n\nTwo"), done.revision)

@@ -1,4 +1,4 @@
-"""The connector and a site in trouble: what had no effect is told apart from what may have had one."""
+"""Sites in trouble: failures without effect are distinguished from those that may have had one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def site_at(url: str, fetcher: GuardedFetcher) -> WordPressSite:
 
 
 def up_to_the_posts(method: str, path: str) -> Reply | None:
-    """The site goes well until it is asked for posts."""
+    """Let requests succeed until the first one for posts."""
     if path.partition("?")[0] == "/wp-json/":
         return Reply(json.dumps({"name": "Blog", "namespaces": ["wp/v2"]}).encode())
     return Reply() if method == "OPTIONS" else None

@@ -1,4 +1,4 @@
-"""Random walks through the states of a post on a real WordPress: what it is there is what the connector tells."""
+"""Random walks through the states of a post on a real WordPress: the connector reports the actual state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Told = TypeVar("Told")
 
 
 class PostWalk(RuleBasedStateMachine):
-    """One post, and what it should be."""
+    """One post and its expected state."""
 
     def __init__(self, blog: WordPress) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class PostWalk(RuleBasedStateMachine):
         self.compare(told)
 
     def compare(self, told: RemotePost) -> None:
-        """Compare what was told with the site itself, asked past the connector."""
+        """Compare the reported post with the site itself, bypassing the connector."""
         assert (told.id, told.state) == (self.id, self.state)
         answer = self.blog.get(f"/wp/v2/posts/{self.id}", context="edit")
         if self.state == "gone":

@@ -1,4 +1,4 @@
-"""Sites on this machine, made by the tests, with nothing wrong but what a test puts there."""
+"""Local sites made by the tests, without faults except those a test adds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.origins import Authority, Origin, StubNames, Visit, origin
 
 NAME = "www.example.org"
 DEAF = 9
-"""A port that fetchers may go to and that nobody listens on."""
+"""A port that fetchers may connect to and that nothing listens on."""
 
 _WORDS = """
 garden river stone bread window letter mountain yellow quiet market engine paper summer copper
@@ -40,13 +40,13 @@ HTML = "text/html; charset=utf-8"
 
 
 def text(seed: str, words: int = 150) -> str:
-    """Return a text that no other seed gives."""
+    """Return a text that depends on the seed."""
     return " ".join(random.Random(seed).choices(WORDS, k=words))
 
 
 @dataclass
 class Reply:
-    """What a path answers with; `{origin}` in the body stands for the site's own."""
+    """The response for a path; `{origin}` in the body stands for the site's own origin."""
 
     body: str | bytes = ""
     status: str = "200 OK"
@@ -66,7 +66,7 @@ Answers = Callable[[Visit], Awaitable[None]]
 
 
 def page(path: str, *links: str, head: str = "", body: str = "", replace: Mapping[str, str] | None = None) -> Reply:
-    """Return a page that nothing is wrong with, but for what is put in."""
+    """Return a page without faults, except those in the given parts."""
     name = path.strip("/").replace("/", " ") or "home"
     anchors = " ".join(f'<a href="{link}">All about {link.strip("/") or "home"}</a>' for link in links)
     few = text(name, 4)
@@ -107,7 +107,7 @@ def sitemap(*paths: str, lastmod: str = "2026-01-01") -> Reply:
 
 
 def good_site() -> dict[str, Reply | Answers]:
-    """Return a small site that nothing is wrong with."""
+    """Return a small site without faults."""
     paths = ("/", "/bees", "/wood", "/clay")
     pages: dict[str, Reply | Answers] = {path: page(path, *paths) for path in paths}
     return {
@@ -123,7 +123,7 @@ def good_site() -> dict[str, Reply | Answers]:
 
 
 class Site:
-    """A running site. `seen` are the paths that were asked for, in their order."""
+    """A running site. `seen` lists the requested paths in order."""
 
     def __init__(self, pages: Mapping[str, Reply | Answers], clock: Clock | None = None) -> None:
         self.pages = pages
@@ -171,7 +171,7 @@ class Site:
 
 
 class World:
-    """Runs sites, and makes fetchers that may go to them."""
+    """Runs sites, and creates fetchers that may access them."""
 
     def __init__(self, authority: Authority, tls: Any) -> None:
         self._authority = authority
@@ -197,7 +197,7 @@ class World:
 
 
 class TestClock:
-    """A clock that never waits: time moves on at once. Dates are of November 2026."""
+    """A clock whose sleeps advance it instead of waiting. Its dates are in November 2026."""
 
     __test__ = False
 
@@ -218,7 +218,7 @@ class TestClock:
 
 @dataclass
 class Crawled:
-    """What came out of a crawl."""
+    """The result of a crawl."""
 
     facts: SiteFacts
     report: SiteReport
@@ -228,7 +228,7 @@ class Crawled:
     progress: list[float]
 
     def found(self) -> set[str]:
-        """Return the ids of the checks that found something. How quick this machine is says nothing."""
+        """Return the IDs of the checks with issues, except slow responses, which depend on the machine."""
         return {issue.check_id for issue in self.issues} - {"slow_answer"}
 
     def evidence(self, check_id: str) -> list[Mapping[str, Any]]:

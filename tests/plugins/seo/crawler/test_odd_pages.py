@@ -1,4 +1,4 @@
-"""Pages that are odd and sound: what many sites have in this form, and what is no fault of theirs."""
+"""Unusual but valid pages: common forms that are not faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ARABIC = "يجمع النحل رحيق الأزهار ويصنع منه العس
 
 
 def data(document: object) -> Change:
-    """Give the page another JSON-LD document."""
+    """Replace the page's JSON-LD with another document."""
     return without(WEB_PAGE, f"{LD}{json.dumps(document)}</script>")
 
 

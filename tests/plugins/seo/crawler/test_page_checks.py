@@ -1,4 +1,4 @@
-"""Every check of one page: a good page passes it, and one with the fault does not."""
+"""Page checks: a good page passes each check, and a page with the fault fails it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "https://www.example.org/bees"
 
 @dataclass(frozen=True)
 class Draft:
-    """An answer that a test changes before it is read."""
+    """A response that a test modifies before it is analysed."""
 
     html: str = str(page("/bees", "/", "/wood").body).replace("{origin}", "https://www.example.org")
     url: str = URL
@@ -26,7 +26,7 @@ class Draft:
         default_factory=lambda: {"Content-Type": HTML, **SECURE, "Content-Encoding": "gzip"}
     )
     more: tuple[tuple[str, str], ...] = ()
-    """Headers that come several times."""
+    """Headers that occur several times."""
 
     raw: bytes | None = None
     failure: str = ""
@@ -55,7 +55,7 @@ Change = Callable[[Draft], Draft]
 
 
 def without(old: str, new: str = "") -> Change:
-    """Change the page's HTML."""
+    """Return a change that replaces or removes part of the page's HTML."""
 
     def change(draft: Draft) -> Draft:
         assert old in draft.html, old

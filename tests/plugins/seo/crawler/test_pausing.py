@@ -1,4 +1,4 @@
-"""A crawl that has to wait pauses, and another one continues where it was, without asking anything again."""
+"""Pausing: a crawl that has to wait pauses, and another one resumes it without repeating requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 5.0
 
 
 class Resumed:
-    """A crawl of many attempts, each in a process of its own as far as it can tell."""
+    """A crawl resumed over many attempts, each of which behaves like a new process."""
 
     def __init__(self, clock: TestClock, **plan: Any) -> None:
         self.clock = clock

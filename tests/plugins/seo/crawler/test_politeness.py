@@ -1,4 +1,4 @@
-"""What a server sees of the crawler's manners. Time is the test's own: nobody waits."""
+"""Crawler politeness as a server observes it. The clock is simulated, so nothing waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading pages, encodings, sitemaps, robots.txt and llms.txt, whatever is in them."""
+"""Parsing pages, encodings, sitemaps, robots.txt and llms.txt, whatever they contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every check of a whole site: the good site passes it, and one with the fault does not. All are crawled for real."""
+"""Site checks: the good site passes each, and a site with the fault fails it. All sites are really crawled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATHS = ("/", "/bees", "/wood", "/clay")
 
 
 def home(*links: str, **change: Any) -> Pages:
-    """Return a first page with more links."""
+    """Return a home page with additional links."""
     return {"/": page("/", *PATHS, *links, **change)}
 
 
@@ -61,7 +61,7 @@ def alternates(path: str, **languages: str) -> Pages:
 
 
 def twin(path: str, **same: str) -> Pages:
-    """Return a page that has something of `/bees`."""
+    """Return a page that shares some parts with `/bees`."""
     bees = page("/bees").body
     own = page(path).body
     assert isinstance(bees, str)
@@ -170,7 +170,7 @@ FAULTS: dict[str, Change] = {
 }
 
 ELSEWHERE = {"http_not_redirected", "host_variants"}
-"""These need another server or a site on port 443; they have tests of their own."""
+"""These need another server or a site on port 443; they are tested separately."""
 
 
 def test_every_check_has_its_fault_here() -> None:

@@ -1,4 +1,4 @@
-"""A site of a thousand pages: all are read, none is kept, and a crawl that was killed goes on."""
+"""A site of a thousand pages: all are read, none is kept in memory, and a killed crawl resumes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sites import Answers, Reply, Site, TestClock, World, good_site, page, site
 
 PAGES = 1000
 PADDING = "<!-- " + "x" * 60_000 + " -->"
-"""A page that is kept would be seen in the memory."""
+"""Makes pages large, so that retained ones show up in memory use."""
 
 
 def thousand() -> dict[str, Reply | Answers]:
@@ -30,7 +30,7 @@ def thousand() -> dict[str, Reply | Answers]:
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process holds."""
+    """Return the resident memory of this process in bytes."""
     fields = Path("/proc/self/statm").read_text("ascii").split()
     return int(fields[1]) * 4096
 
@@ -74,7 +74,7 @@ async def test_a_thousand_pages_with_all_checks_and_flat_memory(world: World) ->
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert 20 < len(progress) < 110
-    # The pages that came between these two would have been 42 MB.
+    # The pages between these two measurements would take 42 MB.
     assert memory[PAGES] - memory[300] < 16_000_000
 
 
@@ -87,7 +87,7 @@ async def test_the_page_cap_ends_a_crawl(world: World) -> None:
 
 
 class Killed(Exception):
-    """The process ends here."""
+    """Simulates the end of the process."""
 
 
 def small() -> dict[str, Reply | Answers]:
@@ -97,7 +97,7 @@ def small() -> dict[str, Reply | Answers]:
 
 
 class Store:
-    """What a plugin keeps in its tables: records by address, and the last checkpoint, as JSON text."""
+    """A plugin's tables: records by URL, and the last checkpoint, as JSON."""
 
     def __init__(self, die_after: int | None = None) -> None:
         self.pages: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The engine's other questions: one live page, links, llms.txt, the score."""
+"""The engine's other functions: one live page, links, llms.txt, the score."""
 
 from __future__ import annotations
 

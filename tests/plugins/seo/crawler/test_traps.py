@@ -1,4 +1,4 @@
-"""Sites that make addresses or bytes without end, or lie about what they send. The crawl ends, and says why."""
+"""Crawler traps: sites with endless URLs or bytes, or with false headers. The crawl ends and reports why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def zipped(content: bytes) -> Reply:
 
 
 async def calendar(visit: Visit) -> None:
-    """Answer with a month, and links to the ones around it, a year and ten years away."""
+    """Respond with a calendar page of a month, and links to others between a month and ten years away."""
     if not visit.target.startswith("/calendar/"):
         await visit.answer(b"", status="404 Not Found")
         return

@@ -1,4 +1,4 @@
-"""One spelling for every address."""
+"""URL normalisation: one spelling for each URL."""
 
 import pytest
 from hypothesis import example, given

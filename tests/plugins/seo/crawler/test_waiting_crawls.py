@@ -1,4 +1,4 @@
-"""A site that is slow on purpose does not hold a place for background jobs."""
+"""A deliberately slow site does not hold a place for background jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole crawl, from robots.txt to the score."""
+"""A complete crawl, from robots.txt to the score."""
 
 from .sites import World, crawl, good_site
 

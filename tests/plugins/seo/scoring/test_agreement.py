@@ -1,4 +1,4 @@
-"""Article checks agree with the analysis of Yoast SEO, but where it is explained why they do not."""
+"""Article checks agree with Yoast SEO's analysis, except where a difference is explained."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .test_languages import SAMPLES, article, long_body
 HERE: Final = Path(__file__).parent
 PAGE: Final = DOCS / "explanation/agreement-with-yoast.md"
 FLOOR: Final = 96.0
-"""Percent of the pairs of an article and a check, where both judge, on which the two agree."""
+"""Minimum agreement in percent, over all pairs of an article and a check that both tools judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two verdicts on an article that are not the same."""
+    """A pair of verdicts on the same article."""
 
     article: str
     check: str
@@ -37,14 +37,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What both say of the same articles, by name."""
+    """Both tools' verdicts on the same articles, by name."""
 
     articles: Mapping[str, ScoringArticle]
     ours: Mapping[str, ScoringReport]
     yoast: Mapping[str, YoastVerdicts]
 
     def pairs(self) -> Iterator[Difference]:
-        """Yield both verdicts wherever both judge, the same or not."""
+        """Yield each pair of verdicts that both tools give, equal or not."""
         for name, report in self.ours.items():
             by_check = self.yoast[name].by_check
             for one in report.checks:
@@ -52,12 +52,12 @@ class Opinions:
                     yield Difference(name, one.id, str(one.status), by_check[one.id])
 
     def differences(self) -> list[Difference]:
-        """Return the pairs that are not the same."""
+        """Return the pairs with different verdicts."""
         return [one for one in self.pairs() if one.ours != one.yoast]
 
 
 def articles() -> dict[str, ScoringArticle]:
-    """Return our own articles in seven languages, good ones and bad ones."""
+    """Return sample articles in seven languages, good and bad."""
     found = {code: article(code) for code in SAMPLES}
     found["starter"] = GOOD
     found["bread"] = replace(
@@ -76,7 +76,7 @@ def articles() -> dict[str, ScoringArticle]:
 
 @pytest.fixture(scope="module")
 def opinions() -> Opinions:
-    """Return what both say of all articles."""
+    """Return both tools' verdicts on all articles."""
     known = articles()
     yoast = yoast_verdicts(known)
     return Opinions(known, {name: score(one) for name, one in known.items()}, yoast)
@@ -121,7 +121,7 @@ def test_transition_words_are_counted_like_yoast_seo_does(opinions: Opinions) ->
 
 
 def transitions_more(opinions: Opinions) -> dict[str, float]:
-    """Return by how many percentage points our share of sentences with a transition is above that of Yoast SEO."""
+    """Return by how many percentage points our share of sentences with transitions exceeds Yoast SEO's, by article."""
     found = {}
     for name, report in opinions.ours.items():
         value = next(one.value for one in report.checks if one.id == "transition_words")
@@ -145,7 +145,7 @@ def test_the_page_has_every_disagreement_and_the_share_of_each_check(opinions: O
 
 
 def tables(opinions: Opinions) -> str:
-    """Render the share of each check, and every disagreement, as Markdown."""
+    """Render the agreement of each check, and every disagreement, as Markdown."""
     pairs, differences = list(opinions.pairs()), opinions.differences()
     both, apart = Counter(one.check for one in pairs), Counter(one.check for one in differences)
     languages = Counter(one.language for one in opinions.articles.values())

@@ -1,4 +1,4 @@
-"""What is read of Markdown and HTML."""
+"""Parsing Markdown and HTML for scoring."""
 
 from __future__ import annotations
 

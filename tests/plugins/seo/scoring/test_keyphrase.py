@@ -1,4 +1,4 @@
-"""Finding a keyphrase: inflected, in another order, with synonyms, in any script."""
+"""Keyphrase matching: inflected, reordered, with synonyms, in any script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of languages: syllables, passives, transitions, stems, sentences and words."""
+"""Language data: syllables, passives, transitions, stems, sentences and words."""
 
 from __future__ import annotations
 

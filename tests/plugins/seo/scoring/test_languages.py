@@ -1,4 +1,4 @@
-"""Real articles in seven languages: the score moves as an editor would move it."""
+"""Real articles in seven languages: the score reacts as an editor would expect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXTS: Final = Path(__file__).parent / "texts"
 
 
 class Sample(NamedTuple):
-    """An article's metadata, and sentences that spoil it."""
+    """An article's metadata, and sentences that degrade the article."""
 
     keyphrase: str
     title: str
@@ -85,7 +85,7 @@ LONG: Final = "sourdough-bread.md"
 
 
 def article(code: str) -> ScoringArticle:
-    """Return the article of a language."""
+    """Return the sample article of a language."""
     sample = SAMPLES[code]
     return ScoringArticle(
         body=(TEXTS / f"{code}.md").read_text("utf-8"),
@@ -144,7 +144,7 @@ def test_passive_prose_costs_its_check_and_shows_the_sentences(code: str) -> Non
     assert lost(before, after) == {"passive_voice"}
     assert (after.groups["readability"].score or 0) < (before.groups["readability"].score or 0)
     shown = next(one.evidence for one in after.checks if one.id == "passive_voice")
-    # The article itself may hold one, which comes first.
+    # The article itself may contain one, which comes first.
     assert SAMPLES[code].passive.split(". ")[0] in {piece.text.rstrip(".") for piece in shown}
 
 
@@ -176,7 +176,7 @@ def test_a_wrong_language_tag_is_seen(code: str) -> None:
 
 
 def long_body() -> str:
-    """Return a text of 1,500 words and more, divided as an editor would."""
+    """Return a text of at least 1,500 words, divided as an editor would."""
     return (TEXTS / LONG).read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Any article gives a report, in bounded time."""
+"""Any article gets a report, in bounded time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pressroom_seo.scoring import (
 )
 from support.sizes import examples
 
-ANY_TEXT = st.text(st.characters(), max_size=60)  # lone surrogates too
+ANY_TEXT = st.text(st.characters(), max_size=60)  # including lone surrogates
 PIECES = st.sampled_from(
     [
         "# ", "## ", "- ", "> ", "1. ", "|a|b|\n|-|-|\n", "```\n", "`", "*", "**", "_", "[a](/b)", "[", "](", "![x](y)",
@@ -177,7 +177,7 @@ def _filled(piece: str) -> str:
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.timeout(60)
 def test_two_megabytes_of_markdown_are_read_in_bounded_time(name: str) -> None:
-    """The bound is the timeout of a test: without one these take from minutes to days."""
+    """The test timeout is the bound: without limits in the code, these take from minutes to days."""
     report = score(ScoringArticle(body=_filled(BOMBS[name]), title="t", keyphrase="fox", language="en"))
     assert 0 <= report.score <= 100
 

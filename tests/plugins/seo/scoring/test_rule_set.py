@@ -1,4 +1,4 @@
-"""The rule set by numbers: what each check weighs, and its limits. A change here changes everybody's scores."""
+"""The rule set in numbers: the weight and limits of each check. A change here changes everybody's scores."""
 
 from __future__ import annotations
 

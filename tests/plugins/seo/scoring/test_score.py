@@ -1,4 +1,4 @@
-"""The score: how it is counted, its gates, and whether it agrees with what an editor would say."""
+"""The score: its calculation, its gates, and whether it agrees with an editor's judgement."""
 
 from __future__ import annotations
 

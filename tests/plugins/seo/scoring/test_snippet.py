@@ -1,4 +1,4 @@
-"""How a search result looks."""
+"""Search result previews."""
 
 from __future__ import annotations
 

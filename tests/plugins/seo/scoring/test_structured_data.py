@@ -1,4 +1,4 @@
-"""Building and validating structured data."""
+"""Generating and validating structured data."""
 
 from __future__ import annotations
 

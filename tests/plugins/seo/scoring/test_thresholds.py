@@ -1,4 +1,4 @@
-"""Every check at its limits: the last value that is good, the first that is not."""
+"""Check thresholds: the last good value and the first bad one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def english(body: str = "", **fields: Any) -> ScoringArticle:
 
 
 def text_of(words: int, uses: int, *, use: str = PHRASE, every: int = 20) -> str:
-    """Return so many words of text, of which the keyphrase is used so often, a sentence each."""
+    """Return `words` words of text that use the keyphrase `uses` times, each in its own sentence."""
     plain = filler(words - len(use.split()) * uses, sentence=every).split(". ")
     for number in range(uses):
         plain.insert((number * len(plain)) // max(1, uses), use.capitalize())
@@ -37,7 +37,7 @@ def text_of(words: int, uses: int, *, use: str = PHRASE, every: int = 20) -> str
 
 
 def spread(*stretches: int) -> str:
-    """Return stretches of text with the keyphrase between them."""
+    """Return stretches of text of these lengths, separated by the keyphrase."""
     return " Sourdough starter. ".join(filler(words) for words in stretches)
 
 
@@ -46,7 +46,7 @@ def paragraphs(*sizes: int) -> str:
 
 
 def title_of(pixels: float) -> str:
-    """Return a title that is exactly so wide, which its narrow letters allow to a part of a pixel."""
+    """Return a title of this width, to within 0.6 pixels: narrow letters fill the remainder."""
     for wide in range(int(pixels / 14.4) + 1, 0, -1):
         rest = pixels - pixel_width("H" * wide, 20)
         narrow = round(rest / pixel_width("i", 20))

@@ -1,4 +1,4 @@
-"""The reference page of the site checks, made from the checks themselves. Run it to write the page anew."""
+"""Generate the reference page of the site checks from the checks themselves. Run this module to rewrite the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ that is found there; [how a site is crawled](../explanation/crawling.md) explain
 
 
 def checks_page() -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     loss = ", ".join(f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
     lines = [_HEAD.format(loss=loss)]
     for group, checks in groupby(sorted(CRAWL_CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):

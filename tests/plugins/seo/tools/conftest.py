@@ -1,4 +1,4 @@
-"""A running server with the SEO plugin, on SQLite and on PostgreSQL, and sites on this machine for it to look at."""
+"""A running server with the SEO plugin, on SQLite and on PostgreSQL, and local sites for it to check."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _numbers = count(1)
 
 
 class LocalSite(Site):
-    """A site at an address of this machine, by plain http."""
+    """A site on 127.0.0.1, served over plain HTTP."""
 
     @property
     def origin(self) -> str:
@@ -52,7 +52,7 @@ class LocalSite(Site):
 
 @contextmanager
 def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
-    """Serve a site from a thread of its own."""
+    """Serve a site from a separate thread."""
     site, loop = LocalSite(pages), asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()
 
@@ -65,7 +65,7 @@ def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
         for task in unfinished:
             task.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)
-        await asyncio.sleep(0)  # what was aborted is closed in the next turn of the loop
+        await asyncio.sleep(0)  # aborted connections are closed in the next iteration of the loop
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
@@ -79,7 +79,7 @@ def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
 
 
 async def migrate(compiled: LoadedApp) -> None:
-    """Make the tables of a database that is not the server's own file."""
+    """Create the tables in a database that is not the server's own file."""
     database = SqlDatabase(compiled.settings)
     await database.open()
     try:
@@ -90,7 +90,7 @@ async def migrate(compiled: LoadedApp) -> None:
 
 @pytest.fixture(scope="package", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests share: one on SQLite, one on PostgreSQL."""
+    """Return a shared host: one on SQLite, one on PostgreSQL."""
     folder = tmp_path_factory.mktemp("seo")
     with databases.database_config(request.param, folder) as storage:
         settings = settings_for_test({**CONFIG, "storage": storage}, folder)
@@ -120,7 +120,7 @@ def content_of(host: RunningHost) -> PluginContext:
 
 
 def wait_until_live(client: ToolClient, content_id: str) -> None:
-    """Return once an article is published."""
+    """Wait until an article is published."""
     posts = content_services(client.host.host.compiled.plugins.contexts["seo"]).publications
 
     async def live() -> None:
@@ -132,7 +132,7 @@ def wait_until_live(client: ToolClient, content_id: str) -> None:
 
 
 def connect(client: ToolClient, url: str, platform: str = "wordpress") -> str:
-    """Connect a website and return its id."""
+    """Connect a website and return its ID."""
     websites = Websites(content_of(client.host))
     website = client.host.run(websites.add(client.user_id, platform, name="Site", url=url, credential={}))
     return website.id

@@ -1,4 +1,4 @@
-"""The SEO plugin with its database, queue and fetcher, and nothing else of a host: quick to start."""
+"""The SEO plugin with its database, queue and fetcher, and nothing else of a host, which starts quickly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.publishing_world import services
 
 
 def configuration(storage: dict[str, Any], **seo: Any) -> dict[str, Any]:
-    """Return what the TOML file would hold."""
+    """Return the equivalent of a TOML configuration file."""
     return {
         "plugins": {"content": {}, "seo": {"config": {"own_hosts": ["127.0.0.1"], **seo}}},
         "storage": {name: str(value) for name, value in storage.items()},
@@ -24,6 +24,6 @@ def configuration(storage: dict[str, Any], **seo: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def world(settings: Settings) -> AsyncIterator[PluginContext]:
-    """Give the plugin's context, in a process that runs no jobs."""
+    """Yield the plugin's context in a process that runs no jobs."""
     async with services(LoadedApp(settings), works=False) as contexts:
         yield contexts["seo"]

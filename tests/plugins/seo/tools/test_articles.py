@@ -1,4 +1,4 @@
-"""Articles and pages, judged through the endpoint that AI clients use."""
+"""Article and page checks through the MCP endpoint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTS = ("images", "duplicates", "links", "voice", "snippet")
 
 
 def write(client: ToolClient, **fields: Any) -> dict[str, Any]:
-    """Store an article."""
+    """Create an article with text and a keyphrase."""
     return client.data("create_content", **{"title": "Honey bees", "body": BODY, "keyphrase": "honey bees", **fields})
 
 
@@ -112,7 +112,7 @@ def test_any_text_is_judged(ada: ToolClient, body: str) -> None:
 
 
 def included(client: ToolClient, name: str, **arguments: Any) -> dict[str, Any]:
-    """Return a part of the check of an article."""
+    """Return one included part of an article check."""
     part: dict[str, Any] = client.data("check_blog_seo", **arguments, include=[name])[name]
     return part
 

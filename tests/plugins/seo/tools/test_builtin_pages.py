@@ -1,4 +1,4 @@
-"""Pages of the built-in site are no false alarm: what `check_page_seo` says of them is so."""
+"""Pages of the built-in site cause no false alarms in `check_page_seo`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .conftest import wait_until_live
 
 BODY: Final = "\n".join(line for line in GOOD_BODY.splitlines() if not line.startswith("!["))
 ON_LOOPBACK: Final = {"not_https", "form_insecure"}
-"""What is wrong with a server that tests start, and with none that is reached from outside."""
+"""Faults of a server started by tests that a publicly reachable one does not have."""
 
 
 def _wrong(ada: ToolClient, url: str) -> set[str]:
@@ -34,7 +34,7 @@ def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_a
         [post] = ada.data("list_publications", content_id=made["content_id"])["publications"]
         urls.append(post["url"])
 
-    # Its one image was left out, and with it a mention of the keyphrase.
+    # Its only image was left out, and with it a mention of the keyphrase.
     assert _wrong(ada, urls[0]) == {*ON_LOOPBACK, "keyphrase_distribution"}
 
     home = ada.data("check_page_seo", url=urls[0].rpartition("/")[0])

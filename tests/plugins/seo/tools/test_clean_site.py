@@ -1,4 +1,4 @@
-"""What the SEO tools tell others to fix, the built-in site does right itself: behind TLS they find nothing on it."""
+"""The built-in site follows the SEO tools' own advice: behind TLS they find no issues on it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def minutes(steps: int) -> float:
 
 @pytest.fixture(scope="module")
 def behind_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHost, str]]:
-    """Return a host and its public URL: https, through nginx as the documentation configures it."""
+    """Yield a host and its public HTTPS URL, served through nginx as documented."""
     folder, port, authority = tmp_path_factory.mktemp("clean"), free_port(), Authority()
     url = f"https://127.0.0.1:{port}"
     config = {**CONFIG, "base_url": url, "server": {"trusted_proxies": 1}}
@@ -57,7 +57,7 @@ def behind_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Runni
 
 
 def _issues(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the evidence of each issue, but for slow answers: the machine may be busy."""
+    """Return the evidence of each issue, except slow responses: the machine may be busy."""
     return {one["check_id"]: one["evidence"] or one["sample_urls"] for one in report["issues"] if not _is_slow(one)}
 
 
@@ -74,7 +74,7 @@ def _image(color: str) -> bytes:
 def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
     _, head, text = (ARTICLES / f"{name}.md").read_text().split("+++\n", 2)
     fields = tomllib.loads(head)
-    # What links to is not reachable from everywhere that tests run.
+    # Link targets are not reachable everywhere that tests run.
     body = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
     made = ada.data(
         "create_content",
@@ -134,7 +134,7 @@ TRANSLATED: Final = (
 
 
 def _grown_blog(ada: ToolClient, website: str) -> list[str]:
-    """Fill a site with what a blog has after some time, and return the URLs of its posts."""
+    """Fill a site like a blog that has grown for some time, and return the URLs of its posts."""
     urls = []
     for number, thing in enumerate(THINGS):
         made = ada.data(

@@ -1,4 +1,4 @@
-"""A crawl goes on from its checkpoint where the process that worked on it was killed."""
+"""A crawl resumes from its checkpoint after its process is killed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .crawl_world import configuration, world
 PAGES = 100
 CHECKPOINT = 50
 IN_FLIGHT = 4
-"""Pages of a site that a crawl asks for at once."""
+"""Maximum number of concurrent requests of a crawl."""
 
 
 def large_site() -> dict[str, Any]:
-    """Return a site whose pages link to the next ones."""
+    """Return a site whose pages each link to the next ones."""
     paths = [f"/page-{number}-{chr(97 + number % 26) * (1 + number // 26)}" for number in range(PAGES)]
     pages: dict[str, Any] = {**good_site(), "/sitemap.xml": Reply("", "404 Not Found")}
     pages["/"] = page("/", *paths[:40])
@@ -73,14 +73,14 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str,
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
-    """Return what starts processes that crawl."""
+    """Return a forker that starts processes which crawl."""
     with forker(tmp_path_factory.mktemp("processes")) as running:
         yield running
 
 
 @contextmanager
 def worker(processes: Forker, config: dict[str, Any], folder: Path) -> Iterator[None]:
-    """Have a process that crawls, and kill it in the end."""
+    """Run a process that crawls, and stop it at the end."""
     with processes.workers(config, folder) as running:
         running.start()
         yield
@@ -117,7 +117,7 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
                 whole = await _finished(crawls, again.id)
 
             assert max(first.values()) == 1
-            # What the killed process had asked for last may be counted with the next one.
+            # The last requests of the killed process may be counted with the next one.
             assert second.total() - len(second) <= IN_FLIGHT
             assert len(first | second) == PAGES
             assert len(first & second) <= len(first) - CHECKPOINT + IN_FLIGHT

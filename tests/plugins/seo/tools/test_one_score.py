@@ -1,4 +1,4 @@
-"""A version of an article has one score: in every tool, on every page, whatever happens around it."""
+"""A version of an article has one score: in every tool and on every page, under all circumstances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELDS: Mapping[str, Any] = {
     "author": "A",
     "canonical_url": "https://example.org/original",
 }
-"""What only some tools might know: a slug made from the title, code, an author, links, a canonical URL."""
+"""Fields that only some tools might consider: a slug made from the title, code, an author, links, a canonical URL."""
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def browser(ada: ToolClient) -> Iterator[BrowserWithoutScreen]:
 
 
 def everywhere(client: ToolClient, browser: BrowserWithoutScreen, content_id: str) -> dict[str, tuple[int, int]]:
-    """Return the score and the number of words that each tool and each page shows for a stored article."""
+    """Return the score and word count of a stored article, as each tool and each page shows them."""
     seen: dict[str, tuple[int, int]] = {}
-    # The list and the pages come first: no check may be what brings them up to date.
+    # The list and the pages come first: they must be up to date without a check.
     item = next(one for one in client.data("list_content")["items"] if one["content_id"] == content_id)
     seen["list_content"] = item["score"], item["word_count"]
     content = client.data("get_content", content_id=content_id)["content"]
@@ -89,7 +89,7 @@ def test_a_version_has_one_score_everywhere_and_always(
     assert (around["title_unique"]["status"], around["title_unique"]["weight"]) == ("bad", 0)
     assert around["markdown_twin"]["status"] == "good"
 
-    # A new version that differs only in what is not scored: the same score, and no delta.
+    # A new version that differs only in fields without influence on the score: the same score, and a delta of 0.
     changed = ada.data("update_content", content_id=content_id, expected_version=1, fields={"tags": ["bees"]})
     assert (changed["seo"]["score"], changed["seo"]["delta"]) == (wanted[0], 0)
     assert _same(everywhere(ada, browser, content_id), wanted)

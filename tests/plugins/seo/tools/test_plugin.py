@@ -1,4 +1,4 @@
-"""What the plugin says of itself, and the page that is made from its checks."""
+"""The plugin's declaration, and the reference page generated from its checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of whole websites, as an AI client asks for them."""
+"""Reports on whole websites, as an AI client requests them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .conftest import connect, content_of, serving
 
 
 def wait_for(client: ToolClient, job_id: str, seconds: float = 60) -> dict[str, Any]:
-    """Return a job that is over."""
+    """Wait until a job has finished, and return its status."""
     jobs = content_of(client.host).services.jobs
 
     async def over() -> None:
-        # Asking through the tool would take most of what a crawl leaves of the processor.
+        # Polling through the tool would take most of the CPU time that a crawl leaves.
         async with asyncio.timeout(seconds):
             while (await jobs.status(job_id)).state in ("queued", "running"):  # noqa: ASYNC110 - it is in a database
                 await asyncio.sleep(0.05)
@@ -37,7 +37,7 @@ def crawl(client: ToolClient, website_id: str) -> dict[str, Any]:
 
 
 def flawed_site() -> dict[str, Any]:
-    """Return a site with a few things wrong."""
+    """Return a site with a few faults."""
     paths = ("/", "/bees", "/wood", "/clay")
     return {
         **good_site(),
@@ -195,7 +195,7 @@ def test_the_trend_says_what_changed(ada: ToolClient) -> None:
         assert second["trend"]["fixed"]
         assert [one["score"] for one in second["history"]] == [second["score"], first["score"]]
         same = crawl(ada, website)
-        steady = {"slow_answer"}  # the machine may be busy
+        steady = {"slow_answer"}  # depends on how busy the machine is
         assert set(same["trend"]["new"]) | set(same["trend"]["fixed"]) <= steady
         pages["/bees"] = page("/bees", "/", replace={"<title>A long story of the bees and its making</title>": ""})
         worse = crawl(ada, website)

@@ -1,4 +1,4 @@
-"""Parts of an article's check that other plugins offer."""
+"""Parts of an article check that other plugins contribute."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_plugin_adds_a_part_and_its_faults_cost_nobody_the_rest(tmp_path: Path
         assert "Shouting: nothing to fix." in calm["content"][0]["text"]
         assert "update_content" in ada.refusal("check_blog_seo", content_id=empty, include=["shouting"])
         assert "create_content" in ada.refusal("check_blog_seo", article={"body": "x"}, include=["shouting"])
-        # Without the images plugin there is nothing to look at images with; no part can replace the score.
+        # Without the images plugin there is no image review; no part can replace the score.
         for name in ("images", "score"):
             assert "include.0" in ada.refusal("check_blog_seo", content_id=loud, include=[name])
 

@@ -1,4 +1,4 @@
-"""Crawls that wait for a busy site, and what is forgotten with a website; on SQLite and on PostgreSQL."""
+"""Crawls that wait for a busy site, and data deleted with a website, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PATHS = [f"/page-{number}-{chr(97 + number)}" for number in range(12)]
 
 @dataclass
 class Attempt:
-    """One attempt at a job, without a queue around it."""
+    """One attempt at a job, without a queue."""
 
     id: str
     payload: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Attempt:
 
 
 class BusySite:
-    """A site whose pages answer 503 once some were read, until it is free."""
+    """A site whose pages return 503 after the first `after` pages, until it is free."""
 
     def __init__(self, after: int, wait: str) -> None:
         self.left, self.wait, self.free = after, wait, False
@@ -85,7 +85,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def config(kind: str, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Return a configuration with a database of the test's own."""
+    """Yield a configuration with a separate database."""
     with databases.database_config(kind, tmp_path) as storage:
         yield configuration(storage)
 
@@ -99,7 +99,7 @@ def shared_settings(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def plugin(shared_settings: Settings) -> AsyncIterator[PluginContext]:
-    """Give the plugin's context, which tests share; nobody works on its jobs but they."""
+    """Yield the shared plugin context; only the tests work on its jobs."""
     async with world(shared_settings) as context:
         yield context
 
@@ -111,7 +111,7 @@ async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> 
 
 
 async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) -> dict[str, Any]:
-    """Do a job of a kind once, as a worker would."""
+    """Run a job of a kind once, as a worker would, and return its result."""
     run = next(job.run for job in jobs(plugin) if job.kind == kind)
     payload: Mapping[str, Any] = {}
     if row is not None:
