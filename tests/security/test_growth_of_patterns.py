@@ -1,4 +1,4 @@
-"""A stranger's text cannot stop the server in a regular expression: while one runs, no other thread does."""
+"""Running time of regular expressions on untrusted text: while one runs, no other thread does."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from support.growth import Found, grows, hostile, patterns, repeats_a_group_possessively, room_of, rooms
 
 LOOK, MEASURE = 2_000, 8_000
-"""Characters of a text that is tried, and of one whose time is measured."""
+"""Length of the text in a first trial, and of one that is measured, in characters."""
 
 LONG = 0.001
-"""Seconds of CPU from which on a pattern that is tried is measured: in a line, it takes a tenth of it."""
+"""CPU seconds in the trial above which a pattern is measured; a linear pattern takes a tenth of this."""
 
 
 @pytest.mark.parametrize("room", rooms())
@@ -24,7 +24,7 @@ def test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(room: str) -
 
 
 def growth(found: Found) -> str:
-    """Return how the time of a pattern grows where twice the text takes over three times as long, else nothing."""
+    """Return how a pattern's time grows if twice the text takes over three times as long, else an empty string."""
     work = _uses(found)
     for start, repeated in hostile(found.pattern):
         text = _text(found.pattern, start, repeated)
@@ -36,9 +36,9 @@ def growth(found: Found) -> str:
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Before Python 3.11.5, what follows such a repeat begins at the wrong place (python/cpython issue 106052).
+    """Before Python 3.11.5, a pattern after such a repeat starts matching at a wrong position (python/cpython issue 106052).
 
-    `(?>(?:…)*)` means the same, and is right everywhere.
+    `(?>(?:…)*)` is equivalent and correct in every version.
     """
     wrong = [found.where for found in patterns() if repeats_a_group_possessively(found.pattern)]
     assert wrong == []

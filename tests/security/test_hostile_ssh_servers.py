@@ -1,4 +1,4 @@
-"""A server of SSH may be anybody's: what it sends ends in time, fills no memory and keeps nobody else waiting."""
+"""Hostile SSH servers: whatever they send, a connection ends in time, uses bounded memory and delays nobody else."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def site_at(port: int, fetcher: GuardedFetcher) -> Site:
 
 
 async def error_of(port: int, fetcher: GuardedFetcher) -> SiteError:
-    """Return what reading raises."""
+    """Return the error that reading raises."""
     with pytest.raises(SiteError) as caught:
         await site_at(port, fetcher).read("content/posts/tea.md")
     assert caught.value.message.startswith(f"git at 127.0.0.1:{port}")
@@ -63,7 +63,7 @@ async def error_of(port: int, fetcher: GuardedFetcher) -> SiteError:
     return caught.value
 
 
-# Before anybody has signed in.
+# Before authentication.
 
 
 async def say_nothing(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
@@ -142,14 +142,14 @@ async def test_what_is_sent_before_the_sign_in_ends_with_an_error(
         monkeypatch.setattr(ssh, "_SECONDS", 0.2)
     async with serving(serve) as port:
         assert isinstance(await error_of(port, fetcher), SiteUnavailable | SiteRefused)
-        with pytest.raises(SiteError) as caught:  # nothing was pushed, and that is known
+        with pytest.raises(SiteError) as caught:  # nothing was pushed, and the error says so
             await site_at(port, fetcher).create(Post("m", "T", "t", "<p>a</p>", "a"))
         assert not isinstance(caught.value, UnknownOutcome)
 
 
 async def test_a_packet_of_any_length_fills_no_memory(fetcher: GuardedFetcher) -> None:
     async with serving(an_endless_packet) as port:
-        await error_of(port, fetcher)  # what is loaded and made once
+        await error_of(port, fetcher)  # one-time imports and caches
         tracemalloc.start()
         try:
             error = await error_of(port, fetcher)
@@ -160,11 +160,11 @@ async def test_a_packet_of_any_length_fills_no_memory(fetcher: GuardedFetcher) -
     assert peak < 4_000_000
 
 
-# Behind a sign-in that it accepts.
+# After a successful authentication.
 
 
 class Anybody(asyncssh.SSHServer):
-    """Lets everybody in."""
+    """Accepts every user."""
 
     def begin_auth(self, username: str) -> bool:
         return False
@@ -172,7 +172,7 @@ class Anybody(asyncssh.SSHServer):
 
 @asynccontextmanager
 async def git_server(process: Process, **options: Any) -> AsyncIterator[int]:
-    """Serve commands with a function, over SSH; yield the port."""
+    """Serve SSH commands with a function; yield the port."""
     async with asyncssh.listen(
         "127.0.0.1",
         0,
@@ -288,7 +288,7 @@ async def test_a_server_that_takes_next_to_nothing_at_once_is_sent_nothing(fetch
 
 
 class Talkative(Anybody):
-    """Sends messages that nobody asked for, without end."""
+    """Sends endless unsolicited messages."""
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._conn = conn
@@ -311,7 +311,7 @@ async def test_messages_without_end_are_an_error(fetcher: GuardedFetcher) -> Non
 
 
 async def push_to(port: int, fetcher: GuardedFetcher) -> SiteError:
-    """Return what writing raises."""
+    """Return the error that writing raises."""
     with pytest.raises(SiteError) as caught:
         await site_at(port, fetcher).create(Post("m", "T", "t", "<p>a</p>", "a"))
     return caught.value

@@ -1,4 +1,4 @@
-"""Files of an attacker, sent to links for uploads: each is refused with a reason or kept as the image that it is."""
+"""Malicious files sent to upload links: each is refused with a reason, or stored as the image it is."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def chunk(name: bytes, content: bytes) -> bytes:
 
 
 def png(width: int, height: int, *chunks: bytes, data: bytes = b"") -> bytes:
-    """Return a PNG file of one bit for each pixel that says it is so large, whatever `data` holds."""
+    """Return a PNG file with one bit per pixel whose header claims this size, whatever `data` contains."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + head + b"".join(chunks) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
 def black(width: int, height: int) -> bytes:
-    """Return the data of a black image, a thousandth of its pixels."""
+    """Return the compressed data of a black image, about a thousandth of the raw size."""
     return zlib.compress(bytes((width + 7) // 8 + 1) * height, 9)
 
 
 def with_text(length: int) -> bytes:
-    """Return a small image with a compressed comment that is this long."""
+    """Return a small image with a compressed comment of this length."""
     comment = b"Comment\x00\x00" + zlib.compress(bytes(length), 9)
     return png(8, 8, chunk(b"zTXt", comment), data=black(8, 8))
 
 
 def with_profile(length: int) -> bytes:
-    """Return a small image with a compressed colour profile that is this long."""
+    """Return a small image with a compressed colour profile of this length."""
     return png(8, 8, chunk(b"iCCP", b"p\x00\x00" + zlib.compress(bytes(length), 9)), data=black(8, 8))
 
 
@@ -62,7 +62,7 @@ def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
 
 
 def scans(number: int) -> bytes:
-    """Return a progressive JPEG whose last scan comes again and again: each takes a decoder as long as the whole."""
+    """Return a progressive JPEG that repeats its last scan: decoding each takes as long as the whole image."""
     whole = image("JPEG", (1000, 1000), progressive=True)
     last = whole.rindex(b"\xff\xda")
     return whole[:last] + whole[last:-2] * number + whole[-2:]

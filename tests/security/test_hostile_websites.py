@@ -1,4 +1,4 @@
-"""A website that belongs to an attacker cannot stop the server, nor break what an account sees, with its posts."""
+"""Hostile websites: posts cannot stop the server or break what an account sees."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def client(host: RunningHost) -> Client:
 
 @pytest.fixture(scope="module")
 def websites(client: Client, sites: dict[str, HostileSite]) -> dict[str, str]:
-    """Return the ids of the websites, by their platform."""
+    """Return the website IDs by platform."""
     made: dict[str, str] = {}
     for name, site in sites.items():
         added = client.host.run(
@@ -76,7 +76,7 @@ def websites(client: Client, sites: dict[str, HostileSite]) -> dict[str, str]:
 
 @pytest.fixture(scope="module", params=["wordpress", "ghost"])
 def site(request: pytest.FixtureRequest, sites: dict[str, HostileSite]) -> HostileSite:
-    """Return a website whose posts can be taken over."""
+    """Return a hostile website whose posts can be adopted."""
     return sites[request.param]
 
 
@@ -102,7 +102,7 @@ def _not_here(function: Callable[..., Any]) -> Callable[..., Any]:
 def test_an_attacker_cannot_stop_the_server_with_a_long_body_of_a_post(
     client: Client, site: HostileSite, website: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The patches are of this process alone.
+    # The patches affect only this process.
     for name in ("_passages", "_hash_of", "text_of"):
         monkeypatch.setattr(comparing, name, _not_here(getattr(comparing, name)))
     taken = client.data("import_content", url=site.shows(1), website_id=website)
@@ -269,7 +269,7 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
 
 
 def _synced(client: Client, website: str, most: int) -> JobStatus:
-    """Bring what is on a site into the index, and return how that ended."""
+    """Sync a website into the index, and return the final job status."""
     job = client.data("sync_website_content", website_id=website, max_items=most)["job_id"]
     while True:
         status = client.host.run(client.plugin.services.jobs.status(job))
@@ -289,7 +289,7 @@ def test_an_attackers_endless_list_of_posts_is_read_as_far_as_was_asked(
         assert (status.result or {})["posts"] == 50
     finally:
         site.endless = False
-    # Three pages of posts, one of pages, and the live check of the site.
+    # Three pages of posts, one of pages, and the site's connection check.
     assert site.asked < 10
 
 
@@ -326,7 +326,7 @@ FIELDS = {
     "ghost": ("authors", "codeinjection_foot", "feature_image", "feature_image_caption", "tags", "tiers", "visibility"),
     "devto": ("cover_image", "description", "canonical_url", "user", "organization"),
 }
-"""Fields that a usual post of these sites does not have."""
+"""Fields that a typical post of these sites lacks."""
 
 
 def test_an_attackers_odd_values_in_any_field_are_read_or_refused(any_site: HostileSite) -> None:

@@ -1,4 +1,4 @@
-"""Anybody may ask for the lasting URL of a design, and nobody keeps the server busy with one."""
+"""Permanent URLs of designs: open to anonymous callers, but none can keep the server busy with one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_an_anonymous_caller_cannot_keep_the_server_busy_compressing_a_design(mo
         return usual(text, level)
 
     monkeypatch.setattr(zlib, "compress", compress)
-    # Two letters at random are what takes longest: a second for 250 KB.
+    # Random text of two letters is the slowest to compress: a second for 250 KB.
     text = "".join(random.Random(1).choices("ab", k=250_000))
     signer = DesignSigner(b"a secret of this server")
     for length in (250_000, 20_000):

@@ -1,4 +1,5 @@
-"""Images and search figures: nothing of others by their ids, no markup in pages, no way into the operator's network."""
+"""Images and search figures: IDs of other accounts are useless, pages escape markup, and private networks are unreachable.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ KEY = "SECRETKEY0123456789abcdef"
 
 @pytest.fixture(scope="module")
 def inside() -> Iterator[PlainSite]:
-    """Return what only the operator's machine can reach."""
+    """Run a site that is reachable only from the operator's machine."""
     with plain_site() as running:
         yield running
 
@@ -70,7 +71,7 @@ def own_image(client: Client, name: str = "tea.png") -> str:
 
 
 def calls(website: str, article: str, media: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return calls of all tools of both plugins that name something of an account."""
+    """Return calls of all tools of both plugins that take an ID of an account's data."""
     url = "https://example.com/"
     return [
         ("import_image", {"image_ref": media, "content_id": article, "role": "featured", "alt_text": "Tea"}),
@@ -116,7 +117,7 @@ def test_another_accounts_images_and_figures_do_not_exist(alice: Client, bob: Cl
 )
 def test_ids_that_are_none_are_refused_and_break_nothing(bob: Client, hostile: str) -> None:
     for tool, arguments in calls(hostile, hostile, hostile):
-        if hostile == "\ud800":  # JSON can hold it, HTTP clients do not send it by themselves
+        if hostile == "\ud800":  # JSON can hold it, but HTTP clients do not send it on their own
             continue
         told = bob.refusal(tool, **arguments)
         assert "internal" not in told.lower(), (tool, told)

@@ -1,4 +1,4 @@
-"""A member of an account who wants more than their role gives, and strangers with an invitation that is not theirs."""
+"""Members who try to exceed their role, and outsiders with an invitation that is not theirs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pressroom_routes():
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host with the content plugin and one of third parties, and an operator."""
+    """Return a host with the content plugin, a third-party plugin and an operator."""
     folder: Path = tmp_path_factory.mktemp("site")
     plugin = third_party.write_plugin(folder, SOURCE)
     config = {
@@ -67,7 +67,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def client(host: RunningHost) -> Client:
-    """Return a client of Ada's account, which has an article and a website; each test has an Ada of its own."""
+    """Return a client of Ada's account, with an article and a website; each test has its own Ada."""
     client = client_of(host, f"ada.{next(_numbers)}@example.org")
     client.data("create_content", title="Tea", body="Leaves.")
     client.data("connect_website", platform="builtin", name="Mine")
@@ -86,7 +86,7 @@ def mallory(host: RunningHost) -> User:
 
 @pytest.fixture
 def browser(host: RunningHost, mallory: User) -> Iterator[BrowserWithoutScreen]:
-    """Return Mallory's browser, who works in their own account."""
+    """Return Mallory's browser, working in Mallory's own account."""
     with BrowserWithoutScreen(host) as fresh:
         fresh.enter(host, mallory)
         yield fresh
@@ -94,13 +94,13 @@ def browser(host: RunningHost, mallory: User) -> Iterator[BrowserWithoutScreen]:
 
 @pytest.fixture
 def article(client: Client) -> str:
-    """Return the page of Ada's article."""
+    """Return the path of the page of Ada's article."""
     return f"{ARTICLES}/{client.data('list_content')['items'][0]['content_id']}"
 
 
 @pytest.fixture
 def website(client: Client) -> str:
-    """Return the page of Ada's website."""
+    """Return the path of the page of Ada's website."""
     return f"{WEBSITES}/{client.data('list_websites')['websites'][0]['id']}"
 
 
@@ -109,7 +109,7 @@ def asks_the_owner(page: Page) -> bool:
 
 
 def token_of(browser: BrowserWithoutScreen, path: str) -> str:
-    """Return the token of a form that is posted to a path, with whatever query."""
+    """Return the token of a form whose action is a path, with any query string."""
     (field, *_) = browser.get(path).tree.css(f'form[method=post][action^="{path}"] input[name=csrf]')
     return field.attributes["value"] or ""
 
@@ -119,7 +119,7 @@ def test_a_reader_who_posts_changes_nothing(
 ) -> None:
     make_member(host, ada, mallory, "editor")
     switch(browser, ada)
-    # The forms were opened while Mallory could write.
+    # Mallory opened the forms while still an editor.
     forms = [
         (f"{article}/edit", {"do": "save", "title": "Pwned", "version": "1"}),
         (article, {"do": "trash"}),
@@ -135,7 +135,7 @@ def test_a_reader_who_posts_changes_nothing(
         page = browser.post(path, {**typed, "csrf": tokens[path]})
         assert page.status == 403, path
         assert "to make you an editor" in page.text
-        # What was written is not lost over it.
+        # The submitted text is not lost.
         assert path != NOTE or page.fields(NOTE)["text"] == "a long text"
     assert browser.get(f"{article}/edit").status == 403
     seen = browser.get(article)
@@ -165,7 +165,7 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     csrf = browser.get(JAR).fields(JAR)["csrf"]
     for path in (*OF_OWNER, one, MEMBERS):
         assert browser.post(path, {"csrf": csrf, "action": "revoke-all"}).status in (403, 405), path
-    # Websites are shown; their credentials and settings are the owner's.
+    # Websites are visible, but their credentials and settings belong to the owner.
     for path, typed in (
         (WEBSITES, {"platform": "builtin", "name": "Mallory's"}),
         (website, {"do": "disconnect"}),
@@ -174,7 +174,7 @@ def test_an_editor_writes_and_does_not_reach_the_account(
         (website, {"do": "check"}),
     ):
         assert asks_the_owner(browser.post(path, {**typed, "csrf": token_of(browser, path)})), typed
-    # No link that the owner made lets somebody else enter a credential.
+    # The owner's link does not let another person enter a credential.
     link = client_of(host, ada.email).data("connect_website", platform="wordpress", url="https://a.example")
     assert asks_the_owner(browser.get("/dashboard/connect/" + link["connect_url"].rpartition("/")[2]))
 
@@ -269,10 +269,10 @@ def test_a_form_of_one_account_does_not_act_in_another(
                 continue
             assert short.status == 403
             assert "switched to another account" in short.text
-            # Nothing is lost, and the page says where it would go.
+            # The text is not lost, and the page says which account it would go to.
             assert (long.status, long.fields(NOTE)["text"]) == (403, "mine")
             assert (account.email if account else "your own account") in long.text
-    # Signing out and switching work from every tab, whatever happened in the others.
+    # Signing out and switching accounts work in every tab, whatever happened in the others.
     for _, jar, _ in opened:
         assert browser.post(SWITCH, jar.fields(SWITCH) | {"account": ""}).status == 200
     assert browser.submit(opened[1][1], "/sign-out").path == "/sign-in"
@@ -289,7 +289,7 @@ def test_a_member_of_an_operator_s_account_is_no_operator(
     assert browser.get(users).status == 404
     assert browser.post(users, {"csrf": csrf, "email": "eve@example.net", "plan": "free"}).status in (403, 404)
     assert "/dashboard/users" not in browser.get("/dashboard").html
-    # An operator stays one in whichever account they work.
+    # An operator remains one while working in another account.
     make_member(host, ada, root, "reader")
     with BrowserWithoutScreen(host) as theirs:
         theirs.enter(host, root)
@@ -360,7 +360,7 @@ def test_guesses_of_a_link_are_counted(tmp_path: Path) -> None:
         ada = add_person(host)
         good = invite(host, ada, "reader")
         for _ in range(5):
-            assert stranger.get(good).status == 200  # a link that is good costs nothing
+            assert stranger.get(good).status == 200  # a valid link does not count towards the limit
         guesses = [stranger.get(f"/dashboard/join/{token}").status for token in ("A" * 43, "x", "b" * 43, "c" * 43)]
         assert guesses == [404, 404, 404, 429]
         assert stranger.get(good).status == 429

@@ -1,4 +1,4 @@
-"""Another user of the machine plants files where the server writes, where commands read, and where plugins are."""
+"""Local attackers who plant files where the server writes, commands read, or plugins are loaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compiled(data: Path) -> LoadedApp:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """Return where the server of this process is to write its status."""
+    """Return the path of this process's status file."""
     (tmp_path / FOLDER).mkdir()
     return tmp_path / FOLDER / f"{socket.gethostname()}-{os.getpid()}.json"
 
@@ -93,7 +93,7 @@ def test_the_operator_is_told_of_every_file_that_others_may_change_and_the_serve
 
 @pytest.fixture
 def branding(tmp_path: Path) -> Settings:
-    """Return the settings of an operator with templates and a style sheet that nobody else may change."""
+    """Return settings with templates and a style sheet that nobody else can modify."""
     templates = tmp_path / "look" / "templates"
     (templates / "static").mkdir(parents=True)
     (templates / "base.html").write_text("")

@@ -1,4 +1,4 @@
-"""What sites, providers and analytics answer costs little, breaks nothing, and gets no secret."""
+"""Untrusted responses of sites, providers and analytics: they cost little, break nothing, and receive no secret."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HOSTILE: Mapping[str, Callable[[], bytes]] = {
 
 
 class Answering:
-    """A fetcher to which everything answers the same, and which remembers what was sent."""
+    """A fetcher that gives every request the same response, and records what was sent."""
 
     def __init__(
         self,
@@ -244,9 +244,9 @@ def test_a_usual_sitemap_is_read() -> None:
 @pytest.mark.parametrize(
     ("part", "count", "seconds", "problem"),
     [
-        # All of them are open in the last. A busy machine may need more than the usual time to find that out.
+        # All elements are open within the last one. A busy machine may take longer than usual to detect that.
         ("<p><b id=%d></p>", 25_000, 100.0, "its HTML is nested too deep to be read"),
-        (" a%d=1", 100_000, None, "The page took longer than 5 s to work on;"),  # each is compared with all before it
+        (" a%d=1", 100_000, None, "The page took longer than 5 s to work on;"),  # each is compared with all previous ones
     ],
 )
 async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
@@ -257,7 +257,7 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
     page = f"<p{''.join(part % number for number in range(count))}>".encode()
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers, database=None)
-    # Under https the page's host might be the domain of a built-in site, which the database knows.
+    # With https, the page's host could be the domain of a built-in site, which would need the database.
     plugin = SimpleNamespace(base_url="http://press.example", services=services)
     try:
         found = await verify(cast("PluginContext", plugin), ExpectedPage("https://site.example/post", "A title"))

@@ -1,4 +1,4 @@
-"""Whoever reads what is published cannot keep its owner, or anybody else, from working."""
+"""Anonymous readers of published pages cannot keep the owner, or anybody else, from working."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def test_no_long_post_is_worked_on_in_the_server_itself_for_its_readers(
     def refuse(*_: object) -> None:
         raise AssertionError("a long body is worked on in the server itself")
 
-    monkeypatch.setattr(bodies, "names_in", refuse)  # workers have the function as it is
+    monkeypatch.setattr(bodies, "names_in", refuse)  # workers use the unpatched function
     page = httpx.get(url).text
     assert page.count('loading="lazy"') >= 2_500
     assert httpx.get(url).text == page
 
 
 async def _while_searched(website: str, ask: Callable[[], list[httpx.Response]]) -> list[httpx.Response]:
-    """Ask while as many search a site as may."""
+    """Send requests while the maximum number of searches of a site is running."""
     enough = asyncio.Event()
 
     async def wait() -> None:

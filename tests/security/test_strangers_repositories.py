@@ -1,4 +1,4 @@
-"""A git server may be anybody's: what it sends cannot stop the server, nor fill its memory."""
+"""Hostile Git servers: responses can neither stop the server nor fill its memory."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
 
     loaded = ssh_keys._loaded
     monkeypatch.setattr(ssh_keys, "_loaded", load)
-    monkeypatch.setattr(protocol, "read_pack", refuse)  # workers have the function as it is
-    monkeypatch.setattr(protocol, "_QUICK_BYTES", 0)  # as if there were very many branches
+    monkeypatch.setattr(protocol, "read_pack", refuse)  # workers use the unpatched function
+    monkeypatch.setattr(protocol, "_QUICK_BYTES", 0)  # as if there were a huge number of branches
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     try:
         async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:

@@ -1,4 +1,4 @@
-"""What a site answers cannot stop the server: it is read in worker processes, in time that is in line with its size."""
+"""Site responses cannot stop the server: worker processes parse them, in time proportional to their size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HTML = (("content-type", "text/html"),)
 
 
 def _groups(size: int) -> bytes:
-    """Return a robots.txt of one group with many names and many rules."""
+    """Return a robots.txt with one group of many names and many rules."""
     names = b"".join(b"User-agent: a%d\n" % at for at in range(size // 40))
     return names + b"allow:/a\n" * (size // 20)
 
@@ -76,7 +76,7 @@ async def test_no_answer_of_a_site_is_read_in_the_server_itself(
     def here(*_: object, **__: object) -> None:
         raise AssertionError("it is read in the server")
 
-    # The patches are of this process alone.
+    # The patches affect only this process.
     monkeypatch.setattr(responses, "read_page", here)
     monkeypatch.setattr(site_reader, "read_sitemap", here)
     monkeypatch.setattr(site_files, "normalise", here)
@@ -96,7 +96,7 @@ async def test_no_answer_of_a_site_is_read_in_the_server_itself(
 
 
 class Ending(str):
-    """A text that ends the process that it is sent to, as a page may that finds an error in a parser."""
+    """A string that ends the process it is sent to, like a page that triggers a bug in a parser."""
 
     def __reduce__(self) -> tuple[Callable[[int], object], tuple[int]]:
         return os._exit, (1,)

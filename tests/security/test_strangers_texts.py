@@ -1,4 +1,4 @@
-"""What somebody writes is worked on where it can be ended, and never costs more than its size asks."""
+"""Untrusted text is processed where it can be interrupted, at a cost proportional to its size."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _refuse(*_: object, **__: object) -> None:
 def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
     host: RunningHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The patches are of the server's process; workers have the functions as they are.
+    # The patches affect the server's process; workers use the unpatched functions.
     monkeypatch.setattr(edits, "_edited", _refuse)
     monkeypatch.setattr(images, "_captioned", _refuse)
     monkeypatch.setattr(article, "_without_others", _refuse)
@@ -115,7 +115,7 @@ def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
     host: RunningHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     buffer = io.BytesIO()
-    Image.effect_noise((600, 600), 90).save(buffer, "PNG")  # large enough to have a thumbnail of its own
+    Image.effect_noise((600, 600), 90).save(buffer, "PNG")  # large enough to get a thumbnail
     alice = client_of(host, "alice.images@example.com")
     browser = BrowserWithoutScreen(host)
     browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
@@ -145,7 +145,7 @@ THREADS: Mapping[str, str] = {
     "pressroom_seo.reports.store": "records of pages, whose texts and lists are bounded when a worker makes them",
     "pressroom_seo.reports.running": "the same records",
 }
-"""Where threads are used, and for what. Nothing ends a thread, so texts and files of strangers go to workers."""
+"""Modules that use threads, and for what. A thread cannot be killed, so untrusted text and files go to workers."""
 
 
 def test_threads_are_used_only_where_nobody_can_keep_them_busy() -> None:

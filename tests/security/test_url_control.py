@@ -1,4 +1,5 @@
-"""Nobody speaks for a URL that they do not control: not in texts, redirects, canonical URLs, nor at search engines."""
+"""URL control: nobody can act for a URL they do not control, in text, redirects, canonical URLs or at search engines.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ def victim() -> Iterator[PlainSite]:
 
 
 def webhook(client: Client, receiver: Receiver, url: str) -> Website:
-    """Connect a website of which its owner has shown nothing but the URL that they typed."""
+    """Connect a website whose owner has proven nothing about the URL they typed."""
 
     async def connected() -> Website:
         connecting = ConnectionLinks(client.plugin)
@@ -101,7 +102,7 @@ def webhook(client: Client, receiver: Receiver, url: str) -> Website:
 
 
 def stored_before(client: Client, receiver: Receiver, url: str) -> Website:
-    """Keep a website as versions did that took any URL."""
+    """Store a website as versions without URL verification did."""
     websites = Websites(client.plugin)
     return client.host.run(
         websites.add(client.user_id, "webhook", name="Site", url=url, credential=receiver.credential)
@@ -109,7 +110,7 @@ def stored_before(client: Client, receiver: Receiver, url: str) -> Website:
 
 
 def published(client: Client, website_id: str, title: str, body: str) -> str:
-    """Publish an article and return the URL that its website names."""
+    """Publish an article and return the URL that its website reports."""
     id_ = client.data("create_content", title=title, body=body, website_id=website_id)["content_id"]
     done = client.data("publish_content", content_id=id_, website_id=website_id)
     assert done["status"] == "published", done
@@ -117,7 +118,7 @@ def published(client: Client, website_id: str, title: str, body: str) -> str:
 
 
 def control(client: Client, website: Website) -> bool:
-    """Return whether a look finds that the website controls its URL."""
+    """Return whether a live check finds that the website controls its URL."""
     return client.host.run(Controls(client.plugin).prove(client.user_id, website.id, look=True)).proven
 
 
@@ -144,7 +145,7 @@ def test_a_stranger_cannot_replace_the_texts_of_somebodys_post(
     old = stored_before(bob, receiver, site)
     article = bob.data("create_content", title="Pub", body="EVIL text.", website_id=old.id)["content_id"]
     assert "of this server" in bob.refusal("publish_content", content_id=article, website_id=old.id)
-    # What was published so before is in the database still.
+    # Rows of earlier versions are still in the database.
     values = {"status": "published", "url": url, "path": url.removeprefix(host.url), "error": ""}
     change(bob, PublicationRow, PublicationRow.article_id == article, **values)
     later = {"published_at": datetime.now(UTC) + timedelta(days=1)}
@@ -183,7 +184,7 @@ def test_this_server_sends_nobody_to_a_url_that_an_account_only_claims(
     answer = httpx.get(page)
     assert (answer.status_code, answer.headers["location"]) == (302, f"{victim.url}/win-a-prize")
     assert "EVIL-CLAIM" in httpx.get(f"{page}.md").text
-    # Nor to what is elsewhere, whatever is proven.
+    # Nor to other origins, whatever is proven.
     for elsewhere in ("https://other.example/", f"{victim.url}@other.example/", f"{victim.url}.other.example/x"):
         change(bob, PublicationRow, PublicationRow.website_id == site.id, url=elsewhere)
         assert httpx.get(page).status_code == 404
@@ -201,7 +202,7 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
     for elsewhere in (target, "https://other.example/", f"{here}.other.example/", f"{host.url}/dashboard"):
         arguments = {"website_id": site["website_id"], "from_path": "/win", "to": elsewhere}
         assert f"cannot lead to {elsewhere}" in bob.refusal("set_redirect", **arguments)
-    # One that was stored before there was a bound.
+    # A redirect stored before URLs were verified.
     change(bob, BuiltinRedirectRow, BuiltinRedirectRow.source == "/old", target=target)
     assert httpx.get(f"{here}/old").status_code == 404
     claimed = webhook(bob, receiver, victim.url)
@@ -302,7 +303,7 @@ def test_a_squatter_does_not_keep_the_owner_from_a_property(
     )
     victim.files["/pressroom-verification.txt"] = token(alice, owned).encode()
     assert connected(alice, owned, site_url).uses_operators
-    # Two that prove it cannot share it, in whatever spelling.
+    # Two accounts that prove the same URL cannot share it, in any spelling.
     victim.files["/pressroom-verification.txt"] += b"\n" + token(bob, squatted).encode()
     with pytest.raises(InvalidInput, match="another account"):
         connected(bob, squatted, site_url)

@@ -1,4 +1,4 @@
-"""Which stores of files, cache and limits a server has, by what the operator says."""
+"""Selection of the backends for files, cache and limits by configuration."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ async def test_hosts_with_settings_of_their_own_share_nothing() -> None:
     with pytest.raises(BackendError):
         await first.get("a")
     waiting = second.get("a")
-    waiting.send(None)  # waits for the server: nothing is known of an outage
+    waiting.send(None)  # waits for the server: the outage is not known yet
     waiting.close()
 
 

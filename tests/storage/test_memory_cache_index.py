@@ -1,4 +1,4 @@
-"""What only a cache index in memory does: it forgets."""
+"""The in-memory cache index: expiry and eviction."""
 
 from __future__ import annotations
 

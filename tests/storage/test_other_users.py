@@ -22,14 +22,14 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 
 @pytest.fixture(autouse=True)
 def usual_umask() -> Iterator[None]:
-    """Let others read what the server makes, unless the server says otherwise."""
+    """Set the usual umask, so that only the server's own restrictions keep others out."""
     before = os.umask(0o022)
     yield
     os.umask(before)
 
 
 def opened(folder: Path) -> list[str]:
-    """Return what others may read, write or enter."""
+    """Return the paths with any permission for group or others."""
     return [str(path) for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
 
 
@@ -52,7 +52,7 @@ async def test_another_user_cannot_read_the_files_of_an_earlier_version(tmp_path
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert await store.read("tool/1.png") == b"old"
     await store.close()
-    # What an operator gave to a group stays.
+    # A permission that the operator gave to a group is kept.
     folder.chmod(0o750)
     await store.open()
     await store.close()

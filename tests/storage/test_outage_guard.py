@@ -1,4 +1,4 @@
-"""The guard before a server that may be down, with a server that does what the test says."""
+"""The guard in front of a server that may be down, with a simulated server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Refusal(Exception):
 
 
 class Server:
-    """Answers what it is told to, and counts who asks it."""
+    """Gives the answer set by the test, and counts calls."""
 
     def __init__(self) -> None:
         self.answer: str | Exception = "yes"

@@ -1,4 +1,4 @@
-"""One name, one thing: a public class has a name of its own in all distributions."""
+"""Every public class name exists only once in all distributions."""
 
 from __future__ import annotations
 

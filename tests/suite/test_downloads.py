@@ -1,4 +1,4 @@
-"""What tests install: once for all processes, and with a reason where there is no place for it."""
+"""Downloads for tests: installed once for all processes, with a clear reason if there is no room."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print((installed("thing", "1", install) / "what").read_text(), flush=True)
 
 
 def ask(cache: Path) -> subprocess.Popen[str]:
-    """Start a process that asks for something, and installs it on a line of standard input."""
+    """Start a process that requests a download, and installs it after a line on standard input."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", ASK]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -38,7 +38,7 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 def waits_for_a_lock(process: subprocess.Popen[str]) -> bool:
-    """Tell whether Linux lists the process behind the owner of a lock (`1: -> FLOCK  ADVISORY  WRITE 4711 ...`)."""
+    """Return whether Linux lists the process as waiting for a lock (`1: -> FLOCK  ADVISORY  WRITE 4711 ...`)."""
     waiting = [row.split() for row in Path("/proc/locks").read_text().splitlines() if "->" in row]
     return any(str(process.pid) in row for row in waiting)
 

@@ -1,4 +1,4 @@
-"""No module imports another that imports it back, in the core and in the plugins."""
+"""No import cycles in the core or the plugins."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ROOT = Path(__file__).parents[2]
 SOURCES = (ROOT / "core/src", *sorted(ROOT.glob("plugins/*/src")))
 
 DELEGATES = frozenset({"pressroom_content.contract.control", "pressroom_content.contract.services"})
-"""Modules of a public contract whose functions import what implements it when they are called."""
+"""Contract modules whose functions import their implementation when called."""
 
 Graph = Mapping[str, frozenset[str]]
 
 
 def modules(*folders: Path) -> dict[str, Path]:
-    """Return the files of all modules below folders, by the names of the modules."""
+    """Return the files of all modules below the folders, by module name."""
     found = {}
     for folder in folders:
         for file in folder.rglob("*.py"):
@@ -28,7 +28,7 @@ def modules(*folders: Path) -> dict[str, Path]:
 
 
 def imported(node: ast.AST, *, in_functions: bool) -> Iterator[str]:
-    """Yield the names that a module imports, types for the type checker left out."""
+    """Yield the names that a module imports, except those only for the type checker."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
@@ -42,7 +42,7 @@ def imported(node: ast.AST, *, in_functions: bool) -> Iterator[str]:
 
 
 def graph_of(files: Mapping[str, Path]) -> Graph:
-    """Return which of the modules each of them imports."""
+    """Return the imports of each module among the modules."""
     graph = {}
     for module, file in files.items():
         names = imported(ast.parse(file.read_text("utf-8")), in_functions=module not in DELEGATES)
@@ -52,7 +52,7 @@ def graph_of(files: Mapping[str, Path]) -> Graph:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups of modules that import each other, by taking away what is in no circle until nothing is."""
+    """Return the modules left once those outside any import cycle are removed, as one sorted group."""
     left = {module: set(targets) for module, targets in graph.items()}
     while True:
         targets = set[str]().union(*left.values()) if left else set()

@@ -1,4 +1,4 @@
-"""The map of the tests: CONTRIBUTING names every folder, and `support/README.md` every module that tests share."""
+"""The test map: CONTRIBUTING lists every folder, and `support/README.md` every shared module."""
 
 from __future__ import annotations
 

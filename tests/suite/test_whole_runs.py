@@ -1,4 +1,4 @@
-"""Runs of the tests as a contributor sees them: without programs, stopped half-way, two at once."""
+"""Test runs as a contributor sees them: without required programs, interrupted, and two at once."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ sys.stdin.read()
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return the environment of a run of its own."""
+    """Return the environment for a separate test run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SLIPCOVER_", "CI"))}
     kept.pop(RUN_ID, None)
     return {**kept, "PYTHONPATH": str(TESTS), **variables}
 
 
 def command(folder: Path, content: str, *plugins: str) -> list[str]:
-    """Return the command that runs these tests, with plugins of `support`."""
+    """Return the command that runs this test file with plugins from `support`."""
     file = folder / "test_it.py"
     file.write_text(content)
     options = [part for plugin in plugins for part in ("-p", f"support.{plugin}")]
@@ -185,7 +185,7 @@ def test_two_runs_at_once_never_get_the_same_port() -> None:
 
 
 def databases() -> list[str]:
-    """Return the names of all databases of the server."""
+    """Return the names of all databases on the server."""
 
     async def ask() -> list[str]:
         connection = await asyncpg.connect(POSTGRESQL, timeout=10)

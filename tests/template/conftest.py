@@ -1,4 +1,4 @@
-"""A plugin made from the template, and places to try it in."""
+"""A plugin created from the template, and environments to try it in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="session")
 def workshop(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment of somebody who writes a plugin: the installed host, and what it takes to test one."""
+    """A plugin author's environment: the installed host and the tools for testing a plugin."""
     environment = Environment(tmp_path_factory.mktemp("workshop"))
     host, content = f"{built.wheels['core']}[postgresql,template,testing]", built.wheels["plugins/content"]
     environment.install(host, content, "mypy", "ruff", "hatchling", "editables")
@@ -27,7 +27,7 @@ def workshop(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Environm
 
 @pytest.fixture(scope="session")
 def project(workshop: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project that the installed `pressroom new` makes, installed as its README says."""
+    """The project created by the installed `pressroom new`, installed as its README says."""
     folder = tmp_path_factory.mktemp("projects")
     workshop.pressroom("new", NAME, "--into", folder)
     made = folder / f"pressroom-{NAME}"
@@ -44,7 +44,7 @@ def wheel(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def operator(built: Built, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment of somebody who runs a server: the host, the built-in plugins and the new one, from wheels."""
+    """A server operator's environment: the host, a built-in plugin and the new plugin, from wheels."""
     environment = Environment(tmp_path_factory.mktemp("operator"))
     environment.install(built.wheels["core"], built.wheels["plugins/qr_code_generator"], wheel)
     return environment

@@ -1,4 +1,4 @@
-"""`pressroom new`: which names it takes, what it writes, and what it leaves where it fails."""
+"""`pressroom new`: accepted names, the files it writes, and what remains after a failure."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path) -> None:
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
     code = limited + "from pressroom.cli import main; sys.exit(main(['new', 'my-tool']))"
-    # Bytecode that is cut off at the limit would be there for every later process.
+    # Bytecode truncated by the limit would break every later process.
     done = run([sys.executable, "-c", code], tmp_path, check=False, PYTHONDONTWRITEBYTECODE="1")
     assert done.returncode == 1
     assert "cannot make pressroom-my-tool: File too large" in done.stderr
@@ -204,7 +204,7 @@ def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_pat
     home.mkdir()
     (home / ".cookiecutterrc").write_text("default_context:\n  author: Somebody\n  name: other\n")
     (tmp_path / "work").mkdir()
-    # In a process of its own: the template engine asks for the home folder when it is imported.
+    # In a separate process: the template engine reads the home folder when it is imported.
     settings = {"HOME": str(home), "COOKIECUTTER_CONFIG": str(home / ".cookiecutterrc")}
     done = new_process("my-tool", cwd=tmp_path / "work", **settings)
     assert done.returncode == 0, done.stderr

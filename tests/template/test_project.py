@@ -1,4 +1,4 @@
-"""The project that the template makes: its own checks pass, its wheel works beside the host, and its README is true."""
+"""The template's project: its checks pass, its wheel works with the host, and its README is correct."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from support.needs import program
 BADGE = {"label": "build", "value": "passing & <fine>"}
 
 
-pytestmark = pytest.mark.timeout(600)  # the first test installs everything, from a cold cache
+pytestmark = pytest.mark.timeout(600)  # the first test installs everything with a cold cache
 
 
 def ci_commands() -> list[str]:
-    """Return what the template's CI runs once everything is installed."""
+    """Return the commands that the template's CI runs after installation."""
     with tempfile.TemporaryDirectory() as folder:
         return commands_of(render_template("my-tool", Path(folder)))
 
 
 def commands_of(project: Path) -> list[str]:
-    """Return what the CI of a project runs once everything is installed, without the build."""
+    """Return the commands that a project's CI runs after installation, without the build."""
     return [command for command in steps(project) if "pip install" not in command and "-m build" not in command]
 
 
 def steps(project: Path) -> list[str]:
-    """Return the commands of a project's CI."""
+    """Return all commands of a project's CI."""
     (job,) = yaml.safe_load((project / ".github/workflows/ci.yml").read_text())["jobs"].values()
     return [step["run"] for step in job["steps"] if "run" in step]
 
 
 @pytest.fixture(scope="module")
 def postgresql() -> Iterator[str]:
-    """The URL of an empty database, on which `plugins check` tries plugins as well."""
+    """Yield the URL of an empty database, on which `plugins check` also tests plugins."""
     with postgresql_url() as url:
         yield url
 
 
 def assert_every_promise_is_kept(told: str, project: Path, *, tables: bool = False) -> None:
-    """Assert what `plugins check` tells people of a sound plugin, and CI services in its JUnit report."""
+    """Assert that `plugins check` reports success, in its output and in its JUnit report for CI services."""
     assert "All checks passed." in told
     passed = set(re.findall(r"^ok +(\S+)", told, re.MULTILINE))
     assert passed >= {"package", "types", "contracts", "outages", *(["PostgreSQL"] if tables else [])}
@@ -76,7 +76,7 @@ def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path
     workshop.pressroom("new", f"a-{kind}", "--kind", kind, "--into", tmp_path)
     made = tmp_path / f"pressroom-a-{kind}"
     workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
-    # What its CI sets is there for every step.
+    # The environment variables that its CI sets are set for every step.
     source = "git+https://example.org/pressroom"
     run_step = partial(workshop.run_tool, cwd=made, PRESSROOM_SOURCE=source, PRESSROOM_CHECK_POSTGRESQL=postgresql)
     written = {command: run_step(*command.split()).stdout for command in commands_of(made)}
@@ -89,7 +89,7 @@ def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path
 
 @contextmanager
 def over_http(folder: Path) -> Iterator[str]:
-    """Serve the files of a folder until the block ends; yields the URL."""
+    """Serve the files of a folder over HTTP inside the block; yield the URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
@@ -113,7 +113,7 @@ def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
     environment.install(f"{built.wheels['core']}[template,testing]", built.wheels["plugins/content"], "hatchling")
     environment.pressroom("new", "a-connector", "--kind", "connector", "--into", tmp_path)
     command = next(one for one in steps(tmp_path / "pressroom-a-connector") if "PRESSROOM_SOURCE" in one)
-    # Everything else is there already, so that no package index is asked.
+    # Everything else is already installed, so no package index is needed.
     offline = "PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_FORCE_REINSTALL=1"
     with over_http(tmp_path) as url:
         source = f"git+{url}/pressroom/.git"
@@ -164,7 +164,7 @@ def test_a_plugin_that_is_named_is_active(operator: Environment, project: Path) 
 
 @pytest.fixture(scope="module")
 def url(operator: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the operator's server, whose configuration is that of the project's README."""
+    """The URL of the operator's server, whose configuration is the one in the project's README."""
     config = tmp_path_factory.mktemp("config") / "pressroom.toml"
     config.write_text('[plugins.my_tool]\n\n[plugins.my_tool.config]\nlabel_color = "#123456"\n')
     with operator.serving(config) as address:

@@ -1,4 +1,4 @@
-"""A plugin of a third party, beside the host."""
+"""A third-party plugin installed next to the host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.third_party import write_plugin
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path, for plugins."""
+    """A folder on the import path for plugins."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
@@ -20,7 +20,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def install(site: Path) -> Callable[..., str]:
-    """Return a function that installs a plugin with the given source, and returns its id."""
+    """Return a function that installs a plugin with the given source and returns its ID."""
 
     def write(*source: str) -> str:
         return write_plugin(site, *source)

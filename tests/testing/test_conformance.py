@@ -1,4 +1,4 @@
-"""What `assert_plugin_conforms` finds, and that it leaves a sound plugin alone."""
+"""`assert_plugin_conforms` reports violations, and accepts a sound plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases of tests: one that is copied is like one that was migrated, and never one of other migrations."""
+"""Test databases: a copy equals a migrated database, and never has outdated migrations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def migrate(settings: Settings, models: Pairs) -> set[str]:
 
 
 async def behind(settings: Settings, models: Pairs) -> list[str]:
-    """Return the plugins whose tables have to be migrated."""
+    """Return the plugins whose tables are behind."""
     database = SqlDatabase(settings)
     await database.open()
     try:
@@ -92,7 +92,7 @@ async def test_migrations_that_were_edited_run(tmp_path: Path, monkeypatch: pyte
         {"letters", "replies"},
         {"letters", "replies"},
     ]
-    # The first two were made before the second revision, so that only they had to be migrated for it.
+    # The first two were created before the second revision, so only they had to be migrated to it.
     await make_database(settings_in(tmp_path / "fourth"), models)
     assert await behind(settings_in(tmp_path / "fourth"), models) == []
 

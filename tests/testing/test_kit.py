@@ -1,4 +1,4 @@
-"""The kit for authors: accounts, signed-in browsers, jobs that run now, and websites that misbehave."""
+"""The kit for plugin authors: accounts, signed-in browsers, immediate jobs, and misbehaving websites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host with a plugin from the text of a test: what it does, how it fails, and what it leaves behind."""
+"""A host with a plugin from source text: its behaviour, failures and cleanup."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_plugin_that_fails_at_the_start_is_told_and_leaves_nothing(
 
 
 def test_two_with_one_id_are_two_plugins(tmp_path: Path) -> None:
-    """Each text is a module of its own, so the second is not the first one again."""
+    """Each text is a separate module, so the second does not reuse the first."""
     for number, text in enumerate(("one", "two")):
         route = '@hookimpl\ndef pressroom_routes():\n    return [Route("/text", text)]\n'
         handler = f'async def text(request):\n    return HttpResponse(b"{text}")\n'

@@ -1,4 +1,4 @@
-"""The pytest plugin in a project of a third party, whose tests run in a process of their own."""
+"""The pytest plugin in a third-party project, whose tests run in a separate process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Suite = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Suite:
-    """Return a function that runs pytest on a project of these files, with warnings as errors."""
+    """Return a function that runs pytest on a project with these files, with warnings as errors."""
 
     def run(*arguments: str, plugin: str | None = None, **files: str) -> subprocess.CompletedProcess[str]:
         site = tmp_path / "site"

@@ -1,4 +1,4 @@
-"""What plugins fetch is recorded without secrets, replayed offline, and nothing else is answered."""
+"""Plugins' fetches are recorded without secrets and replayed offline; unrecorded requests fail."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def service() -> Iterator[FakeSite]:
 
 
 async def ask(server: RunningHost, url: str) -> list[Any]:
-    """Ask a service as a plugin does; return what it answered."""
+    """Send requests to a service as a plugin does; return the responses."""
     fetcher = server.host.compiled.plugins.services.fetcher
     headers = {"Authorization": f"Bearer {KEY}", "X-Anything": "held back", "Content-Type": "application/json"}
     first = await fetcher.get(f"{url}/posts?q=a&key={KEY}", accept="application/json", max_bytes=999, seconds=9)
@@ -144,7 +144,7 @@ def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: 
 
     with pytest.raises(UnrecordedRequest) as told, recorded_http(server, file), pytest.raises(UnrecordedRequest):
         server.run(get(server, f"{service.url}/other?token={KEY}"))
-        # A plugin may take it for an error of the service; the test fails all the same.
+        # A plugin may treat it as an error of the service; the test fails nevertheless.
 
     message = str(told.value)
     assert f"not on record in {file}: GET {service.url}/other?token=***" in message

@@ -1,4 +1,4 @@
-"""A host in a test: it starts, answers and stops, and says why where it cannot."""
+"""A running host in a test: it starts, responds and stops, and explains a failure to start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ HostThreads = Callable[[], list[threading.Thread]]
 
 @pytest.fixture
 def host_threads() -> HostThreads:
-    """Return what finds the threads of hosts that were started by now, but for hosts that other tests share."""
+    """Return a function that lists the threads of hosts started after this point, which excludes hosts shared with other tests.
+    """
     others = set(threading.enumerate())
     return lambda: [thread for thread in set(threading.enumerate()) - others if thread.name == "pressroom-host"]
 
@@ -48,7 +49,7 @@ def test_connections_of_the_last_moment_are_closed(tmp_path: Path) -> None:
         connected = [socket.create_connection(address, timeout=10) for _ in range(20)]
         assert host._stop is not None
         await asyncio.sleep(0)
-        host._stop.set()  # the loop accepts them in this turn
+        host._stop.set()  # the loop accepts them in this iteration
         return connected
 
     with RunningHost(settings_for_test({}, tmp_path)) as host:

@@ -1,4 +1,4 @@
-"""Requests that are wrong: each is answered in the envelope, names what is wrong, and leaves nothing behind."""
+"""Invalid requests: each gets an envelope that states the fault, and leaves nothing behind."""
 
 import json
 from pathlib import Path
@@ -170,7 +170,7 @@ def test_a_body_of_ten_megabytes(api: httpx.Client) -> None:
 
     try:
         answer = api.post(QR, content=body, headers=JSON)
-    except httpx.WriteError:  # the server may close the connection before all is sent
+    except httpx.WriteError:  # the server may close the connection before everything is sent
         return
     refused(answer, 413, "payload_too_large", "262144")
 

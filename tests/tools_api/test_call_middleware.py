@@ -1,4 +1,4 @@
-"""Middleware of plugins around real calls: what it is told, in which order, and what its failures may not do."""
+"""Call middleware of plugins in real calls: its arguments, its order, and containment of its failures."""
 
 import importlib
 import socket
@@ -70,7 +70,7 @@ def pressroom_call_middleware():
 
 
 class Written:
-    """Plugins in a folder on the path."""
+    """Installs plugins in a folder on the import path."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,7 +93,7 @@ def shout(host: RunningHost, text: str = "hello") -> httpx.Response:
 
 
 def failures(host: RunningHost, plugin: str) -> float:
-    """Return how often middleware of a plugin failed, in whatever way."""
+    """Return how often a plugin's middleware failed, in any way."""
     families = host.host.services.metrics.registry.collect()
     samples = [one for family in families if family.name == "pressroom_plugin_failures" for one in family.samples]
     return sum(one.value for one in samples if (one.labels["plugin"], one.labels["point"]) == (plugin, "middleware"))
@@ -156,7 +156,7 @@ def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: S
         ids[name], modules[name] = written.write(f"NAME = {name!r}\n{RECORDER}")
     tool, module = written.write(TOOL)
     for one in modules.values():
-        one.SEEN = module.SEEN  # hooks and functions read it from their module
+        one.SEEN = module.SEEN  # hooks and functions look it up in their module
 
     def order(**middleware: Any) -> list[str]:
         host = start(plugins={id_: {} for id_ in (tool, *reversed(ids.values()))}, middleware=middleware)
@@ -228,7 +228,7 @@ def pressroom_call_middleware():
     (line,) = [one for one in logs if one.get("point") == "middleware"]
     assert (line["event"], line["plugin"], line["name"]) == ("a plugin failed", id_, f"odd ({step})")
     assert failures(host, id_) == 3
-    # Where enter failed there is nothing to exit.
+    # If `enter` failed, `exit` is not called.
     assert module.SEEN.count("ran") == (0 if step == "enter" else 3)
     if function in ("hang", "deaf"):
         assert "0.05 s" in line["error"]

@@ -1,4 +1,4 @@
-"""The catalog, the descriptors and OpenAPI: what clients learn about the tools."""
+"""Catalog, descriptors and OpenAPI: the tool descriptions for clients."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ Start = Callable[..., RunningHost]
 
 
 def same_as_golden(name: str, document: dict[str, Any], url: str) -> None:
-    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 renews it."""
+    """Compare with the committed document; PRESSROOM_TEST_UPDATE_GOLDEN=1 updates it."""
     text = json.dumps(document, indent=2, ensure_ascii=False).replace(url, "{base_url}") + "\n"
     file = GOLDEN / name
     if os.environ.get("PRESSROOM_TEST_UPDATE_GOLDEN"):
@@ -170,7 +170,7 @@ def test_the_examples_of_openapi_work_and_match_its_schemas(api: httpx.Client) -
 
     for path, operations in document["paths"].items():
         if path.endswith("/image"):
-            continue  # its parameters are those of the URL that the one above returns
+            continue  # its parameters are in the URL that the endpoint above returns
         if "post" not in operations:
             schema = operations["get"]["responses"]["200"]["content"]["application/json"]["schema"]
             matches(schema, api.get(path).json())

@@ -1,4 +1,4 @@
-"""The sentences of the interface contract that no other module checks, by their section."""
+"""Statements of the interface contract that no other module tests, by section."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def qr(api: httpx.Client, **params: Any) -> dict[str, Any]:
 
 
 def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
-    """Return an answer of each kind that the Tools API gives as JSON, but for those that need a host of their own."""
+    """Return one JSON response of each kind in the Tools API, except those that need a separate host."""
     return {
         "success": api.post(QR, json={"text": "kinds"}),
         "invalid json": api.post(QR, content=b"{", headers={"content-type": "application/json"}),
@@ -214,7 +214,7 @@ def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:
 
     assert sorted(answer["data"]["cached"] for answer in answers) == [False] + [True] * 7
     assert all(answer["data"]["cached"] is answer["meta"]["cached"] for answer in answers)
-    # One whole request and eight tenths: 300 - 1.8.
+    # One full request and eight cached ones at a tenth each: 300 - 1.8.
     assert last["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 300, "remaining": 298, "resetAt": ""}
 
 

@@ -1,4 +1,4 @@
-"""A server that nobody has configured does the whole job, and an operator can narrow it down."""
+"""An unconfigured server has all features, and an operator can restrict it."""
 
 from __future__ import annotations
 

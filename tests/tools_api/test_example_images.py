@@ -1,4 +1,4 @@
-"""The images of examples that a tool's page shows."""
+"""Example images on a tool's page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms that are sent with files: what the page says of them, and bodies that nobody would send."""
+"""Forms with file uploads: messages on the page, and malformed bodies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def image(kind: str = "PNG", **options: Any) -> bytes:
 
 
 def photo(edge: int, kind: str = "PNG", *, noise: bool = True, **options: Any) -> bytes:
-    """Return an image whose left half is red; noise makes its file large."""
+    """Return an image with a red left half (without noise, only its top left quarter); noise makes its file large."""
     made, drawn = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
     if noise:
         drawn = Image.effect_noise(drawn.size, 90).convert("RGB")
@@ -121,7 +121,7 @@ def test_an_image_that_is_too_large_is_made_smaller(host: RunningHost, kind: str
 
 def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
     exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by 90 degrees
+    exif[0x0112] = 6  # rotated by 90 degrees
     content = photo(2600, "JPEG", quality=95, exif=exif)
     _, page = post(host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content})
     made = Image.open(io.BytesIO(base64.b64decode(value(page, "props.imageUrl").partition(",")[2])))

@@ -1,4 +1,4 @@
-"""Anonymous callers who want work done for nothing: runs that fail, runs by the dozen, fetches on the way."""
+"""Anonymous callers who try to get work for free: failing runs, runs in bulk, and fetches along the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random requests: whatever comes in, the answer is one that the interface contract has."""
+"""Random requests: every response conforms to the interface contract."""
 
 import json
 import string
@@ -57,7 +57,7 @@ def client(shared_host: RunningHost) -> Iterator[httpx.Client]:
 
 
 def checked(answer: httpx.Response) -> None:
-    """Assert that a generator's answer is one of the two envelopes."""
+    """Assert that a generator's response is one of the two envelopes."""
     assert answer.status_code in (200, 400), answer.text
     assert answer.headers["x-request-id"]
     body = answer.json()

@@ -1,4 +1,4 @@
-"""A call that succeeds, as a client sees it (interface contract, sections 2.6 to 2.8 and 4.3)."""
+"""A successful call from a client's view (interface contract, sections 2.6 to 2.8 and 4.3)."""
 
 import re
 from datetime import UTC, datetime, timedelta

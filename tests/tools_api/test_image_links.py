@@ -1,4 +1,4 @@
-"""Lasting URLs of images: made, fetched without anything stored, altered, withdrawn, and counted."""
+"""Permanent image URLs: created, fetched without stored files, tampered with, revoked, and counted."""
 
 from __future__ import annotations
 

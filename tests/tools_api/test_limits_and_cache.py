@@ -1,4 +1,4 @@
-"""What a request costs, what is rendered only once, and what becomes of a file that has vanished."""
+"""Limits and cache: what a request costs, what is rendered only once, and how a vanished file is handled."""
 
 import time
 from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_accounts_behind_one_address_are_counted_apart_each_with_all_its_keys(st
 
     assert [status(ada.key, "a"), status(ada.key, "b")] == [200, 429]
     assert [status(eve.key, "c"), status("", "d"), status("", "e")] == [200, 200, 429]
-    # Neither another address nor another key of the account makes it two.
+    # Neither another IP address nor another key of the account gets around the limit.
     assert status(ada.key, "f", "192.0.2.2") == 429
     assert status(client_of(host, "ada@example.com", "phone").key, "g", "192.0.2.2") == 429
 
@@ -227,6 +227,6 @@ def test_the_reset_is_the_moment_at_which_one_more_is_free(start: Start, client:
     assert refused.status_code == 429
     assert wait in (1, 2, 3, 4)
 
-    time.sleep(wait)  # the client does what it is told
+    time.sleep(wait)  # waits for as long as the server says
 
     assert http.post(TEXT, json={"text": "later"}).status_code == 200

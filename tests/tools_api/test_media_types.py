@@ -1,4 +1,4 @@
-"""Files of media types that plugins declare: over both interfaces, stored, cached, and never run by a browser."""
+"""Files of media types declared by plugins: in both interfaces, stored, cached, and never executed by a browser."""
 
 import base64
 from collections.abc import Callable
@@ -137,7 +137,7 @@ def test_catalog_openapi_and_page_name_the_types(host: RunningHost) -> None:
 
 def test_an_audio_file_is_heard_and_linked_over_mcp(host: RunningHost) -> None:
     peer = Peer(host, account(host))
-    for _ in range(2):  # made, then from the cache
+    for _ in range(2):  # rendered, then served from the cache
         text, audio, link = peer.call("export", {"kind": "audio/mpeg"}, **NEW)["content"]
         assert audio == {"type": "audio", "mimeType": "audio/mpeg", "data": base64.b64encode(b"ID3 beep").decode()}
         assert (link["type"], link["name"], link["mimeType"]) == ("resource_link", "export.mp3", "audio/mpeg")

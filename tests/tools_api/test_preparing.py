@@ -1,4 +1,4 @@
-"""What a generator prepares in the server before its run, and what it warns of."""
+"""Preparation in the server before a generator's run, and warnings."""
 
 from __future__ import annotations
 

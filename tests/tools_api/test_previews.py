@@ -1,4 +1,4 @@
-"""The previews of the pages: real requests, their budget, and what they leave behind."""
+"""Page previews: real requests, their limits, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, c
         assert "newer" in superseded.json()["error"]["message"]
         assert http.post(f"{QR}/api/generate", json={"text": "hi"}).status_code == 200
         gate.touch()
-        assert first.result().status_code == 404  # it makes a text
+        assert first.result().status_code == 404  # it generates text
     assert len(log.read_text().splitlines()) == 2

@@ -1,4 +1,4 @@
-"""Renders that go wrong take down their own request only."""
+"""Failing renders affect only their own request."""
 
 import signal
 import socket

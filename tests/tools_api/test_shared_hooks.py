@@ -1,4 +1,4 @@
-"""The shared hooks, used by plugins for real: what they do, and what their failures may not do."""
+"""Shared hooks used by real plugins: their effects, and containment of their failures."""
 
 import importlib
 import json
@@ -68,7 +68,7 @@ def pressroom_authenticators():
 
 
 class Plugins:
-    """Writes plugins into a folder on the path, and remembers the id of the last one."""
+    """Writes plugins into a folder on the import path, and keeps the ID of the last one."""
 
     def __init__(self, folder: Path, start: Start) -> None:
         self.folder = folder
@@ -102,7 +102,7 @@ def shout(host: RunningHost, text: str = "hello", bearer: str = "", **params: An
 
 
 def code(answer: httpx.Response) -> tuple[int, str]:
-    """Return status and error code of an answer, which is an envelope that tells no secrets."""
+    """Return the status and error code of a response, which must be an envelope without secrets."""
     body = answer.json()
     assert set(body) == {"ok", "error", "meta", "pressroom"}
     assert answer.headers["x-request-id"]
@@ -258,7 +258,7 @@ def test_cookies_can_be_the_credential_on_every_request_in_the_operators_order(p
 
 
 def test_a_header_that_is_sent_twice_is_not_read_as_either(plugins: Plugins) -> None:
-    """What a client sends itself in front of, or behind what a proxy adds, is not taken for the proxy's."""
+    """A header that a client sends twice, or in addition to the proxy's, is not mistaken for the proxy's."""
     host = plugins.start(COMPANY_KEY)
 
     headers = [("X-Company-Key", "k1"), ("x-company-key", "k1")]
@@ -1103,6 +1103,6 @@ def test_every_address_of_the_host_is_kept_from_plugins(start: Start) -> None:
 
     served = {f"/{route.path}".replace(":str>", ">") for route in create_app(host.host).router.routes}
 
-    # A plugin may have these of its own.
+    # A plugin may define these itself.
     replaceable = {"/favicon.ico", "/robots.txt", "/sitemap.xml"}
     assert {path for path in served if host_path_taken(path) is None} == replaceable

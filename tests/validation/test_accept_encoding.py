@@ -1,4 +1,4 @@
-"""What `Accept-Encoding` says (RFC 9110, section 12.5.3)."""
+"""Parsing `Accept-Encoding` (RFC 9110, section 12.5.3)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ SECRET = "8d3f-a secret, with = signs"
 IPV4 = st.ip_addresses(v=4).map(str)
 IPV6 = st.ip_addresses(v=6).map(str).filter(lambda address: not address.startswith("::ffff:"))
 PORTS = st.integers(0, 65_535)
-# What a client may put into a header: anything that a server lets through.
+# Header content under a client's control: anything that a server accepts.
 CLAIMS = st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=80) | st.sampled_from(
     ['for="', 'for=6.6.6.6;secret="', "6.6.6.6", "6.6.6.6,", 'x="\\', ",", ";", "for=6.6.6.6;secret=wrong", "\\", '"']
 )
@@ -30,7 +30,7 @@ def by_secret(*lines: str, secret: str = SECRET) -> str:
 
 
 def group(address: str) -> str:
-    """The name under which an address is counted."""
+    """Return the name under which an IP address is counted: IPv6 addresses by their /64 network."""
     parsed = ipaddress.ip_address(address)
     return address if parsed.version == 4 else str(ipaddress.ip_network((address, 64), strict=False))
 

@@ -61,7 +61,7 @@ class Zoo(Params):
     step: int = Field(5, multiple_of=5)
     title: str = Field("", max_length=1)
     code: str = Field("abcd", min_length=4, max_length=4)
-    fgColor: HexColor = "#000000"  # noqa: N815 - as the interface writes it
+    fgColor: HexColor = "#000000"  # noqa: N815 - as in the interface contract
     format: Literal["png", "svg"] = "png"
     weight: Literal[400, 600, 700] = 400
     border: bool = False
@@ -76,7 +76,7 @@ class Zoo(Params):
 
 
 class Look(BaseModel):
-    """Types that a model outside the strict mode may have, as in a configuration."""
+    """Types that a non-strict model can have, as in a configuration."""
 
     color: Enum("Color", {"RED": "red", "BLUE": "blue"}) = None  # type: ignore[valid-type]  # an enum made in place
     day: date = date(2026, 1, 1)
@@ -224,7 +224,7 @@ def test_a_hostile_name_is_quoted_cut_and_escaped() -> None:
 
 
 class Labels(Params):
-    """Validators that name fields in every way they may."""
+    """Validators that refer to fields in every supported way."""
 
     text: str = ""
     other: str = ""

@@ -1,5 +1,4 @@
-"""Image providers from other plugins that are unavailable, hang or raise unexpected exceptions: the others still work.
-"""
+"""Third-party image providers that are unavailable, hang or raise unexpected exceptions: the others still work."""
 
 from __future__ import annotations
 

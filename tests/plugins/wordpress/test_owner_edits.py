@@ -35,7 +35,7 @@ def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: WordPress) ->
 
     def give(number: int) -> str:
         written = datetime.fromisoformat(str(post()["modified_gmt"])).replace(tzinfo=UTC)
-        while datetime.now(UTC) < written + timedelta(seconds=1):  # WordPress timestamps have a resolution of one second
+        while datetime.now(UTC) < written + timedelta(seconds=1):  # WordPress timestamps are in whole seconds
             time.sleep(0.05)
         name = f'attachment; filename="owners-{number}.png"'
         headers = {"Content-Disposition": name, "Content-Type": "image/png"}

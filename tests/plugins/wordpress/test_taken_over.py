@@ -207,7 +207,7 @@ async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPre
     found = await site.find(post)
     assert found is not None
     assert (found.id, found.raw, found.html) == (made.id, "<p>One</p>", "<p>One</p>")
-    # Another adoption, which preserves no hidden marker in the body.
+    # Written as an adopted post, with an empty marker.
     await site.update(made.id, to_write(found, "<p>Two</p>"), found.revision)
     assert (await site.read(made.id)).marker == post.marker
 

@@ -1,4 +1,4 @@
-"""Servers as an operator has them: a data folder, a database, and the command for both."""
+"""Servers as an operator has them: a data folder, a database, and commands that use both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTENT = "[plugins.content]\n"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a server has its data, or will have it."""
+    """The location of a server's data, which need not exist yet."""
 
     folder: Path
     kind: str
@@ -39,7 +39,7 @@ class Place:
         return settings_for_test({"plugins": {"content": {}}, "storage": self.storage}, self.data)
 
     def migrate(self) -> None:
-        """Make the tables. Only PostgreSQL needs that before a server starts."""
+        """Create the tables. Only PostgreSQL needs this before a server starts."""
         asyncio.run(migrate(self.settings()))
 
     def run(self, *arguments: str) -> Done:
@@ -53,14 +53,14 @@ class Place:
         return json.loads(done.stdout)
 
     def refusal(self, *arguments: str) -> str:
-        """Run a command that must fail, and return the error with its hint."""
+        """Run a command that must fail, and return its error message and hint."""
         done = self.run(*arguments, "--json")
         assert done.returncode == 1, done
         error = json.loads(done.stdout)["error"]
         return f"{error['message']} {error['hint']}"
 
     def contents(self) -> dict[str, bytes]:
-        """Return every file of the data folder."""
+        """Return the content of every file in the data folder, by relative path."""
         found = (path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith(".restore"))
         return {str(path.relative_to(self.data)): path.read_bytes() for path in found}
 
@@ -70,7 +70,7 @@ MakePlace = Callable[..., Place]
 
 @pytest.fixture
 def make_place(tmp_path: Path) -> Iterator[MakePlace]:
-    """Return a function that makes empty places of a kind of database."""
+    """Return a function that creates empty places with a kind of database."""
     with ExitStack() as stack:
 
         def make(kind: str) -> Place:

@@ -1,4 +1,4 @@
-"""`pressroom backup` and `pressroom restore`, as operators run them."""
+"""`pressroom backup` and `pressroom restore`, run by operators."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def image(host: RunningHost, text: str) -> httpx.Response:
 
 
 def seed(place: Place) -> None:
-    """Give a place an account, keys and a stored file."""
+    """Add an account, keys and a stored file to a place."""
     with serve(place) as host:
         client_of(host, "ada@example.org")
         assert image(host, "hello").status_code == 200
@@ -66,7 +66,7 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
                 written.append(article(client, len(written)))
                 if len(written) == 5:
                     enough.set()
-        except Exception as error:  # noqa: BLE001 - told by the test's own thread
+        except Exception as error:  # noqa: BLE001 - reported by the test's own thread
             failures.append(error)
             enough.set()
 
@@ -81,7 +81,7 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         writer.start()
         enough.wait(60)
         before = list(written)
-        # In a process of its own, as beside a server that runs: SQLite's locks are those of a process.
+        # In a separate process, as alongside a running server: SQLite's locks are per process.
         environment = command_environment(here.folder, **_address(here))
         (here.folder / "pressroom.toml").write_text("[plugins.content]\n")
         done = run_process(["backup", str(archive)], cwd=here.folder, env=environment)
@@ -338,7 +338,7 @@ def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path, kind: s
         finished = subprocess.run([sys.executable, "-c", FINISHED, str(folder)], check=False, capture_output=True)
         found = (path for path in folder.rglob("*") if path.is_file() and ".restore" not in path.parts)
         outcomes.append({str(path.relative_to(folder)): path.read_text() for path in found})
-        # Without its data folder, a database on a server may be the restored one.
+        # Without its data folder, a server database may already be the restored one.
         assert finished.returncode == 0 or (kind == "postgresql" and outcomes[-1] == old), finished
         if code == 0:
             break

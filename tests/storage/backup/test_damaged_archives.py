@@ -1,4 +1,4 @@
-"""Archives that are damaged, cut off, or made to do harm."""
+"""Archives that are damaged, truncated or malicious."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def place(make_place: MakePlace) -> Place:
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The archive of a server with one person, which every test damages in a way of its own."""
+    """A backup of a server with one person, which each test damages in its own way."""
     folder = tmp_path_factory.mktemp("sound")
     with database_config("sqlite", folder / "data") as storage:
         here = Place(folder, "sqlite", storage)
@@ -38,12 +38,12 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def archive(sound: Path, tmp_path: Path) -> Path:
-    """A copy of that archive, of the test's own."""
+    """A copy of that archive for one test."""
     return Path(shutil.copy(sound, tmp_path))
 
 
 def rewrite(archive: Path, change: Callable[[Members, dict[str, Any]], object]) -> None:
-    """Write the archive again after `change` has changed its members and its manifest."""
+    """Rewrite the archive after `change` has modified its members and manifest."""
     with tarfile.open(archive) as tar:
         found = [(member, tar.extractfile(member)) for member in tar.getmembers()]
         members = [(member, file.read()) for member, file in found if file is not None]

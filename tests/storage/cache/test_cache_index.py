@@ -1,4 +1,4 @@
-"""What every cache index promises, wherever it remembers."""
+"""The contract of every cache index, in memory and in Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a cache index in Redis does."""
+"""The Redis cache index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pressroom migrate`, `serve` and `doctor`, as operators run them against a database."""
+"""`pressroom migrate`, `serve` and `doctor` with a database, run by operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNREACHABLE = "postgresql://pressroom:hunter2@127.0.0.1:1/pressroom"
 
 
 ALONE = "[plugins.content]\nenabled = false\n"
-"""The tables of the host alone; those of plugins for articles are more of the same."""
+"""Only the host's tables; those of the content plugin would add nothing to these tests."""
 
 
 class Operator:
@@ -142,7 +142,7 @@ def test_doctor_names_combinations_of_shared_and_local(tmp_path: Path) -> None:
     operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
     _, document = operator.json("doctor")
     warnings = [row["message"] for row in document["checks"] if row["status"] == "warning"]
-    # On a busy machine plugins may take long to import, which is a remark too.
+    # On a busy machine plugins may be slow to import, which causes a warning as well.
     assert [text for text in warnings if "import took" not in text] == [
         "the database is shared, but files are kept in a folder of this host",
         "the database is shared, but limits and the cache are kept in the memory of this process",

@@ -1,4 +1,4 @@
-"""The databases of these tests: whatever a test does to one, the next test finds none of it."""
+"""Isolation of test databases: no test sees what another did to its database."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LOOK = """
 
 def test_nothing_of_a_test_is_left_for_the_next(tmp_path: Path) -> None:
     async def use(url: str, change: str) -> list[object]:
-        """Return what there is of the tables, then write into them, and change the schema."""
+        """Return the state of the tables, then insert rows and change the schema."""
         async with migrated(settings_with_database({"database": url}, tmp_path)) as database:
             async with database.writing() as session:
                 found = list((await session.execute(text(LOOK))).one())

@@ -1,4 +1,4 @@
-"""Hosts on one database have the same keys, or do not start and say why."""
+"""Hosts that share a database have the same keys, or refuse to start and explain why."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def accepted(settings: Settings, name: str) -> None:
 
 
 async def stored(settings: Settings) -> str:
-    """Keep a website with a credential, and return its id."""
+    """Store a website with a credential, and return its ID."""
     async with world(settings, works=False) as plugin:
         credential = {"endpoint": "https://example.com/hook", "secret": SECRET}
         made = await Websites(plugin).add(
@@ -92,7 +92,7 @@ async def stored(settings: Settings) -> str:
 
 
 async def refusal(settings: Settings) -> str:
-    """Return what a host says that does not start."""
+    """Return the message and hint of a host that refuses to start."""
     with pytest.raises(BackendError) as raised:
         await start_and_stop(settings)
     return f"{raised.value.message}\n{raised.value.hint}"
@@ -108,7 +108,7 @@ def connect(host: RunningHost, user: str, receiver: Receiver) -> str:
 
 
 def publish(host: RunningHost, user: str, website: str) -> str:
-    """Publish a new article, and return the outcome."""
+    """Publish a new article, and return the publication's status and error."""
 
     async def published() -> str:
         plugin = content_of(host)
@@ -123,7 +123,7 @@ def publish(host: RunningHost, user: str, website: str) -> str:
 
 
 def recipe(url: str, folder: Path, s3: S3Server, redis: str) -> str:
-    """Return the configuration of the how-to, with the servers of this test in place of those it names."""
+    """Return the how-to's configuration, with this test's servers in place of the documented ones."""
     found = re.search(r"```toml\n(.*?)```", RECIPE.read_text(), re.DOTALL)
     assert found is not None
     text = found[1]
@@ -160,9 +160,9 @@ class Operator:
         return done.returncode, json.loads(done.stdout)
 
     def doctor(self) -> tuple[int, list[str]]:
-        """Return the exit code, and what is not as it should be."""
+        """Return the exit code, and all checks that are not ok."""
         code, document = self.json("doctor")
-        # On a busy machine plugins may take long to import, which is a remark too.
+        # On a busy machine plugins may be slow to import, which causes a warning as well.
         rows = [row for row in document["checks"] if row["status"] != "ok" and "import took" not in row["message"]]
         return code, [f"{row['status']} {row['check']}: {row['message']}" for row in rows]
 
@@ -185,7 +185,7 @@ def test_two_hosts_by_the_recipe_publish_to_the_websites_of_each_other(
             host.configure(recipe(url, host.folder / "data", s3, redis))
         assert hosts[0].run("migrate").returncode == 0
         assert [host.doctor() for host in hosts] == [(0, []), (0, [])]
-        # Only so that this test's receiver may be published to.
+        # Only to allow publishing to this test's local receiver.
         here = {
             "fetch": {"private_networks": ["127.0.0.0/8"]},
             "jobs": {"poll_interval": 0.1},
@@ -247,7 +247,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     await migrate(host(OLD))
     await start_and_stop(host(OLD))
     website = await stored(host(OLD))
-    # Restarted in turns, hosts are a step apart.
+    # Hosts that restart in turn are at most one key change apart.
     for keys in ((OLD, NEW), (OLD,), (OLD, NEW), (NEW, OLD), (OLD, NEW), (NEW, OLD)):
         await start_and_stop(host(*keys))
     assert "credential_keys does not include" in await refusal(host(OLD))
@@ -266,7 +266,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
 async def test_a_database_without_fingerprints_is_not_taken_by_a_host_that_cannot_read_it(
     url: str, tmp_path: Path
 ) -> None:
-    """So it is after an upgrade: credentials are there, and nothing is recorded."""
+    """This is the state after an upgrade: credentials exist, but no fingerprints."""
     old, new = (settings_for_test(config(url, keys=keys), tmp_path) for keys in ((OLD,), (NEW,)))
     await migrate(old)
     await stored(old)

@@ -1,4 +1,4 @@
-"""The schema of the host and of plugins, on every database."""
+"""Migrations of the host and of plugins, on every database."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ async def test_migrations_that_cannot_be_read(
 
 
 async def test_a_table_can_be_made_anew_without_losing_what_refers_to_it(database: SqlDatabase, tmp_path: Path) -> None:
-    """SQLite changes a column by making the table anew, which would set off `ON DELETE CASCADE`."""
+    """SQLite changes a column by recreating the table, which could trigger `ON DELETE CASCADE`."""
     metadata = MetaData()
     Table("notes_a", metadata, Column("id", Integer, primary_key=True), Column("text", Integer))
     Table("notes_b", metadata, Column("a", ForeignKey("notes_a.id", ondelete="CASCADE")))

@@ -1,4 +1,4 @@
-"""A database that is gone, silent, locked or without room: clean errors meanwhile, and all is well afterwards."""
+"""Database outages: unavailable, frozen, locked or full. Errors are clean meanwhile, and everything recovers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.proxy import Proxy, proxy_to
 
 TIMEOUT = 1.5
 HANGS = 40
-"""Seconds after which a test says that something hangs."""
+"""Seconds after which a test reports a hang."""
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 async def behind_proxy(url: str, tmp_path: Path) -> AsyncIterator[tuple[Proxy, SqlDatabase]]:
-    """Return a proxy, and an open PostgreSQL database that is reached through it."""
+    """Return a proxy, and an open PostgreSQL database behind it."""
     async with proxy_to(url) as proxy:
         address = through(url, proxy.endpoint, password="hunter2")
         storage = {"database": address, "database_timeout": TIMEOUT, "database_connections": 4}

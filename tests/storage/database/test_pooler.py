@@ -1,4 +1,4 @@
-"""A server whose database is behind PgBouncer, which lends a connection for each transaction."""
+"""A server whose database is behind PgBouncer in transaction pooling mode."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_two_hosts_and_many_calls_share_two_connections(direct: str, pooled: str
     asyncio.run(migrate(one))
     with RunningHost(one) as first:
         ada = client_of(first, "ada@example.org")
-        # Its own connections to PgBouncer, whose statements would have the same names.
+        # With separate connections to PgBouncer, whose prepared statements would have the same names.
         shutil.copytree(tmp_path / "one", tmp_path / "other")
         with RunningHost(other) as second, ThreadPoolExecutor(8) as pool:
             eve = client_of(second, "eve@example.org")
@@ -67,7 +67,7 @@ def test_two_hosts_and_many_calls_share_two_connections(direct: str, pooled: str
 
 
 async def _statements_left(pooled: str) -> int:
-    """Return how many prepared statements the connections hold that PgBouncer keeps open to the server."""
+    """Return the number of prepared statements on PgBouncer's connections to the server."""
     connection = await asyncpg.connect(pooled, statement_cache_size=0)
     try:
         async with connection.transaction():
@@ -82,7 +82,7 @@ def test_the_url_may_say_it_too(pooled: str, tmp_path: Path, parameter: str) -> 
 
 
 async def _use(settings: Settings) -> None:
-    """Open the database twice, and run transactions on all connections of both."""
+    """Open the database twice, and run transactions on all connections of both instances."""
     one, other = SqlDatabase(settings), SqlDatabase(settings)
     await one.open()
     await other.open()
@@ -93,7 +93,7 @@ async def _use(settings: Settings) -> None:
 
     try:
         calls = [run(database, number) for number in range(40) for database in (one, other)]
-        answers = await asyncio.gather(*calls, return_exceptions=True)  # none may hold a connection after this
+        answers = await asyncio.gather(*calls, return_exceptions=True)  # none may keep a connection after this
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
@@ -104,10 +104,10 @@ async def _use(settings: Settings) -> None:
 
 
 def test_without_the_setting_a_pooler_breaks_it(pooled: str, tmp_path: Path) -> None:
-    """So that the tests above prove something."""
+    """This shows that the tests above prove something."""
 
     async def use() -> None:
-        for _ in range(50):  # which connection of the pooler serves which of ours is chance
+        for _ in range(50):  # the pooler assigns its connections to ours at random
             await _use(settings(pooled, tmp_path))
 
     with pytest.raises((BackendError, DBAPIError), match="prepared statement"):

@@ -1,4 +1,4 @@
-"""What a load balancer and an operator see of an outage of the database: `/readyz` and the metrics."""
+"""Readiness during a database outage: `/readyz` and the metrics."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def url() -> Iterator[str]:
 
 
 async def migrate(settings: Settings, *statements: str) -> None:
-    """Make the tables, and run statements in them."""
+    """Create the tables, and run statements on them."""
     database = SqlDatabase(settings)
     await database.open()
     try:
@@ -50,7 +50,7 @@ async def migrate(settings: Settings, *statements: str) -> None:
 
 @asynccontextmanager
 async def running(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, RunningHost]]:
-    """Run a host that reaches its database through a proxy."""
+    """Run a host whose database is behind a proxy."""
 
     def settings(address: str) -> Any:
         storage = {"database": address, "database_timeout": 3}
@@ -93,14 +93,14 @@ async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way:
         unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
         assert unready.json() == {"status": "unready", "problems": ["the database (PostgreSQL) does not answer"]}
         assert await metric(client, "pressroom_database_up") == 0
-        # Whoever has no valid credential in the cache is refused before any tool is looked for.
+        # Unless its credential is in the cache, a caller is refused before the tool look-up.
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         headers = {"Authorization": f"Bearer {person.key}", "Accept": "application/json, text/event-stream"}
         await eventually(
             lambda: client.post("/api/mcp", json=call, headers=headers), lambda answer: answer.status_code == 503
         )
         assert await failures(client) > before
-        # Nothing piles up behind an answer that does not come.
+        # Requests do not pile up behind a response that never arrives.
         many = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
         assert {answer.status_code for answer in many} == {503}
 

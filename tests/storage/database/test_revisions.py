@@ -1,4 +1,4 @@
-"""Revisions that are read without Alembic are those that Alembic finds, and what is not plain is left to it."""
+"""Revisions: parsing without Alembic gives the same result, and unusual ones are left to Alembic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing many rows at once, on every database."""
+"""Bulk inserts on every database."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
@@ -57,7 +57,7 @@ async def test_every_row_is_written_once_in_its_order(database: SqlDatabase, cou
 
 
 async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlDatabase) -> None:
-    """Whatever its zone, it comes back in UTC, exact, and later moments are larger."""
+    """In any time zone, it is returned in UTC without loss, and sorts chronologically."""
     moments = [
         datetime(1, 1, 2, tzinfo=UTC),
         datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),

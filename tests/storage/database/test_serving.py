@@ -1,4 +1,4 @@
-"""A whole server and its database: plugins with tables, outages while it serves, and schemas that are behind."""
+"""A complete server and its database: plugins with tables, outages while it serves, and outdated schemas."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from support.proxy import proxy_to
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, object]]:
-    """Return the `[storage]` table with an empty database."""
+    """Yield the `[storage]` table for an empty database."""
     with database_config(request.param, tmp_path / "data") as table:
         yield table
 
@@ -53,7 +53,7 @@ def add(client: httpx.Client, text: str) -> httpx.Response:
 
 
 def wait_for(read: Callable[[], Any], wanted: Any, *, seconds: float = 20) -> None:
-    """Read something again and again until it is as wanted."""
+    """Poll until `read` returns the wanted value, for at most `seconds`."""
     deadline = time.monotonic() + seconds
     while (found := read()) != wanted:
         assert time.monotonic() < deadline, found

@@ -1,4 +1,4 @@
-"""Connections to SQLite: what `aiosqlite` returns, in one step on the connection's thread for a statement."""
+"""SQLite connections: they return what `aiosqlite` returns, with one step on the connection's thread per statement."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Reading and writing on every database."""
+"""Transactions on every database."""
 
 import asyncio
 import logging
@@ -107,7 +107,7 @@ async def test_a_look_at_sqlite_takes_two_steps_of_its_thread(tmp_path: Path, ca
         caplog.clear()
         await count(database)
         steps = [record.message for record in caplog.records if record.message.startswith("executing")]
-    # The look together with the beginning of its transaction, and the end of that.
+    # The query together with the start of its transaction, and the end of the transaction.
     assert len(steps) == 2, steps
 
 
@@ -115,7 +115,7 @@ async def test_a_reader_cannot_write(database: SqlDatabase) -> None:
     with pytest.raises(BackendError, match=r"read-?only"):
         async with database.reading() as session:
             await session.execute(insert(SetupLinkRow).values(token_hash=b"1", created_at=NOW, expires_at=NOW))
-    # The next one on that connection can.
+    # The next transaction on that connection can write.
     async with database.writing() as session:
         session.add(link(2))
     assert await count(database) == 1
@@ -191,12 +191,12 @@ def test_the_names_of_libpq_are_understood(tmp_path: Path) -> None:
 
 def open_files() -> Iterator[str]:
     for descriptor in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # of the listing itself
+        with suppress(OSError):  # the descriptor of the listing itself
             yield str(descriptor.readlink())
 
 
 async def connections() -> set[str]:
-    """Return the sockets and the files of databases that this process has open."""
+    """Return the sockets and database files that this process has open."""
     return {name for name in open_files() if name.startswith("socket:") or ".sqlite" in name}
 
 

@@ -43,7 +43,7 @@ def server(request: pytest.FixtureRequest) -> S3Server:
 
 @pytest.fixture(params=["local", "rclone", "swift"])
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], FileStore]:
-    """Return a function that makes stores which all keep their files in the same place, empty at first."""
+    """Return a function that creates stores which share one initially empty location."""
     if request.param == "local":
         signer = UrlSigner(b"0123456789abcdef")
         return lambda: LocalFileStore(tmp_path / "files", signer, "https://example.org")
@@ -54,7 +54,7 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], F
 
 @pytest.fixture
 async def stores(make_store: Callable[[], FileStore]) -> AsyncIterator[tuple[FileStore, FileStore]]:
-    """Two open stores of the same files, as on two hosts."""
+    """Two open stores with the same files, as on two hosts."""
     async with AsyncExitStack() as stack:
         one, other = [await stack.enter_async_context(opened(make_store())) for _ in range(2)]
         yield one, other

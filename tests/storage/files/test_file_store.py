@@ -1,4 +1,4 @@
-"""What every file store promises, local or in a bucket."""
+"""The contract of every file store, local or in a bucket."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ KEY = "qr-code-generator/0123456789abcdef0123456789abcdef.png"
 
 @pytest.mark.parametrize("make_store", ["local", "swift"], indirect=True)
 class TestFileStore(FileStoreContract):
-    """The local store, and a bucket of a strict S3 server."""
+    """The local store, and a bucket on a strict S3 server."""
 
 
 @pytest.mark.parametrize("make_store", ["rclone"], indirect=True)
 class TestFileStoreOfRclone(FileStoreContract):
-    """A bucket of a server that is not strict."""
+    """A bucket on a lenient server."""
 
     excluded: ClassVar = {"whole": "rclone writes into the file that others read"}
 

@@ -1,4 +1,4 @@
-"""The addresses of a bucket's files, as anyone with a browser uses them."""
+"""Presigned URLs, as anyone with a browser uses them."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ def in_seconds(seconds: int) -> datetime:
 
 
 def refuses(answer: httpx.Response) -> None:
-    """Check that the service gave nothing away; most say 403, rclone says 400 to some."""
+    """Check that the response does not contain the file; most servers return 403, rclone returns 400 in some cases."""
     assert answer.status_code in (400, 403)
     assert CONTENT not in answer.content
 
@@ -35,7 +35,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
 @asynccontextmanager
 async def written(server: S3Server, **changes: object) -> AsyncIterator[S3FileStore]:
-    """Yield an open store that holds the one file `KEY`."""
+    """Yield an open store that contains only the file `KEY`."""
     async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", server.settings(**changes))) as store:
         await store.write(KEY, CONTENT, media_type="image/svg+xml")
         yield store

@@ -1,4 +1,4 @@
-"""A bucket that is wrong, gone, silent or forbidden: told plainly, and within the configured time."""
+"""Buckets that are misconfigured, missing, unresponsive or forbidden: clear errors within the configured time."""
 
 import asyncio
 import secrets
@@ -133,13 +133,13 @@ async def test_every_call_ends_in_time_when_the_service_falls_silent_and_works_w
             assert all("did not answer in time" in error.message for error in errors)
             assert await store.has("qr-code-generator/seen.png")
             proxy.thaw()
-            # Another file: what was held back may still reach the service now.
+            # Another file, since the delayed request may reach the service only at this point.
             await written_again(store, "qr-code-generator/next.png")
             assert await store.read("qr-code-generator/next.png") == b"png"
 
 
 async def written_again(store: S3FileStore, key: str) -> None:
-    """Write a file once the service is asked again after an outage."""
+    """Write a file, retrying until the service is used again after an outage."""
     async with asyncio.timeout(60):
         while True:
             try:
@@ -202,4 +202,4 @@ async def test_opening_leaves_nothing_in_the_bucket(swift: S3Server) -> None:
     await swift.make_bucket(bucket)
     async with opened(S3FileStore(f"s3://{bucket}/prefix", swift.settings())):
         pass
-    await swift.remove_bucket(bucket)  # which is refused where something is in it
+    await swift.remove_bucket(bucket)  # fails unless the bucket is empty

@@ -1,4 +1,4 @@
-"""Every promise of a cache index has teeth: an index that breaks it is told which, where, and the fix."""
+"""The cache index contract detects each violation, and reports the promise, its location and the fix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.contracts import assert_broken
 
 
 class DictIndex:
-    """A cache index that keeps every promise."""
+    """A cache index that fulfils the contract."""
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[CacheEntry, float]] = {}

@@ -1,4 +1,4 @@
-"""What breaks a promise of a connector, a codec, a source or a language is told which one, and the fix."""
+"""The contracts of connectors, codecs, sources and languages report each violation with its fix."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CAPABILITIES: Final = Capabilities(draft=True, update=True, unpublish=True)
 
 
 class ShelfOverHttp(BasicSite):
-    """A site that keeps every promise; the classes below break one each."""
+    """A site that fulfils the contract; each class below breaks one promise."""
 
     capabilities = CAPABILITIES
 
@@ -219,7 +219,7 @@ def test_a_connector_that_breaks_a_promise_is_told_which(name: str, site: type[S
 
 
 class LineCodec:
-    """Takes bodies apart at line ends; the classes below break one promise each."""
+    """Splits bodies at line ends; each class below breaks one promise."""
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
         return [BodyBlock(line, "line") for line in raw.splitlines(keepends=True)]

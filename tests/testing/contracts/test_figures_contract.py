@@ -1,4 +1,4 @@
-"""What breaks a promise of analytics or of a provider of keyword data is told which one, and the fix."""
+"""The contracts of analytics and keyword data providers report each violation with its fix."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIELDS: Final = (CredentialField("token", "Token", pattern=r"tok_[a-f0-9]{12}"),
 
 
 async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
-    """Ask a service, and raise what the contracts allow where it is in trouble."""
+    """Send a request to a service, and raise the errors that the contracts allow if the service is in trouble."""
     try:
         answer = await fetcher.request(method, "https://api.example/figures", max_bytes=10_000, seconds=5)
     except (FetchFailed, FetchUnknown) as error:
@@ -45,7 +45,7 @@ async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
 
 
 class Counter:
-    """Analytics that keep every promise; the classes below break one each."""
+    """Analytics that fulfil the contract; each class below breaks one promise."""
 
     def answer(self, question: TrafficQuestion) -> Traffic:
         keys = ("2024-02-02", "2024-02-01") if question.by == "date" else ("/a", "/b")

@@ -1,4 +1,4 @@
-"""Every promise of a file store has teeth: a store that breaks it is told which, where, and the fix."""
+"""The file store contract detects each violation, and reports the promise, its location and the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Files = dict[str, tuple[bytes, str, datetime]]
 
 
 class DictStore:
-    """A store that keeps every promise: its files are in a dictionary that all hosts share."""
+    """A store that fulfils the contract: its files are in a dictionary shared by all hosts."""
 
     def __init__(self, files: Files) -> None:
         self.files = files
@@ -193,7 +193,7 @@ def maker(kind: type[DictStore]) -> Callable[[], DictStore]:
 
 
 class TestDictStore(FileStoreContract):
-    """How an author runs the contract."""
+    """The contract as an author runs it."""
 
     @pytest.fixture
     def make_store(self) -> Callable[[], DictStore]:

@@ -1,4 +1,4 @@
-"""Every promise of a limiter has teeth: a limiter that breaks it is told which, where, and the fix."""
+"""The limiter contract detects each violation, and reports the promise, its location and the fix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.contracts import assert_broken
 
 
 class Limiter:
-    """Does as the limiter in memory does; the classes below break one promise each."""
+    """Behaves like the in-memory limiter; each class below breaks one promise."""
 
     def __init__(self, clock: FrozenClock) -> None:
         self.clock = clock

@@ -1,4 +1,4 @@
-"""Tables that drift away from their migrations are found, on SQLite and on PostgreSQL."""
+"""Tables that differ from their migrations are detected, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_column_without_a_migration_is_told(package: str) -> None:
 
 
 def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -> None:
-    # The migration lacks both columns, which is told beside it.
+    # The migration lacks both columns, which is reported separately.
     more = Column("seen_at", DateTime(timezone=True)), Column("kept_at", Timestamp)
     told = {one.promise: one for one in check_migrations("notes", Models(metadata(*more), package))}
     assert len(told) == 2

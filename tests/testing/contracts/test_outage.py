@@ -1,4 +1,4 @@
-"""What is found of a tool that fails in an outage, and of one that does not."""
+"""The outage check reports a tool that fails in an outage, and only that one."""
 
 from __future__ import annotations
 

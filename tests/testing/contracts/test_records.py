@@ -1,4 +1,4 @@
-"""Every promise of a record has teeth: a plugin with a record that breaks each is told which, where, and the fix."""
+"""The record contract detects each violation, and reports the promise, its location and the fix."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ BROKEN: Final[Sequence[tuple[Any, str, str]]] = [
 
 @pytest.fixture(scope="module")
 def host_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Return a function that starts a host with one of the broken plugins, and returns it and the plugin's id."""
+    """Return a function that starts a host with one of the broken plugins, and returns both host and plugin ID."""
     started: list[RunningHost] = []
     with pytest.MonkeyPatch.context() as patch:
 
@@ -93,7 +93,7 @@ def host_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def found(host_of: Any) -> tuple[list[Finding], str]:
-    """Return what the check finds in a plugin that breaks nearly every promise, and the plugin's id."""
+    """Return the findings for a plugin that breaks nearly every promise, and the plugin's ID."""
     running, id_ = host_of("broken")
     assert [one.error for one in running.host.compiled.plugins.failed] == []
     return list(check_records(running, id_)), id_

@@ -1,4 +1,4 @@
-"""Headless Chromium for the tests that look at pages as people do."""
+"""Headless Chromium for page tests."""
 
 from support.browser_fixtures import browser, shared_page
 

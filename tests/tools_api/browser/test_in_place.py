@@ -1,4 +1,4 @@
-"""Typing in the image of a tool's page, on the real server."""
+"""In-place editing in the image on a tool's page, on the real server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @asynccontextmanager
 async def opened(browser: Browser, server: Server, path: str = TOOL, **options: Any) -> AsyncIterator[Page]:
-    """Open the page with its sample drawn, so that it knows where the code is."""
+    """Open the page with its sample image loaded, so that it knows the position of the code."""
     context = await browser.new_context(**options)
     page = await context.new_page()
     faults: list[str] = []
@@ -39,7 +39,7 @@ async def opened(browser: Browser, server: Server, path: str = TOOL, **options: 
     await page.goto(server.url + path)
     await page.locator("img[data-canvas]").evaluate("image => image.decode()")
     if "?" in path:
-        # A linked design comes without its places; the page asks for them once one points at the image.
+        # A linked design comes without text positions; the page requests them when the pointer is over the image.
         await page.locator("img[data-canvas]").hover()
         await expect(typing(page)).to_be_visible()
     yield page
@@ -56,13 +56,13 @@ def code(page: Page) -> Locator:
 
 
 async def drawn(page: Page) -> None:
-    """Wait until the image shows what the form says."""
+    """Wait until the image matches the form."""
     await expect(page.locator("#result[aria-busy=true]")).to_have_count(0)
     await expect(page.locator(".in-place > div > span")).to_have_count(0)
 
 
 async def rows_of_ink(page: Page) -> list[tuple[int, int, int, int]]:
-    """Return the box of each row's letters in the window, in pixels of the screen."""
+    """Return the bounding box of each row's letters, in screen pixels."""
     box = await typing(page).bounding_box()
     assert box is not None
     shot = await page.screenshot(clip={"x": box["x"], "y": box["y"], "width": 150, "height": box["height"]})
@@ -128,7 +128,7 @@ async def test_letters_appear_at_once_where_the_image_will_have_them(
         await typing(page).evaluate("area => area.blur()")
         painted = await rows_of_ink(page)
         assert max(distances(goal, before)) > 20
-        # Thin strokes that are scaled down end a pixel earlier or later.
+        # Thin strokes that are scaled down end one pixel earlier or later.
         assert max(distances(goal, painted)) <= (2 if "font" in settings else 1)
 
 
@@ -202,7 +202,7 @@ async def test_a_diff_is_typed_with_its_marks(browser: Browser, server: Server) 
         await drawn(page)
         assert await edge(page) != left
         await page.get_by_label("Diff").check()
-        # A line without a mark begins a column later, which a text field cannot show.
+        # A line without a mark starts one column further right, which a text field cannot show.
         await expect(typing(page)).to_be_hidden()
 
 

@@ -1,4 +1,4 @@
-"""The pages for people who use them in other ways: small screens, dark mode, the keyboard, screen readers."""
+"""Accessibility of the pages: small screens, dark mode, keyboard, screen readers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def server() -> Iterator[PageServer]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(shared_page: Page) -> Page:
-    """A page in light colours, of the usual size, that shows nothing."""
+    """An empty page in light mode, at the default window size."""
     await shared_page.goto("about:blank")
     await shared_page.emulate_media(color_scheme="light")
     await shared_page.set_viewport_size({"width": 1280, "height": 720})
@@ -97,7 +97,7 @@ async def test_a_result_fits_a_small_screen(page: Page, server: PageServer) -> N
 async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, server: PageServer, path: str) -> None:
     page = await browser.new_page()
     requests: list[Request] = []
-    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - it marks its handlers, which a built-in forbids
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright sets an attribute on its handlers, which a built-in does not allow
     await page.goto(server.url + path, wait_until="networkidle")
     bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
     assert [request.url for request in requests if not request.url.startswith(server.url)] == []

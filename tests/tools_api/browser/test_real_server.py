@@ -1,4 +1,4 @@
-"""From the list of tools to a file, on the real server: forms that follow a choice, own files, help."""
+"""From the tool list to a file on the real server: dependent fields, uploads, help."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_a_logo_that_hides_the_code_is_refused_before_it_is_shown(browser:
     picker, canvas = page.locator("input[type=file]"), page.locator("img[data-canvas]")
     disc = io.BytesIO()
     Image.new("RGB", (900, 900), "#b9502a").save(disc, "BMP")
-    # Bitmaps are not taken: the browser makes another kind of image of it.
+    # Bitmaps are not accepted as uploads, so the browser converts the image.
     await picker.set_input_files({"name": "disc.bmp", "mimeType": "image/bmp", "buffer": disc.getvalue()})
     await expect(canvas).to_have_attribute("src", re.compile("^blob:"))
     await expect(page.locator(".upload")).to_contain_text("disc.bmp")
@@ -159,7 +159,7 @@ async def test_a_logo_is_chosen_as_a_file_without_javascript(browser: Browser, s
     await page.locator("summary", has_text="Logo").click()
     picker = page.get_by_label("Logo", exact=True)
     await expect(page.locator("[type=text][name=logo]")).to_be_hidden()
-    # A photo of a phone that did not arrive whole: what was typed must not be lost by it.
+    # A truncated phone photo must not lose what was typed.
     photo = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"\xff\xd8\xff" + bytes(3_000_000)}
     await picker.set_input_files(photo)  # type: ignore[arg-type] # a mapping is taken
     await page.get_by_role("button", name="Generate").click()
@@ -171,7 +171,7 @@ async def test_a_logo_is_chosen_as_a_file_without_javascript(browser: Browser, s
     await picker.set_input_files({"name": "disc.png", "mimeType": "image/png", "buffer": disc.getvalue()})
     await page.get_by_role("button", name="Generate").click()
     assert await middle_of_code(page) == (0x2F, 0x6F, 0x62)
-    # The next form still has it, until somebody removes it.
+    # The next form still has it, until it is removed.
     await page.locator("[name=text]").fill(f"{TEXT}/2")
     await page.get_by_role("button", name="Generate").click()
     assert await middle_of_code(page, f"{TEXT}/2") == (0x2F, 0x6F, 0x62)
@@ -183,7 +183,7 @@ async def test_a_logo_is_chosen_as_a_file_without_javascript(browser: Browser, s
 
 
 async def middle_of_code(page: Page, text: str = TEXT) -> object:
-    """Return the colour of the middle of the code that the page offers, which says the text."""
+    """Return the colour at the centre of the offered code, which must contain the text."""
     async with page.expect_download() as got:
         await page.get_by_role("link", name="Download").click()
     path = await (await got.value).path()

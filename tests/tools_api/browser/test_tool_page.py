@@ -27,7 +27,7 @@ def server() -> Iterator[PageServer]:
 
 @contextmanager
 def watched(page: Page) -> Iterator[None]:
-    """Fail afterwards if a script failed or the content security policy stopped something."""
+    """Fail on exit if a script failed or the content security policy blocked something."""
     faults: list[str] = []
 
     def note_error(error: Error) -> None:
@@ -47,7 +47,7 @@ def watched(page: Page) -> Iterator[None]:
 
 @asynccontextmanager
 async def opened(browser: Browser, server: PageServer, path: str, **options: Any) -> AsyncIterator[Page]:
-    """Open a page in a context of its own, and watch it."""
+    """Open a page in a new context, and watch it for faults."""
     context = await browser.new_context(**options)
     page = await context.new_page()
     with watched(page):
@@ -58,7 +58,7 @@ async def opened(browser: Browser, server: PageServer, path: str, **options: Any
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(shared_page: Page, server: PageServer) -> AsyncIterator[Page]:
-    """The page of a tool; each test has a server of its own, so that the page keeps nothing from one to the next."""
+    """A tool's page; each test has a separate server, so the page keeps no state between tests."""
     with watched(shared_page):
         await shared_page.goto(server.url + QR)
         yield shared_page
@@ -131,7 +131,7 @@ async def test_the_keyboard_downloads_from_any_field(page: Page, server: PageSer
 
 async def test_an_example_fills_the_form_and_is_drawn(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("something else")
-    # The preview of that text may come first: the one of the example is waited for by what it sends.
+    # The preview of that text may come first, so wait for the example's preview by its request body.
     async with page.expect_response(lambda answer: '"Hello"' in (answer.request.post_data or "")):
         await page.get_by_role("button", name="In colour, as SVG").click()
     await expect(page.get_by_label("Text")).to_have_value("Hello")
@@ -257,7 +257,7 @@ async def test_the_command_can_be_copied(browser: Browser, server: PageServer) -
 
 
 async def test_a_refused_value_is_named_beside_its_field(page: Page, server: PageServer) -> None:
-    # Of previews too: what is corrected must not be refused by the next one.
+    # This also applies to previews: a correction must not be refused by the next one.
     server.api = lambda slug, values: (
         server.refuse(slug, "margin: must be even (got 3)") if values["margin"] == 3 else server.succeed(slug, values)
     )

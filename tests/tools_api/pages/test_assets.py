@@ -1,4 +1,4 @@
-"""Static files: addresses by content, and colours that stay readable."""
+"""Static assets: content-based URLs, and colours that stay legible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
 def tokens(css: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the custom properties of a style sheet, on light and on dark grounds."""
+    """Return the custom properties of a style sheet, for light and for dark mode."""
     light, dark = (dict(re.findall(r"--([\w-]+):\s*([^;]+);", part)) for part in css.split("prefers-color-scheme", 1))
     return light, dark
 
@@ -90,7 +90,7 @@ def test_the_colours_of_the_account_pages_reach_aa(scheme: int) -> None:
     ],
 )
 def test_assets_are_small(name: str) -> None:
-    # What one round trip brings at the beginning of a connection (RFC 6928)
+    # The bytes of the first round trip of a connection (RFC 6928)
     assert len(gzip.compress(PAGES.site.asset(name).content)) < 14_600
 
 

@@ -1,4 +1,4 @@
-"""Hostile texts, from a plugin or from a visitor, stay texts."""
+"""Escaping: hostile text from plugins or visitors stays text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FRAGMENTS = [
     "javascript:alert(1)",
 ]
 HOSTILE = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), min_size=1, max_size=5).map("".join)
-# Between backticks is code, blank lines part paragraphs, and a sentence may be cut: those are markup on purpose.
+# Backticks mark code, blank lines separate paragraphs, and long sentences are cut: this markup is intended.
 
 
 def plain(text: str) -> str:
@@ -51,7 +51,7 @@ EVERYTHING = plain("".join(FRAGMENTS))
 
 
 def tool_of(text: str) -> dict[str, Any]:
-    """Return a descriptor that holds the text wherever a plugin could put one."""
+    """Return a descriptor that contains the text wherever a plugin could put one."""
     return {
         "slug": "some-tool",
         "name": text,
@@ -91,7 +91,7 @@ def tool_of(text: str) -> dict[str, Any]:
 
 
 def states_of(text: str) -> list[FormState | None]:
-    """Return what a visitor can bring about with the text: a filled form, a result, an error."""
+    """Return the form states that a visitor can cause with the text: a filled form, a result, an error."""
     form = {name: [text] for name in ("long", "mono", "colour", "few", "many", "thing", "flag", "count")}
     meta_ = meta(tool_of("x"), 1)
     data = {
@@ -108,7 +108,7 @@ def states_of(text: str) -> list[FormState | None]:
 
 
 def skeleton(page: bytes) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the tags of a page with the names of their attributes: what a text must never change."""
+    """Return the tags of a page with their attribute names, which a text must never change."""
     nodes = LexborHTMLParser(page.decode()).root
     assert nodes is not None
     return [(str(node.tag), tuple(sorted(node.attributes))) for node in nodes.traverse(include_text=False)]

@@ -1,4 +1,4 @@
-"""Posted forms become the input that the API would get."""
+"""Posted forms are converted to the input that the API would receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a text something is that a message tells of."""
+"""Positions in a text that error messages refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people find on the pages."""
+"""Content of the rendered pages."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ def test_a_page_with_its_files_stays_under_100_kb(tool: dict[str, Any]) -> None:
 
 
 def test_servers_of_one_process_have_their_own_names_on_their_pages() -> None:
-    # Their templates are compiled once for all of them.
+    # Their templates are compiled once and shared.
     pages = [Pages(PageFrame(branding(name=name), f"https://{name.lower()}.example")) for name in ("Ada", "Bob")]
     for _ in range(2):
         ada, bob = (page.index([]).decode() for page in pages)

@@ -1,4 +1,4 @@
-"""Forms with modes, groups of fields and code, from what a generator declares."""
+"""Forms with modes, field groups and code, generated from a generator's declaration."""
 
 from __future__ import annotations
 

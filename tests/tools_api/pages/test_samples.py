@@ -1,4 +1,4 @@
-"""Code to copy does what the form does."""
+"""Code samples to copy are equivalent to the form."""
 
 from __future__ import annotations
 

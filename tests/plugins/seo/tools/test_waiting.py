@@ -51,7 +51,7 @@ class Attempt:
 
 
 class BusySite:
-    """A site whose pages return 503 after the first `after` pages, until it is free."""
+    """A site whose pages return 503 once `after` of them were read, until it is free."""
 
     def __init__(self, after: int, wait: str) -> None:
         self.left, self.wait, self.free = after, wait, False
