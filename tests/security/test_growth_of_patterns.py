@@ -36,9 +36,9 @@ def growth(found: Found) -> str:
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Before Python 3.11.5, a pattern after such a repeat starts matching at a wrong position (python/cpython issue 106052).
+    """Before Python 3.11.5, what follows such a repeat starts at a wrong position (python/cpython issue 106052).
 
-    `(?>(?:…)*)` is equivalent and correct in every version.
+    `(?>(?:…)*)` is equivalent, and correct in every version.
     """
     wrong = [found.where for found in patterns() if repeats_a_group_possessively(found.pattern)]
     assert wrong == []

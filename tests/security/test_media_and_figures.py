@@ -1,5 +1,4 @@
-"""Images and search figures: IDs of other accounts are useless, pages escape markup, and private networks are unreachable.
-"""
+"""Images and search figures: no access by other accounts' IDs, no markup in pages, and no way into private networks."""
 
 from __future__ import annotations
 

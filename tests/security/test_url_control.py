@@ -1,5 +1,4 @@
-"""URL control: nobody can act for a URL they do not control, in text, redirects, canonical URLs or at search engines.
-"""
+"""URL control: nobody can act for a URL they do not control, in text, redirects, canonical URLs or search engines."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def never(*_: Any, **__: Any) -> Any:
 
 
 class SilentSite:
-    """A site that never responds, and lists only two posts."""
+    """A site that never responds, except with its first two posts."""
 
     workers = None
     check = terms = ensure_terms = find_media = upload = find = create = read = update = set_state = staticmethod(never)
