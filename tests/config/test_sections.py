@@ -1,4 +1,4 @@
-"""A plugin's own configuration, checked against its own model."""
+"""Plugin configuration, validated by the plugin's own model."""
 
 from __future__ import annotations
 

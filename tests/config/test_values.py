@@ -1,4 +1,4 @@
-"""Durations, sizes, rates, colours and addresses, in the form operators write them."""
+"""Durations, sizes, rates, colours and URLs, in the form operators write them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from support.people import PLANS, BrowserWithoutScreen, add_person
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests of a module share."""
+    """Return a host shared by the tests of a module."""
     accounts = {"sign_in_rate_account": "1000/hour", "sign_in_rate_ip": "1000/hour", "sign_up": True}
     config = {"plugins": {"content": {"enabled": False}}, "plans": PLANS, "accounts": accounts}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:

@@ -14,7 +14,7 @@ OTHER = "copper meadow signal thirty"
 
 @pytest.fixture
 def person(host: RunningHost) -> User:
-    """Return an account for one test alone."""
+    """Return an account that only one test uses."""
     return add_person(host, f"{new_id('p').lower()}@example.org")
 
 

@@ -20,7 +20,7 @@ KEY = re.compile(r"prk_key_[0-9A-Za-z]+_[0-9A-Za-z]+")
 
 @pytest.fixture
 def person(host: RunningHost) -> User:
-    """Return an account for one test alone."""
+    """Return an account that only one test uses."""
     return add_person(host, f"{new_id('p').lower()}@example.org")
 
 

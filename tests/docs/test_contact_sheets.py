@@ -25,7 +25,7 @@ GAP: Final = 8
 GROUND: Final = "#8a857d"
 THEMES: Final = ("light", "dark", "gradient", "minimal", "bold")
 ACCENTS: Final = ("#b9502a", "#7c9cf5", "#4f46e5", "#0f766e", "#f2c230")
-"""One for each theme."""
+"""The accent colours, one for each theme."""
 
 
 @dataclass(frozen=True)

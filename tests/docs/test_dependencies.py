@@ -36,7 +36,7 @@ def test_the_page_has_every_dependency_and_no_other() -> None:
 
 
 def licence(name: str) -> str:
-    """Return the licence from a package's metadata, or an empty string if there is none."""
+    """Return the licence from a package's metadata, or an empty string if it has none."""
     metadata = importlib.metadata.metadata(name)
     said = metadata.get_all("License-Expression") or [
         one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")

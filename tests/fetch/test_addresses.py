@@ -1,4 +1,4 @@
-"""Which IP addresses belong to the public internet."""
+"""Classification of IP addresses: which are public."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 

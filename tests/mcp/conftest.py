@@ -55,7 +55,7 @@ def start(tmp_path: Path, mcp_tools: None) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, mcp_tools: None) -> Iterator[RunningHost]:
-    """Return a host that the tests of a module share."""
+    """Return a host shared by the tests of a module."""
     with RunningHost(settings_for_test(CONFIG, tmp_path_factory.mktemp("data"))) as host:
         yield host
 

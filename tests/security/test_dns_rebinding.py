@@ -1,4 +1,4 @@
-"""DNS rebinding: a name that resolves to an external address when checked and to an internal one when used."""
+"""DNS rebinding: a name that resolves to an external host when checked and to an internal one when used."""
 
 from __future__ import annotations
 

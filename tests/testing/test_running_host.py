@@ -23,8 +23,7 @@ HostThreads = Callable[[], list[threading.Thread]]
 
 @pytest.fixture
 def host_threads() -> HostThreads:
-    """Return a function that lists the threads of hosts started after this point, without those shared with other tests.
-    """
+    """Return a function that lists the threads of hosts started after this point, except hosts shared between tests."""
     others = set(threading.enumerate())
     return lambda: [thread for thread in set(threading.enumerate()) - others if thread.name == "pressroom-host"]
 

@@ -1,4 +1,4 @@
-"""A strict stand-in for Forem, and the connector over the guarded fetcher."""
+"""A strict stand-in for Forem, and the connector using the guarded fetcher."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ AA = 4.5
 
 
 def grounds(colors: Palette) -> list[Color]:
-    """Return all colours that may lie under text: those of the background, gradients between them, and shapes."""
+    """Return all colours that can be behind text: those of the background, gradients between them, and shapes."""
     named = [parse_color(text) for text in re.findall(r"#[0-9a-f]{6}", colors.background)]
     found = [parse_color(colors.shape), *named]
     for one, other in pairwise(named):

@@ -223,7 +223,7 @@ def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
-    # A source that the server does not have any more.
+    # A source that the server no longer has.
     connect(host, person.id, website, source="gone")
     for source in ("", "google", "gone", HOSTILE):
         page = browser.client.get(f"{PATH}/{website.id}", params={"source": source})

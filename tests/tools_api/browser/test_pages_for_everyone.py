@@ -97,7 +97,7 @@ async def test_a_result_fits_a_small_screen(page: Page, server: PageServer) -> N
 async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, server: PageServer, path: str) -> None:
     page = await browser.new_page()
     requests: list[Request] = []
-    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks its handlers, which a built-in does not allow
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks its handlers
     await page.goto(server.url + path, wait_until="networkidle")
     bodies = [await (await request.response()).body() for request in requests]  # type: ignore[union-attr]  # all answered
     assert [request.url for request in requests if not request.url.startswith(server.url)] == []

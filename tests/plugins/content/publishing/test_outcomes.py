@@ -45,7 +45,7 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    """Return the publication once it is not retried automatically any more."""
+    """Return the publication once it is no longer retried automatically."""
     found = publication
     for _ in range(400):
         found = await Publications(plugin).wait(publication, 0.1)
