@@ -1,4 +1,4 @@
-"""Number of requests to a real Ghost: for a publication, an update, and none before its `Retry-After`."""
+"""Number of requests to a real Ghost for a publication and an update, and how its `Retry-After` is reported."""
 
 from __future__ import annotations
 
