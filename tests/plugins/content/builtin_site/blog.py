@@ -42,7 +42,7 @@ class Blog:
         return str(done["url"])
 
     def post_with_images(self, title: str, content: bytes) -> str:
-        """Create a post whose cover image is also in its body, as the connector does."""
+        """Publish a post whose cover image is also in its body, through the connector, and return its URL."""
 
         async def put() -> str:
             _, site = await Websites(self._client.plugin).open(self._client.user_id, self.id)
