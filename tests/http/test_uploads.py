@@ -1,4 +1,4 @@
-"""Anonymous callers at the URLs for uploads: files nobody asked for, and forms that take long to read."""
+"""Anonymous requests to the upload URLs: files nobody asked for, and forms that are slow to parse."""
 
 from __future__ import annotations
 

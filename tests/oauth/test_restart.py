@@ -26,7 +26,7 @@ def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Do
 
 @contextmanager
 def running(folder: Path, port: int, flow: Flow | None = None) -> Iterator[Flow]:
-    """Run the server on that port, for a flow that continues where it was."""
+    """Run the server on a port, continuing a flow if one is given."""
     with serving(folder, "", port=port) as server:
         if flow is None:
             flow = Flow(server.url, httpx.Client(), httpx.Client())

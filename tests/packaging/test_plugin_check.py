@@ -82,7 +82,7 @@ packages = ["src/acme_{id_}"]
 
 
 def check(*arguments: str | Path, cwd: Path | None = None, isolated: bool = False) -> Done:
-    """Check what the first argument, and further ones that are not options, name.
+    """Check the plugins given by the first argument and any other that is not an option.
 
     With `isolated`, packages are built in an isolated environment with its own build tools, which takes seconds.
     """

@@ -23,7 +23,7 @@ def curl_command(values: Mapping[str, object]) -> str:
 
 @given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.lists(st.text()), max_size=4))
 def test_the_command_sends_exactly_the_values(values: dict[str, object]) -> None:
-    one_line = curl_command(values).replace(" \\\n", " ")  # shlex does not know a shell's continued lines
+    one_line = curl_command(values).replace(" \\\n", " ")  # shlex does not support line continuations
     words = shlex.split(one_line)
     assert words[:5] == ["curl", URL, "-H", "Content-Type: application/json", "-d"]
     assert json.loads(words[5]) == values
