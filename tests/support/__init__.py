@@ -1,1 +1,1 @@
-"""What several test modules need: services, ports, browsers."""
+"""Helpers shared by test modules: services, ports, browsers."""

@@ -17,9 +17,9 @@ def axe_script() -> str:
 
 
 async def violations(page: Any) -> list[str]:
-    """Return what is wrong on a page at the impacts serious and critical, with the elements, by WCAG 2.2 AA.
+    """Return the WCAG 2.2 AA violations on a page with impact serious or critical, each with its elements.
 
-    Frames are pages of their own: a sandboxed one does not answer the checker of the page around it.
+    Frames are checked as separate pages: a sandboxed frame does not respond to the checker of the enclosing page.
     """
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(axe_script())

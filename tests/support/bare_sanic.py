@@ -1,4 +1,4 @@
-"""The peer of the host's benchmark: a Sanic handler that returns given bytes. Arguments: port, file, media type."""
+"""The baseline of the host's benchmark: a Sanic handler that returns given bytes. Arguments: port, file, media type."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A module that only the server itself can import; a fork server that tries to comes to an end."""
+"""A module that only the server process can import; a fork server that tries to crashes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Fixtures: headless Chromium and a page in it, for tests that look at pages as people do."""
+"""Fixtures: headless Chromium and a page in it, for browser tests."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LAUNCH = (
     "--disable-sync",
 )
 
-# What a page does after a click takes longer than the usual five seconds where other tests keep the machine busy.
+# When other tests keep the machine busy, a page's reaction to a click can exceed the default of five seconds.
 expect.set_options(timeout=30_000)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    """Headless Chromium, one for each module of tests."""
+    """Headless Chromium, one instance per test module."""
     executable = headless_chromium()
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
@@ -35,7 +35,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared_page(browser: Browser) -> AsyncIterator[Page]:
-    """One page for many tests of a module, since a new one takes longer than most of them."""
+    """A page shared by the tests of a module, because opening a new one takes longer than most tests."""
     opened = await browser.new_page()
     yield opened
     await opened.close()

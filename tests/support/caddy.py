@@ -1,4 +1,4 @@
-"""Caddy with the configuration of the documentation and a certificate authority of its own, in front of a server."""
+"""Caddy with the documented configuration and its own certificate authority, in front of a server."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _GLOBAL = "admin off\nlocal_certs\nskip_install_trust\n"
 
 @dataclass(frozen=True, slots=True)
 class RunningCaddy:
-    """Where Caddy listens, with and without TLS, and a client's context that trusts its certificates."""
+    """Caddy's HTTPS and plain HTTP ports, and a TLS context that trusts its certificates."""
 
     port: int
     plain_port: int
     trust: ssl.SSLContext
 
     def get(self, name: str, path: str, *, plain: bool = False) -> httpx.Response:
-        """Ask for a path under a host name, as a browser does that looked its name up."""
+        """Request a path for a host name, as a browser would after resolving the name."""
         url = f"http://127.0.0.1:{self.plain_port}" if plain else f"https://127.0.0.1:{self.port}"
         with httpx.Client(verify=self.trust, timeout=60) as client:
             return client.get(f"{url}{path}", headers={"Host": name}, extensions={"sni_hostname": name})
 
 
 def documented_caddy() -> str:
-    """Return the configuration that the guide to blogs on their own domains shows."""
+    """Return the Caddyfile from the guide to blogs on their own domains."""
     page = (DOCS / "how-to" / "blogs-on-their-own-domains.md").read_text()
     return next(block.text for block in blocks(page) if block.language == "caddyfile")
 
 
 @contextmanager
 def caddy(folder: Path, url: str, text: str) -> Iterator[RunningCaddy]:
-    """Run Caddy with a configuration in front of the server at `url`."""
+    """Run Caddy with the configuration `text` in front of the server at `url`."""
     port, plain_port = free_port(), free_port()
     ports = f"http_port {plain_port}\nhttps_port {port}\ndefault_bind 127.0.0.1\n"
     file = folder / "Caddyfile"

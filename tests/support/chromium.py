@@ -1,4 +1,4 @@
-"""Images that Chromium makes, as the reference for our own."""
+"""Images rendered by Chromium, as the reference for ours."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LAUNCH = (
     "--font-render-hinting=none",
 )
 
-# What a page does after a click takes longer than the usual five seconds where other tests keep the machine busy.
+# When other tests keep the machine busy, a page's reaction to a click can exceed the default of five seconds.
 expect.set_options(timeout=30_000)
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Run headless Chromium, with colours and glyphs as they are."""
+    """Run headless Chromium with the sRGB colour profile and without font hinting."""
     executable = headless_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(LAUNCH))
@@ -43,13 +43,13 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def chromium_page(width: int, height: int) -> Iterator[Page]:
-    """Open an empty page of that size in pixels, in a browser of its own."""
+    """Open an empty page of that size in pixels, in a new browser."""
     with chromium() as browser:
         yield browser.new_page(viewport={"width": width, "height": height})
 
 
 def photographed(page: Page, body: str, fonts: Mapping[str, Path] | None = None) -> Image.Image:
-    """Return what Chromium shows for a body on white, with these fonts by family."""
+    """Return a screenshot of a body on white in Chromium. `fonts` maps families to font files."""
     faces = "".join(
         f"@font-face{{font-family:'{family}';font-weight:100 900;src:url(data:font/ttf;base64,"
         f"{base64.b64encode(path.read_bytes()).decode()})}}"
@@ -61,7 +61,7 @@ def photographed(page: Page, body: str, fonts: Mapping[str, Path] | None = None)
 
 
 def difference(one: Image.Image, other: Image.Image) -> NDArray[np.int16]:
-    """Return how far the channels of two images are apart, 0 to 255."""
+    """Return the absolute difference of each channel of two images, 0 to 255."""
     return np.abs(np.asarray(one, dtype=np.int16) - np.asarray(other, dtype=np.int16))
 
 

@@ -1,7 +1,7 @@
-"""What a run of the tests leaves behind when it is stopped half-way: processes, databases, keys in Redis.
+"""Clean up processes, databases and Redis keys of interrupted test runs.
 
-A plugin of pytest, and a process beside it. The process waits until the run is over, however it ended (its standard
-input is closed then, also by SIGKILL), and removes whatever carries the id of the run. Every process that a run starts
+A pytest plugin and a watchdog process. The watchdog waits until the run is over, however it ended (the watchdog's
+standard input closes even on SIGKILL), and removes everything that carries the run's id. Every process started by a run
 inherits the id in its environment.
 """
 
@@ -23,10 +23,10 @@ import pytest
 from support.run import POSTGRESQL, REDIS, RUN_ID, database_name, key_prefix, run_id
 
 _SECONDS: Final = 60
-"""How long ending all processes may take."""
+"""Time limit for ending all processes."""
 
 _GRACE_SECONDS: Final = 5
-"""What ends with the run by itself may take so long for it."""
+"""Grace period for processes that end on their own with the run."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     os.environ.pop(RUN_ID, None)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    # The end that is written to closes with this process, whatever ends it.
+    # The write end of the pipe closes with this process, however it ends.
     end, _ = os.pipe()
     command = [sys.executable, "-m", "support.cleanup", run_id()]
     silent = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
@@ -43,11 +43,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def processes(run: str) -> Iterator[int]:
-    """Yield the id of every process of a run; of none where the system has no `/proc`."""
+    """Yield the id of every process of a run; none if the system has no `/proc`."""
     mark = f"{RUN_ID}={run}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            # One without a command line has ended, and its parent has not asked yet how.
+            # A process without a command line is a zombie.
             if mark in (folder / "environ").read_bytes().split(b"\0") and (folder / "cmdline").read_bytes():
                 yield int(folder.name)
 
@@ -84,7 +84,7 @@ def _remove_keys(run: str) -> None:
 
 
 def _remove(run: str) -> None:
-    # Where a service is not there, tests left nothing in it.
+    # If a service is unreachable, tests left nothing in it.
     with contextlib.suppress(Exception):
         asyncio.run(_drop_databases(run))
     with contextlib.suppress(Exception):
@@ -94,9 +94,9 @@ def _remove(run: str) -> None:
 
 
 def main() -> None:
-    """Wait for the end of standard input, then remove what the run left."""
+    """Wait for the end of standard input, then clean up after the run."""
     run = sys.argv[1]
-    os.setsid()  # Ctrl+C and the end of the terminal are for the run alone
+    os.setsid()  # Ctrl+C and the terminal's hang-up are for the run alone
     sys.stdin.read()
     _end_processes(run)
     _remove(run)

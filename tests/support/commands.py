@@ -1,8 +1,8 @@
-"""The command line, in the tests' own process or in one of its own.
+"""The command line, in-process or in a subprocess.
 
-In their own process most of it is imported already, which is four fifths of what a command takes. It shows there what a
-command does and says; what only a process has is to be seen in one: its exit by a signal, its file descriptors, its
-terminal, the encoding of its streams, what it imports when it starts, and how two of them get along.
+In-process, most modules are already imported, which saves four fifths of a command's run time. That covers a command's
+effects and output. What depends on a real process needs a subprocess: exit by a signal, file descriptors, the terminal,
+the encoding of streams, imports at start-up, and concurrent commands.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Done = subprocess.CompletedProcess[str]
 
 
 def run_command(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: str | bytes = "") -> Done:
-    """Run `pressroom` with these arguments in this process, and leave nothing of it behind but imported libraries.
+    """Run `pressroom` with these arguments in this process, leaving nothing behind but imported libraries.
 
-    `cwd` is its working directory, `env` its whole environment. Folders of `PYTHONPATH` that this process has not on
-    its path come first, and what was imported from them is forgotten afterwards. Its streams are no terminal, in UTF-8.
-    Warnings are errors, as in every test, and what it does not catch is raised. Commands run an event loop of their
-    own: an async test calls this with `asyncio.to_thread`.
+    `cwd` is its working directory, `env` its whole environment. Folders of `PYTHONPATH` that are not on this process's
+    path are put first, and modules imported from them are removed afterwards. The streams are not terminals and use
+    UTF-8. Warnings are errors, as in every test, and uncaught exceptions propagate. Commands run their own event loop:
+    call this from async tests with `asyncio.to_thread`.
     """
     given = io.BytesIO(stdin.encode() if isinstance(stdin, str) else stdin)
     output, errors = io.BytesIO(), io.BytesIO()
-    # Without a buffer for text, since the log is written past it.
+    # Unbuffered, because log lines bypass the text layer.
     stdout = io.TextIOWrapper(output, encoding="utf-8", write_through=True)
     stderr = io.TextIOWrapper(errors, encoding="utf-8", errors="backslashreplace", write_through=True)
     folders = [Path(folder) for folder in env.get("PYTHONPATH", "").split(os.pathsep) if folder]
@@ -58,7 +58,7 @@ def run_command(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], 
 
 
 def run_process(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: str | bytes = "") -> Done:
-    """Run `python -m pressroom` with these arguments, in a process of its own; all else is as for `run_command`."""
+    """Run `python -m pressroom` with these arguments in a subprocess. Otherwise like `run_command`."""
     done = subprocess.run(
         [sys.executable, "-m", "pressroom", *arguments],
         cwd=cwd,

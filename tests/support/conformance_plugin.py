@@ -1,4 +1,4 @@
-"""A plugin for tests: the tools that the MCP conformance suite calls by their names."""
+"""A test plugin with the tools that the MCP conformance suite calls by name."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def red_pixel() -> bytes:
 
 
 def silence() -> bytes:
-    """Return a WAV file of a hundredth of a second."""
+    """Return a silent WAV file of a hundredth of a second."""
     content = io.BytesIO()
     with wave.open(content, "wb") as sound:
         sound.setnchannels(1)

@@ -16,7 +16,7 @@ class Client(tool_client.ToolClient):
 
     @property
     def plugin(self) -> PluginContext:
-        """The content plugin's own context, for its services."""
+        """The content plugin's context, for access to its services."""
         return content_of(self.host)
 
 
@@ -26,6 +26,6 @@ def content_of(host: RunningHost) -> PluginContext:
 
 
 def client_of(host: RunningHost, email: str, name: str = "laptop") -> Client:
-    """Return a new client of an account, which is made where it is missing."""
+    """Return a new client of an account, creating the account if missing."""
     made = tool_client.client_of(host, email, name)
     return Client(made.host, made.user_id, made.connection, made.key)

@@ -1,4 +1,4 @@
-"""Thousands of articles at once, as they lie in the database after they were written one by one."""
+"""Bulk-insert thousands of articles, with the same rows as if they had been written one by one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pressroom_content.text_index.corpus import fingerprint_of
 from sqlalchemy import insert, text
 
 WORDS = 8_000
-"""How many words the language of these articles has, the first ones far more frequent than the last."""
+"""Vocabulary size of the articles. The first words are far more frequent than the last."""
 
 BATCH = 500
 
 
 def vocabulary() -> list[str]:
-    """Return made-up words, none of which is the beginning of many others."""
+    """Return made-up words, few of which share a prefix."""
     source = random.Random(7)
     syllables = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u")]
     return [
@@ -28,16 +28,16 @@ def vocabulary() -> list[str]:
 
 
 def article_text(source: random.Random, words: list[str], weights: list[float], length: int) -> str:
-    """Return a text of some paragraphs."""
+    """Return a text of several paragraphs."""
     chosen = source.choices(words, cum_weights=weights, k=length)
     sentences = [" ".join(chosen[start : start + 12]).capitalize() + "." for start in range(0, length, 12)]
     return "\n\n".join(" ".join(sentences[start : start + 5]) for start in range(0, len(sentences), 5))
 
 
 async def fill(database: Database, user_id: str, count: int, website_id: str, length: int = 250) -> list[str]:
-    """Store articles of an account, of so many words each, and return their ids.
+    """Store `count` articles of `length` words each for an account, and return their ids.
 
-    Half of them are published on a website that is made too.
+    Half of them are published, on a website that is created as well.
     """
     source, words = random.Random(11), vocabulary()
     weights: list[float] = []
@@ -78,7 +78,7 @@ def add_article(
     body: str,
     at: datetime,
 ) -> None:
-    """Add the rows of one article; every second one is published."""
+    """Add the rows of one article. Articles with an even number are published."""
     id_, published = new_id("a"), number % 2 == 0
     known = fingerprint_of(title, body, "en")
     rows[ArticleRow].append(

@@ -1,4 +1,4 @@
-"""What tests say of the findings that broken implementations cause."""
+"""Assertions about the findings for broken implementations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pressroom.testing.contracts import Finding, Promise
 
 
 def assert_broken(promise: Promise[Any], findings: Sequence[Finding], *, contract: str) -> None:
-    """Check that one of the findings names the promise, what was seen, and the fix."""
+    """Check that exactly one finding is for the promise, and that it states the observation and the fix."""
     [found] = [one for one in findings if one.promise == promise.text]
     assert found.contract == contract
     assert found.where

@@ -1,6 +1,6 @@
-"""What share of lines and branches the tests reach, for the host and each plugin; fails below the floor.
+"""Report line and branch coverage of the host and each plugin; fail if the total is below the floor.
 
-`python tests/support/coverage.py FILE`, where the file is the JSON that slipcover wrote.
+Usage: `python tests/support/coverage.py FILE`, where the file is slipcover's JSON output.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 FLOOR: Final = 95.0
-"""Percent. What runs in processes of their own does not count: commands, servers that are killed, worker processes."""
+"""Percent. Code in separate processes is not counted: commands, servers that are killed, worker processes."""
 
 NOT_MEASURED: Final = ("/migrations/versions/", "/cli/forking.py", "/cli/reload_servers.py", "/cli/reloading.py")
-"""Files that never run where slipcover sees them.
+"""Files that never run under slipcover.
 
-Alembic reads and runs migrations itself. The others are `pressroom serve --reload` and the process that it forks its
-servers from, which tests start and signal as a terminal does.
+Alembic reads and runs migrations itself. The others are `pressroom serve --reload` and the process that forks its
+servers, which tests start and signal as a terminal does.
 """
 
 
@@ -28,7 +28,7 @@ def distribution(file: str) -> str:
 
 
 def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Return for each distribution how many of its lines and branches were reached, and how many it has."""
+    """Return for each distribution the number of reached lines and branches, and their total."""
     reached: dict[str, int] = defaultdict(int)
     all_: dict[str, int] = defaultdict(int)
     for file, found in report["files"].items():
@@ -43,7 +43,7 @@ def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 
 def main() -> int:
-    """Print a table, and return 1 where the whole is below the floor."""
+    """Print a table, and return 1 if the overall coverage is below the floor."""
     found = shares(json.loads(Path(sys.argv[1]).read_text("utf-8")))
     reached, all_ = (sum(numbers) for numbers in zip(*found.values(), strict=True))
     lines = [f"{name:32}{100 * hit / total:6.1f} %" for name, (hit, total) in found.items() if total]

@@ -1,4 +1,4 @@
-"""Draws the images of the CSS reference, and writes the part of its page that follows from them."""
+"""Render the images of the CSS reference and generate the corresponding part of its page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLORS: Final = 96
 
 
 def drawn(entry: Entry) -> Image.Image:
-    """Return the image of an entry. Raises `AssertionError` where the engine has something to say about it."""
+    """Return the image of an entry. Raises `AssertionError` if the engine emits a warning."""
     html = f'<div style="width:100%;height:100%;background:{_GROUND};color:#1d1a17">{entry.html}</div>'
     rendered = engine.render(html, WIDTH, HEIGHT)
     assert rendered.warnings == (), f"{entry.names}: {rendered.warnings}"
@@ -29,7 +29,7 @@ def drawn(entry: Entry) -> Image.Image:
 
 
 def svg_image(entry: Entry) -> str:
-    """Return the image of an entry as SVG, at half its size, so that it is sharp on any screen."""
+    """Return the image of an entry as SVG at half its pixel size, to stay sharp on high-density screens."""
     written = io.BytesIO()
     small = drawn(entry).quantize(_COLORS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     small.save(written, "PNG", optimize=True, compress_level=9)
@@ -42,7 +42,7 @@ def svg_image(entry: Entry) -> str:
 
 
 def pixels(svg: str) -> np.ndarray:
-    """Return what such a file shows."""
+    """Return the RGB pixels of an image from `svg_image`."""
     match = re.search(r"base64,([^\"]+)", svg)
     assert match is not None
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGB"), dtype=int)

@@ -1,4 +1,4 @@
-"""What the reference of the image generator's CSS says: groups of properties, each with values and a small image."""
+"""Content of the image generator's CSS reference: groups of properties, each with values and a small image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RED, GREEN, GOLD, BLUE = "#b9502a", "#2f6f62", "#e0a458", "#3f5f8f"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row: names of properties and shorthands, values that the first of them takes, and the HTML of the image."""
+    """One row: names of properties and shorthands, example values of the first one, and the HTML of the image."""
 
     names: str
     values: tuple[str, ...]
@@ -19,13 +19,13 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """The name of its image."""
+        """The name of the entry's image file."""
         return self.names.split()[0].strip("-")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A section of the page; `id` names its sheet of images."""
+    """A section of the page."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class Group:
 
 
 def box(style: str = "", text: str = "", color: str = RED) -> str:
-    """Return a small box with a white text in its middle."""
+    """Return a small box with centred white text."""
     return (
         f'<div style="display:flex;align-items:center;justify-content:center;min-width:44px;min-height:28px;'
         f'border-radius:6px;background:{color};color:#fff;font-size:18px;font-weight:600;{style}">{text}</div>'
@@ -42,7 +42,7 @@ def box(style: str = "", text: str = "", color: str = RED) -> str:
 
 
 def frame(style: str, content: str) -> str:
-    """Return a container with a dashed outline, as large as the image but for a margin."""
+    """Return a container with a dashed outline that fills the image, except for a margin."""
     return (
         f'<div style="width:100%;height:100%;padding:14px"><div style="width:100%;height:100%;'
         f'outline:2px dashed #cfc4b4;outline-offset:2px;{style}">{content}</div></div>'
@@ -50,7 +50,7 @@ def frame(style: str, content: str) -> str:
 
 
 def words(style: str, text: str = "Type matters") -> str:
-    """Return a text in the middle of the image."""
+    """Return text centred in the image."""
     return (
         f'<div style="display:flex;align-items:center;justify-content:center;width:100%;height:100%;padding:12px">'
         f'<div style="font-size:36px;line-height:1.2;{style}">{text}</div></div>'
@@ -58,17 +58,17 @@ def words(style: str, text: str = "Type matters") -> str:
 
 
 def paragraph(style: str, text: str) -> str:
-    """Return a text that begins at the top left, in a frame."""
+    """Return text at the top left of a frame."""
     return frame(f"font-size:20px;line-height:1.25;{style}", text)
 
 
 def span(style: str, text: str = "Aa") -> str:
-    """Return a part of a line."""
+    """Return an inline span."""
     return f'<span style="{style}">{text}</span>'
 
 
 def circle(left: int, color: str, style: str = "") -> str:
-    """Return a circle somewhere in a frame."""
+    """Return an absolutely positioned circle."""
     return (
         f'<div style="position:absolute;left:{left}px;top:8px;width:84px;height:84px;border-radius:50%;'
         f'background:{color};{style}"></div>'
@@ -76,7 +76,7 @@ def circle(left: int, color: str, style: str = "") -> str:
 
 
 def panel(style: str, text: str = "") -> str:
-    """Return one area in the middle of the image."""
+    """Return an area centred in the image."""
     return (
         '<div style="display:flex;align-items:center;justify-content:center;width:100%;height:100%">'
         f'<div style="width:200px;height:84px;{style}">{text}</div></div>'
@@ -84,7 +84,7 @@ def panel(style: str, text: str = "") -> str:
 
 
 def flexed(style: str, *boxes: str) -> str:
-    """Return boxes in a flexible container."""
+    """Return boxes in a flex container."""
     return frame(f"display:flex;gap:8px;{style}", "".join(boxes))
 
 

@@ -1,4 +1,4 @@
-"""The parts of the CSS reference that are about backgrounds, borders and effects, and all parts in their order."""
+"""The parts of the CSS reference about backgrounds, borders and effects, and the ordered list of all parts."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ BORDERS: Final = Group(
 
 
 def photo(style: str) -> str:
-    """Return an image in an area of another ratio."""
+    """Return an image in an area with a different aspect ratio."""
     return panel("", f'<img src="{PHOTO}" style="width:200px;height:84px;background:#e7e0d5;{style}">')
 
 
 def few_pixels() -> str:
-    """Return the address of an image of four by two pixels."""
+    """Return the data URL of an image of four by two pixels."""
     image = Image.new("RGB", (4, 2))
     image.putdata([ImageColor.getrgb(color) for color in (RED, GOLD, GREEN, BLUE, BLUE, GREEN, GOLD, RED)])
     written = io.BytesIO()

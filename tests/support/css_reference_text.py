@@ -1,4 +1,4 @@
-"""The parts of the CSS reference that are about texts."""
+"""The parts of the CSS reference about text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Databases for tests, each test its own: SQLite in a file, and PostgreSQL.
+"""Isolated databases for tests: SQLite in a file, and PostgreSQL.
 
-Migrations and PostgreSQL's files take longer than most tests. So a database of PostgreSQL serves one test after the
-other, and where a test left the schema as migrations made it, the next one needs none.
+Migrations and creating PostgreSQL's files take longer than most tests. So tests reuse PostgreSQL databases one after
+another, and if a test left the schema as migrations created it, the next test skips them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ KINDS: Final = ("sqlite", "postgresql")
 
 
 _free: list[str] = []
-"""Databases that this process made and that no test uses now: making one takes longer than most tests."""
+"""Idle databases that this process created. Creating one takes longer than most tests."""
 
 _schemas: dict[str, str] = {}
-"""The databases that the host's migrations were run in, and what `_schema` returned right after."""
+"""Databases in which the host's migrations ran, with the result of `_schema` right after."""
 
 _ready: set[str] = set()
-"""Those of them that a test got with the tables, and has not opened yet."""
+"""Databases in `_schemas` that a test received with their tables and has not opened yet."""
 
 _OBJECTS: Final = """
     SELECT concat_ws(' ', string_agg(kind || oid || '/' || changed, ',' ORDER BY kind, oid, changed),
@@ -57,7 +57,7 @@ _OBJECTS: Final = """
         SELECT 'trigger', oid, xmin::text FROM pg_trigger WHERE NOT tgisinternal
     ) AS objects
 """
-"""Returns another text after any change of the schema, and where tables are large or have been analysed."""
+"""Changes with every change of the schema, and when tables are large or have been analysed."""
 
 _REVISION: Final = f"SELECT string_agg(version_num, ',') FROM {version_table('pressroom')}"
 
@@ -78,9 +78,9 @@ _DISCONNECT_OTHERS: Final = """
 
 @contextmanager
 def postgresql_url(*, tables: bool = False) -> Iterator[str]:
-    """Return the address of a database on the PostgreSQL server, which nobody else uses.
+    """Yield the URL of a PostgreSQL database for exclusive use.
 
-    It is empty; with `tables` it may hold the host's tables, without rows, and has to be opened with `migrated`.
+    It is empty. With `tables` it can contain the host's tables, without rows, and must be opened with `migrated`.
     """
     check_allowed("PostgreSQL")
     try:
@@ -105,7 +105,7 @@ def _take(*, tables: bool) -> str | None:
 
 
 def drop_databases() -> None:
-    """Remove the databases that this process made."""
+    """Remove the idle databases that this process created."""
     while _free:
         asyncio.run(_execute(POSTGRESQL, f"DROP DATABASE IF EXISTS {_free.pop()} WITH (FORCE)"))
 
@@ -113,13 +113,13 @@ def drop_databases() -> None:
 def _new_database() -> str:
     name = database_name(run_id(), secrets.token_hex(6))
     asyncio.run(_execute(POSTGRESQL, f"CREATE DATABASE {name} TEMPLATE template0"))
-    # Nothing here has to survive the end of the machine.
+    # Test data need not survive a crash of the machine.
     asyncio.run(_execute(POSTGRESQL, f"ALTER DATABASE {name} SET synchronous_commit = off"))
     return name
 
 
 async def _clear(name: str) -> None:
-    """Remove the rows, and the tables unless all are as the host's migrations made them."""
+    """Delete all rows, and drop the tables unless the schema is as the host's migrations created it."""
     connection = await asyncpg.connect(_address(name), timeout=10)
     try:
         await connection.execute(_DISCONNECT_OTHERS)
@@ -162,7 +162,7 @@ async def _execute(server: str, *statements: str) -> None:
 
 @contextmanager
 def database_config(kind: str, folder: Path, *, tables: bool = False) -> Iterator[dict[str, object]]:
-    """Return the `[storage]` table of a configuration with a database of that kind; `tables` as in `postgresql_url`."""
+    """Yield the `[storage]` table of a configuration for a database of that kind; `tables` as in `postgresql_url`."""
     if kind == "sqlite":
         yield {"path": folder}
         return
@@ -172,7 +172,7 @@ def database_config(kind: str, folder: Path, *, tables: bool = False) -> Iterato
 
 @asynccontextmanager
 async def migrated(settings: Settings) -> AsyncIterator[SqlDatabase]:
-    """Open the database of these settings, with the host's own tables in it."""
+    """Open the database of these settings and create the host's tables in it."""
     models = [("pressroom", HOST_MODELS)]
     await make_database(settings, models)
     database = SqlDatabase(settings)
@@ -213,7 +213,7 @@ def locked(file: Path) -> Iterator[None]:
 
 
 def through(url: str, endpoint: str, *, password: str = "") -> str:
-    """Return the address of the same PostgreSQL database behind a proxy."""
+    """Return the URL of the same PostgreSQL database behind a proxy at `endpoint`."""
     parts = urlsplit(url)
     user = f"{parts.username}:{password}" if password else parts.username
     return parts._replace(netloc=f"{user}@{urlsplit(endpoint).netloc}").geturl()

@@ -1,4 +1,4 @@
-"""What happens to files, the database and the tests' downloads on a full or read-only disk; run by `support.disks`."""
+"""Behaviour of files, database and test downloads on a full or read-only disk; run by `support.disks`."""
 
 import asyncio
 import os
@@ -191,7 +191,7 @@ def _program_that_fills(folder: Path) -> None:
 
 
 def _reason(disk: Path, install: Callable[[Path], None]) -> str:
-    """Return why a test that needs something installed does not run."""
+    """Return why a test whose dependency cannot be installed is skipped or fails."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(downloads, "CACHE", disk / "cache")
         with pytest.raises((pytest.skip.Exception, pytest.fail.Exception)) as refused:

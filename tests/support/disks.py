@@ -1,4 +1,4 @@
-"""Running a scenario on a disk of its own, which can be full or read-only also for root."""
+"""Run a scenario on a separate disk, which can be full or read-only even for root."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOUNT = 'mount -t tmpfs -o "size=$1" tmpfs "$2"'
 
 
 def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
-    """Run a function of `support.disk_scenarios` in a process for which `folder` is a disk of `size` (as `256k`).
+    """Run a function of `support.disk_scenarios` in a process for which `folder` is a disk of `size` (such as `256k`).
 
-    The process has a mount namespace of its own, so that nothing stays mounted. An assertion that fails in there
-    fails the test.
+    The process has its own mount namespace, so nothing stays mounted. A failed assertion in the scenario fails the
+    test.
     """
     check_allowed("unshare")
     folder.mkdir()
@@ -35,7 +35,7 @@ def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
 
 
 def namespace(folder: Path) -> list[str]:
-    """Return the command that runs a line of shell where mounting is allowed."""
+    """Return the prefix of a command that runs a line of shell in a namespace where mounting is allowed."""
     if shutil.which("unshare") is None:
         missing_package("util-linux", "unshare")
     for options in (["--mount"], ["--mount", "--map-root-user"]):

@@ -1,4 +1,4 @@
-"""Building what is published, and installing it where nothing else is."""
+"""Build the published distributions and install them into clean environments."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ for project, (folder, *targets) in json.loads(sys.argv[1]).items():
     for target in targets:
         getattr(build, f"build_{target}")(folder)
 """
-"""Builds several projects as pip does, by the hooks of PEP 517, in one process."""
+"""Build several projects through the PEP 517 hooks, as pip does, in one process."""
 
 Done = subprocess.CompletedProcess[str]
 
 
 @dataclass(frozen=True)
 class Built:
-    """What was built: a wheel and a source distribution of each distribution, by the folder that it came from."""
+    """The wheel and source distribution of each project, keyed by project folder."""
 
     wheels: dict[str, Path]
     sdists: dict[str, Path]
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """Return the environment without anything that would let a process see more than its own installation."""
+    """Return the environment without variables that would let a process see beyond its own installation."""
     mine = ("PRESSROOM_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_", "COV_", "MYPY", "UV_PROJECT", "CONDA")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
     return {**kept, "MYPY_CACHE_DIR": str(MYPY_CACHE), **variables}
@@ -58,7 +58,7 @@ def clean_environment(**variables: str) -> dict[str, str]:
 def run(
     command: Sequence[str | Path], cwd: Path, *, check: bool = True, timeout: float = 240, **variables: str
 ) -> Done:
-    """Run a command and return what came of it; one that fails shows what it wrote."""
+    """Run a command. Raises `AssertionError` with its output if it fails and `check` is set."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -74,7 +74,7 @@ def run(
 
 
 def copy_repository(into: Path) -> Path:
-    """Copy what a fresh clone would hold, and what is about to be committed; nothing that is ignored."""
+    """Copy tracked and untracked files of the working tree, except for ignored ones."""
     git = program("git")
     listed = run([git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], REPOSITORY).stdout
     for name in filter(None, listed.split("\0")):
@@ -87,7 +87,7 @@ def copy_repository(into: Path) -> Path:
 
 
 def projects(repository: Path) -> list[str]:
-    """Return the folders of the distributions, the meta-distribution's first."""
+    """Return the project folders of the distributions, the meta-distribution first."""
     return [
         ".",
         "core",
@@ -96,12 +96,12 @@ def projects(repository: Path) -> list[str]:
 
 
 def build(project: Path, into: Path, *targets: str) -> list[Path]:
-    """Build a project's wheel, source distribution or both (returned in this order), with the tools that are here."""
+    """Build a project's wheel, source distribution or both with the local tools. The wheel is returned first."""
     return build_many({project: into}, *targets)[project]
 
 
 def build_many(folders: Mapping[Path, Path], *targets: str) -> dict[Path, list[Path]]:
-    """Build projects, each into a folder of its own; what is returned of each is as for `build`."""
+    """Build several projects, each into its own folder. Return for each what `build` returns."""
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     orders = {str(project): [str(folder), *targets] for project, folder in folders.items()}
@@ -124,12 +124,12 @@ def build_all(repository: Path, into: Path) -> Built:
 
 
 def built_once(factory: pytest.TempPathFactory) -> tuple[Path, Built]:
-    """Return a copy of the repository, and what is built of it: once in a run of the tests, by whichever worker asks.
+    """Return a copy of the repository and its distributions, built once per test run by the first worker to ask.
 
-    The copy is for all of them: nothing may be written there.
+    All workers share the copy: do not write to it.
     """
     base = factory.getbasetemp()
-    # A worker's folder is in that of the run.
+    # An xdist worker's folder is inside the run's folder.
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
     folder.mkdir(exist_ok=True)
     repository, dist, whole = folder / "repository", folder / "dist", folder / "whole"
@@ -154,7 +154,7 @@ def unpack(sdist: Path, into: Path) -> Path:
 
 
 def _copy_pip(environment: Path) -> None:
-    """Give an environment the pip that is here: what `ensurepip` does in four seconds."""
+    """Copy the local pip into an environment; `ensurepip` would take four seconds."""
     pip = distribution("pip")
     purelib = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
     for file in pip.files or ():
@@ -165,13 +165,13 @@ def _copy_pip(environment: Path) -> None:
 
 
 _compiled: list[Path] = [Path(sysconfig.get_path("purelib"))]
-"""Where bytecode is: the packages of this process, and those of environments that ran already."""
+"""Package folders with bytecode: those of this process, and of environments that were populated earlier."""
 
 
 def _copy_bytecode(packages: Path) -> None:
-    """Give packages the bytecode of others that are the same files: uv links all that it installs to its cache.
+    """Copy existing bytecode into packages that share the same files: uv hard-links installed files to its cache.
 
-    Otherwise each environment would compile what the server imports anew.
+    Otherwise each environment would recompile everything that the server imports.
     """
     for compiled in _compiled:
         for bytecode in compiled.glob("**/__pycache__/*.pyc"):
@@ -184,7 +184,7 @@ def _copy_bytecode(packages: Path) -> None:
 
 
 class Environment:
-    """A virtual environment that holds nothing but what is installed into it."""
+    """A virtual environment that contains only what is installed into it."""
 
     def __init__(self, folder: Path, *, with_pip: bool = False) -> None:
         self.folder = folder
@@ -195,7 +195,7 @@ class Environment:
             _copy_pip(folder)
 
     def install(self, *packages: str | Path) -> None:
-        """Install packages with uv, which takes them from its cache where it can."""
+        """Install packages with uv, from its cache if possible."""
         self.run_tool(find_uv_bin(), "pip", "install", "--quiet", "--python", self.bin / "python", *packages)
         own = Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
         _copy_bytecode(own)
@@ -210,18 +210,18 @@ class Environment:
         timeout: float = 240,
         **variables: str,
     ) -> Done:
-        """Run a command with this environment's programs first on the path, and data in a folder of its own."""
+        """Run a command with this environment's programs first on the path, and a separate data folder."""
         path = os.pathsep.join([str(self.bin), os.environ["PATH"], str(Path(find_uv_bin()).parent)])
         variables = {"PATH": path, "PRESSROOM_STORAGE__PATH": str(self.data), **variables}
         return run(command, cwd or self.folder, check=check, timeout=timeout, **variables)
 
     def pressroom(self, *arguments: str | Path, cwd: Path | None = None, check: bool = True) -> Done:
-        """Run the command that was installed."""
+        """Run the installed `pressroom` command."""
         return self.run_tool(self.bin / "pressroom", *arguments, cwd=cwd, check=check)
 
     @contextmanager
     def serving(self, config: Path | None = None) -> Iterator[str]:
-        """Run the installed server until the block ends; yields its address."""
+        """Run the installed server until the block ends, and yield its URL."""
         named = ["--config", str(config)] if config else []
         log_file = self.folder / "server.log"
         with log_file.open("w") as log:

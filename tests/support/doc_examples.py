@@ -1,23 +1,21 @@
-"""Runs the examples of a page of the documentation, in order, in a folder and an environment of their own.
+"""Run the examples of a documentation page, in order, in a separate folder and environment.
 
-A page is tested as a reader would follow it. What is done with a fenced block depends on its language:
+A page is tested as a reader would follow it. The language of a fenced block determines how it is handled:
 
-- `console`: each line that begins with `$ ` is run in bash; the lines below it are what it must write.
+- `console`: each line that begins with `$ ` is run in bash; the lines below it are its expected output.
 - `bash`: the whole block is run and must succeed.
 - `python`: run in one namespace per page.
 - `toml`: must be a valid `pressroom.toml`.
 - `json`: must be JSON.
-- any other language is only shown.
+- Any other language is not tested.
 
-A comment directly above a block changes that: `<!-- example: skip REASON -->`, `<!-- example: file PATH -->` (it is
-saved, for the blocks below), `<!-- example: serve -->` (its one command keeps running), `<!-- example: background -->`
-(another program, which keeps running beside the server), `<!-- example: exit CODE -->`.
-Hidden preparations are comments too: `<!-- setup bash`, then the script, then `-->`; the same with `python`.
+A comment directly above a block overrides this: `<!-- example: skip REASON -->`, `<!-- example: file PATH -->` (the
+block is saved, for use by later blocks), `<!-- example: serve -->` (its single command keeps running),
+`<!-- example: background -->` (another program, which keeps running alongside the server),
+`<!-- example: exit CODE -->`.
 
-`127.0.0.1:8000` stands for the page's own server, which is started when it is first needed, and `127.0.0.1:8100` for
-the program in the background. What the server writes when it starts is in `~/server.txt`, for hidden preparations.
-Output is compared word by word, except for ids, times, secrets and signatures; a line `...` stands for any lines, and
-`…` for any text within a line.
+`127.0.0.1:8000` represents the page's own server, which is started on first use, and `127.0.0.1:8100` the background
+program. The server's start-up output is in `~/server.txt`, for use by hidden setup.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ _START_SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a page: its language, its text, what the comment above it says, and the line that it begins on."""
+    """A block of a page: its language, its text, the directive in the comment above it, and its first line number."""
 
     language: str
     text: str
@@ -83,12 +81,12 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return every page with text: the documentation, and those at the top of the repository."""
+    """Return every Markdown page of the documentation and of the repository's root."""
     return [*sorted(page for page in DOCS.rglob("*.md") if "site" not in page.parts), *sorted(ROOT.glob("*.md"))]
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks and the hidden preparations of a page, in order."""
+    """Yield the blocks and the hidden setup of a page, in order."""
     for match in _BLOCK.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         if match["setup"]:
@@ -99,7 +97,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the commands of a console block, each with the output that is shown below it."""
+    """Yield the commands of a console block, each with the output shown below it."""
     command, output, continued = "", "", False
     for line in text.splitlines():
         if continued:
@@ -117,7 +115,7 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def differences(shown: str, actual: str) -> str:
-    """Return how the actual output differs from the one that is shown; empty where it does not."""
+    """Return a diff of the shown and the actual output, or an empty string if they match."""
     shown, actual = _without_variation(shown), _without_variation(actual)
     parts = [r"(?:.*\n)*?" if line == "..." else _line_pattern(line) for line in shown.splitlines()]
     if re.fullmatch("".join(parts), actual):
@@ -137,7 +135,7 @@ def _without_variation(text: str) -> str:
 
 
 class PageExamples:
-    """The examples of one page. Use it as a context manager, and `run` them."""
+    """The examples of one page. Use it as a context manager, and call `run`."""
 
     def __init__(self, page: Path, folder: Path) -> None:
         self.page = page
@@ -161,7 +159,7 @@ class PageExamples:
             program_.communicate(timeout=_START_SECONDS)
 
     def run(self) -> int:
-        """Run every block and return how many were run. Raises `AssertionError` for the first that is not as shown."""
+        """Run every block and return their number. Raises `AssertionError` for the first block that fails."""
         done = 0
         for block in blocks(self.page.read_text()):
             if not block.skipped:
@@ -224,7 +222,7 @@ class PageExamples:
         return run.returncode, run.stdout
 
     def _begin(self, command: str, shown: str) -> None:
-        """Start a program that keeps running, and wait for the first line that it writes, which must be as shown."""
+        """Start a program that keeps running, and wait for its first line of output, which must be as shown."""
         started = subprocess.Popen(
             ["bash", "-c", f"[ -f '{self._state}' ] && . '{self._state}'; cd \"$PWD\"; exec {command}"],
             cwd=self._folder,
@@ -280,9 +278,9 @@ class PageExamples:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a reader: a virtual environment with everything installed, and a home of their own."""
+    """Return a reader's environment: a virtual environment with everything installed, and a separate home folder."""
     reader = folder / "venv"
-    # Without a pip of its own: the one that is installed here is among what is on the path, and installs in here.
+    # No pip is installed: the one on the path works here and installs into this environment.
     venv.create(reader, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(reader), "platbase": str(reader)})
     installed = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
@@ -298,10 +296,10 @@ def _environment(folder: Path) -> dict[str, str]:
         "PATH": os.pathsep.join([paths["scripts"], str(Path(sys.executable).parent), os.environ["PATH"]]),
         "XDG_DATA_HOME": str(folder / "data"),
         "COLUMNS": "100",
-        # A reader has pytest, but not all of its plugins that are installed here.
+        # A reader has pytest, but not all of the plugins that are installed here.
         "PYTEST_ADDOPTS": "-p no:asyncio -p no:xdist -p no:timeout -p no:cacheprovider",
         "MYPY_CACHE_DIR": str(MYPY_CACHE),
-        # What is installed is all that there is: nothing is fetched.
+        # Everything needed is already installed; never access an index.
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "false",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",

@@ -1,4 +1,4 @@
-"""Domains of tests: names that lead to this machine, as those of people lead to their server."""
+"""Domains for tests: names that resolve to this machine, as users' domains resolve to their server."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pressroom_content.websites.domains import Domains, DomainState
 from support.content_client import Client, content_of
 
 _NOTICED_SECONDS: Final = 60.0
-"""A process notices a change within two seconds, where it gets any time of the processor."""
+"""Processes notice a change within two seconds, unless they are starved of CPU time."""
 
 
 class DomainNames:
-    """The name service that a host asks: what leads to this machine, and nothing else."""
+    """A name service for a host that resolves only the names in `here`, to this machine."""
 
     def __init__(self, host: RunningHost) -> None:
         self.here: set[str] = set()
@@ -27,24 +27,24 @@ class DomainNames:
         fetcher._names = dict.fromkeys(fetcher._names, self)
 
     async def resolve(self, name: str) -> Sequence[IPv4Address]:
-        """Return the IP addresses of a name. Raises `OSError` for one that does not lead here."""
+        """Return the IP addresses of a name. Raises `OSError` unless it is in `here`."""
         if name not in self.here:
             raise OSError(f"no such name: {name}")
         return [IPv4Address("127.0.0.1")]
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there are no resources to release."""
 
 
 def check(client: Client, website_id: str) -> DomainState:
-    """Check the domain of a website, and return what is known then."""
+    """Check the domain of a website, and return its state."""
     state = client.host.run(Domains(client.plugin).check(client.user_id, website_id))
     assert state is not None
     return state
 
 
 def prove(names: DomainNames, client: Client, website_id: str, domain: str) -> str:
-    """Give a site a domain that leads here, and return the site's URL."""
+    """Set a domain that resolves to this machine for a website, and return the website's URL."""
     names.here.add(domain)
     client.data("update_website_settings", website_id=website_id, settings={"domain": domain})
     state = check(client, website_id)
@@ -53,7 +53,7 @@ def prove(names: DomainNames, client: Client, website_id: str, domain: str) -> s
 
 
 def ask(url: str, method: str = "GET", *, host: RunningHost, **headers: str) -> httpx.Response:
-    """Send a request for a URL of any domain to a host, as a browser does that looked its name up."""
+    """Send a request for a URL of any domain to a host, as a browser would after resolving the name."""
     parts = urlsplit(url)
     at_host = f"{host.url}{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     sent = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
@@ -61,7 +61,7 @@ def ask(url: str, method: str = "GET", *, host: RunningHost, **headers: str) -> 
 
 
 def wait_for(url: str, status: int, *, host: RunningHost) -> httpx.Response:
-    """Ask until a process has noticed a change, and return the answer then."""
+    """Poll a URL until the response has this status. Raises `AssertionError` on timeout."""
     ends = time.monotonic() + _NOTICED_SECONDS
     answer = ask(url, host=host)
     while answer.status_code != status and time.monotonic() < ends:

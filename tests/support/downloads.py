@@ -1,4 +1,4 @@
-"""What tests install from package registries: once, for every worker and every checkout of the project."""
+"""Packages that tests install from registries: once, for every worker and every checkout of the project."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from support.needs import program, unavailable
 CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pressroom-tests"
 
 MYPY_CACHE: Final = CACHE / "mypy" / os.environ.get("PYTEST_XDIST_WORKER", "main")
-"""Where mypy keeps what it found out about packages: for the first of many projects that takes most of its time.
+"""mypy's cache of package analysis, which otherwise takes most of mypy's time in the first of many projects.
 
-Each worker has its own: runs of mypy at the same time can read what another one is just writing, and crash.
+Each worker has its own cache: concurrent runs of mypy can read files that another run is writing, and crash.
 """
 
 STRICT: Final = ("--strict", "--config-file", "", "--cache-dir", str(MYPY_CACHE / "strict"))
-"""Options of mypy for code without a configuration; what other options found out is of no use to these."""
+"""mypy options for code without a configuration. Runs with other options cannot share this cache."""
 
 SECONDS: Final = 600
-"""How long one command of an installation may take; from a cold cache most take less than half a minute."""
+"""Timeout of one installation command; from a cold cache most take less than half a minute."""
 
 _REMEDY: Final = "free space there, or let XDG_CACHE_HOME name a folder that can be written"
 
 _NOT_WRITABLE: Final = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EPERM, errno.EROFS)
 
 _FULL: Final = ("ENOSPC", "No space left on device", "EDQUOT", "Disk quota exceeded")
-"""What programs say when there is no space."""
+"""Messages of programs that run out of space."""
 
 
 def installed(name: str, pins: str, install: Callable[[Path], None]) -> Path:
-    """Return a folder that `install` has filled, once for these pins, whoever else asks for it meanwhile.
+    """Return a folder filled by `install`, once for these pins, even with concurrent callers.
 
-    `name` tells people what is in it; `pins` are the versions, in any form. Where it cannot be filled, nothing stays
-    of it, and the test cannot run.
+    `name` describes the contents; `pins` are the versions, in any form. If installation fails, the folder is removed
+    and the test cannot run.
     """
     folder = CACHE / f"{name}-{hashlib.sha256(pins.encode()).hexdigest()[:12]}"
     whole = folder / "installed"
@@ -71,7 +71,7 @@ def _install(folder: Path, whole: Path, install: Callable[[Path], None]) -> None
 
 
 def npm_packages(name: str, manifest: Path) -> Path:
-    """Return the folder `node_modules` with what a `package.json` names; the packages' own scripts were not run."""
+    """Return the `node_modules` folder with the dependencies of a `package.json`. Install scripts are not run."""
 
     def install(folder: Path) -> None:
         shutil.copy(manifest, folder)
@@ -82,7 +82,7 @@ def npm_packages(name: str, manifest: Path) -> Path:
 
 
 def npm_package(name: str, version: str) -> Path:
-    """Return the folder of a package; its scripts were not run."""
+    """Return the folder of a package. Install scripts are not run."""
 
     def install(folder: Path) -> None:
         options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]
@@ -92,7 +92,7 @@ def npm_package(name: str, version: str) -> Path:
 
 
 def run(command: Sequence[str], folder: Path | None = None, environment: Mapping[str, str] | None = None) -> None:
-    """Run a command of an installation; where it fails, the test cannot run."""
+    """Run an installation command. If it fails, the test cannot run."""
     try:
         subprocess.run(
             command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=SECONDS

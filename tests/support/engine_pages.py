@@ -1,4 +1,4 @@
-"""Chromium as the reference of the image engine: the same fonts, the same defaults."""
+"""Chromium as the reference for the image engine: the same fonts, the same defaults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom.graphics.text import default_library
 
 def prepare(page: Page, width: int, height: int) -> None:
     """Give a page our fonts, our defaults and an empty canvas of that size."""
-    # The fonts for Chinese, Japanese and Korean are 16 MB each, and no page that is compared has such text.
+    # The Chinese, Japanese and Korean fonts are 16 MB each, and no compared page contains such text.
     faces = {
         (face.family, face.italic): face.path for face in default_library().all_faces() if "CJK" not in face.family
     }
@@ -32,7 +32,7 @@ def prepare(page: Page, width: int, height: int) -> None:
 
 
 def photographed_html(page: Page, html: str) -> Image.Image:
-    """Return what Chromium shows for an HTML text on the canvas."""
+    """Return Chromium's rendering of an HTML text on the canvas."""
     page.evaluate("html => { document.getElementById('canvas').innerHTML = html }", html)
     page.evaluate("document.fonts.ready")
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")

@@ -1,4 +1,4 @@
-"""A server in miniature, run as a program by the tests: what it does is named by its first argument."""
+"""A minimal server, run as a program by the tests. The first argument names the function to run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def say(text: str) -> None:
 
 
 async def describe(executors: Executors) -> None:
-    """Say what a worker of a server that listens already is like."""
+    """Print the surroundings of a worker whose server is already listening."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         await executors.start()
@@ -33,7 +33,7 @@ async def describe(executors: Executors) -> None:
 
 
 async def be_busy(executors: Executors) -> None:
-    """Keep one worker busy in C, another in Python, and a third idle, until somebody ends this process."""
+    """Keep one worker busy in C, another in Python, and a third idle, until this process is killed."""
     await executors.start()
     await executors.ready()
     first = asyncio.create_task(
@@ -73,13 +73,13 @@ async def leave_a_thread(executors: Executors) -> None:
 
 
 async def start_anyway(executors: Executors) -> None:
-    """Run a call although a module that should be preloaded cannot be."""
+    """Run a call even though a module cannot be preloaded."""
     await executors.start()
     say(await executors.by_name["process"].run(executor_tools.work(executor_tools.echo, text="here")))
 
 
 async def load_a_slow_plugin(executors: Executors) -> None:
-    """Run a tool while the processes for plugins still import what one of them works with."""
+    """Run a tool while the plugin processes are still importing a slow module."""
     os.environ["SLOW_PLUGIN"] = PATHS[0]
     open(PATHS[0], "w").close()  # noqa: ASYNC230, PTH123  # one empty file
     pool = WorkerPool(ExecutorsSettings(plugin_processes=2), preload=("support.slow_plugin",))

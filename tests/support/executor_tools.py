@@ -1,4 +1,4 @@
-"""Tools for the tests of the executors: well-behaved ones, and every kind that is not."""
+"""Tools for the tests of the executors: one that works, and one for every way to misbehave."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST", default
 
 
 class ToolParams(Params):
-    """What the tools below are told; each uses what it needs."""
+    """Parameters of the tools below; each uses a subset."""
 
     text: str = ""
     number: Integer = 0
@@ -32,7 +32,7 @@ class ToolParams(Params):
 
 
 class ClientMistake(PressroomError):
-    """An error of a plugin's own, which cannot be pickled."""
+    """A plugin-defined error that cannot be pickled."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -40,14 +40,14 @@ class ClientMistake(PressroomError):
 
 
 class OneWayError(Exception):
-    """An exception that can be pickled, but not be read back."""
+    """An exception that can be pickled, but not unpickled."""
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} {second}")
 
 
 class OneWayResult:
-    """A result that can be pickled, but not be read back."""
+    """A result that can be pickled, but not unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return explode, ("while it was read back",)
@@ -61,7 +61,7 @@ class ExplosiveResult:
 
 
 class Unsendable:
-    """A plugin's configuration that cannot be pickled."""
+    """A plugin configuration that cannot be pickled."""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("it stays here")
@@ -70,7 +70,7 @@ class Unsendable:
 def work(
     tool: Tool | Generator, *, timeout: float = 30, memory_mib: int = 512, config: Any = None, **params: Any
 ) -> ExecutionRequest:
-    """Return the work of running one of the tools below."""
+    """Return the request to run one of the tools below."""
     function = tool.function if isinstance(tool, Generator) else tool
     call = Call(function.__name__, "req-1", Caller("192.0.2.1"), "https://example.com", timeout, config)
     reference = f"{__name__}:{function.__name__}"
@@ -78,7 +78,7 @@ def work(
 
 
 def assert_timeout_is_logged(logs: Sequence[Mapping[str, Any]], executor: str, seconds: float) -> None:
-    """See that the log has one line of a tool that took too long, and whose it is."""
+    """Check that the log has exactly one line, which reports the tool's timeout with executor and request id."""
     (line,) = logs
     assert (line["event"], line["log_level"], line["executor"]) == ("tool timed out", "warning", executor)
     assert (line["plugin"], line["request_id"], line["seconds"]) == ("", "req-1", seconds)
@@ -86,14 +86,14 @@ def assert_timeout_is_logged(logs: Sequence[Mapping[str, Any]], executor: str, s
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something is so; a test that waits in vain fails."""
+    """Wait until a condition holds; the test fails after 30 seconds."""
     async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110  # it looks at files and processes, which set no event
             await asyncio.sleep(0.005)
 
 
 def ended(pid: int) -> bool:
-    """Tell whether a process is gone, or has ended and only waits for its parent to notice."""
+    """Return whether a process is gone or is a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -119,7 +119,7 @@ def shout(params: ToolParams, call: Call) -> Artifact:
 
 
 def surroundings(params: ToolParams, call: Call) -> dict[str, Any]:
-    """Tell what the process that the tool runs in is like."""
+    """Return a description of the process that the tool runs in."""
     links = []
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
@@ -136,7 +136,7 @@ def surroundings(params: ToolParams, call: Call) -> dict[str, Any]:
 
 
 def burn(params: ToolParams, call: Call) -> str:
-    """Use `number` milliseconds of a core, however fast it is and whoever shares it."""
+    """Use `number` milliseconds of CPU time, regardless of the core's speed and load."""
     end = time.thread_time() + params.number / 1000
     while time.thread_time() < end:
         sum(range(1000))
@@ -144,7 +144,7 @@ def burn(params: ToolParams, call: Call) -> str:
 
 
 def touch_and_wait(params: ToolParams, call: Call) -> str:
-    """Say that it runs by making the file `path`, and end when that is gone again."""
+    """Create the file `path` to signal the start, and return once the file is deleted."""
     path = Path(params.path)
     path.write_text(str(os.getpid()))
     while path.exists():
@@ -158,12 +158,12 @@ def wait_and_fail(params: ToolParams, call: Call) -> NoReturn:
 
 
 def raise_odd_things(params: ToolParams, call: Call) -> NoReturn:
-    """Raise what would mean something else to an event loop."""
+    """Raise an exception with a special meaning to event loops."""
     raise asyncio.CancelledError("secret")
 
 
 def name_its_thread(params: ToolParams, call: Call) -> tuple[int, str]:
-    """Return the number and the name of the thread that it runs on."""
+    """Return the id and name of the thread that it runs on."""
     return threading.get_ident(), threading.current_thread().name
 
 
@@ -172,7 +172,7 @@ def request_in_context(params: ToolParams, call: Call) -> str:
 
 
 def allocate(params: ToolParams, call: Call) -> int:
-    """Take `number` MiB, and say how many bytes that was."""
+    """Allocate `number` MiB, and return the number of bytes."""
     return len(bytearray(params.number * 1024 * 1024))
 
 
@@ -188,19 +188,19 @@ def loop_for_ever(params: ToolParams, call: Call) -> NoReturn:
 
 
 def stop_itself(params: ToolParams, call: Call) -> None:
-    """Have the system suspend the process, so that it neither works nor ends."""
+    """Suspend the process with SIGSTOP, so that it neither works nor ends."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def loop_in_c(params: ToolParams, call: Call) -> None:
-    """Never return to the interpreter: no Python signal handler or other thread has a chance."""
+    """Never return to the interpreter: no Python signal handler or other thread can run."""
     if params.path:
         Path(params.path).write_text(str(os.getpid()))
     re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def loop_deaf(params: ToolParams, call: Call) -> NoReturn:
-    """Loop for ever, and ignore every signal that can be ignored."""
+    """Loop for ever, ignoring every signal that can be ignored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM, signal.SIGIO):
         signal.signal(number, signal.SIG_IGN)
     while True:

@@ -1,4 +1,4 @@
-"""One article that holds every construct, and what readers get of each on a platform's page."""
+"""An article with every construct, and how each construct is rendered on a platform's page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SPACES = re.compile(r"\s+")
 
 
 class ShownPage:
-    """A page as readers get it."""
+    """A page as readers see it."""
 
     def __init__(self, html: str) -> None:
         self.html = html
@@ -42,16 +42,16 @@ class ShownPage:
             node.decompose()
 
     def find(self, selector: str, word: str) -> LexborNode | None:
-        """Return the innermost element of a kind whose text has a word."""
+        """Return the innermost element that matches a selector and contains a word in its text."""
         found = [node for node in self.tree.css(selector) if word in " ".join(node.text().split())]
         return min(found, key=lambda node: len(node.text()), default=None)
 
     def has(self, selector: str, word: str) -> bool:
-        """Tell whether there is such an element."""
+        """Return whether such an element exists."""
         return self.find(selector, word) is not None
 
     def code(self, word: str) -> str:
-        """Return the block of code that has a word."""
+        """Return the code block that contains a word."""
         found = self.find("pre", word)
         return (found.text() if found is not None else "").strip("\n")
 
@@ -61,7 +61,7 @@ Check = Callable[[ShownPage], bool]
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """Something that an article may hold. `word` is in it and nowhere else; `kept` and `converted` judge a page."""
+    """A construct that an article can contain. `word` occurs only in it; `kept` and `converted` check a page."""
 
     name: str
     title: str
@@ -74,12 +74,12 @@ class Construct:
 
     @property
     def warning(self) -> re.Pattern[str]:
-        """What is in every warning about it."""
+        """A pattern that matches every warning about the construct."""
         words = {*re.findall(r"fx\w+", self.source), self.word}
         return re.compile(self.warned or "|".join(re.escape(word) for word in sorted(words)))
 
     def fate(self, page: ShownPage) -> Fate:
-        """Return what readers get of it."""
+        """Return whether the construct is kept, converted or lost on a page."""
         if self.kept(page):
             return "kept"
         return "converted" if self.converted is not None and self.converted(page) else "lost"
@@ -114,7 +114,7 @@ def _both(*checks: Check) -> Check:
 
 
 def _list(word: str, kind: str, depth: int) -> Check:
-    """Check that an item is in a list of a kind, so many lists deep."""
+    """Check that an item is in a list of the given kind, at the given nesting depth."""
 
     def check(page: ShownPage) -> bool:
         item = page.find("li", word)
@@ -130,7 +130,7 @@ def _list(word: str, kind: str, depth: int) -> Check:
 
 
 def _ancestors(node: LexborNode, count: int) -> Iterator[LexborNode]:
-    """Yield the elements around one, from the inside."""
+    """Yield up to `count` ancestors of an element, innermost first."""
     for _ in range(count):
         if node.parent is None:
             return
@@ -184,7 +184,7 @@ def _checkbox(word: str, done: bool) -> Check:
 
 
 def _footnote(page: ShownPage) -> bool:
-    """Check that the reference leads to the note, and the note back."""
+    """Check that the footnote reference links to the note, and the note back to the reference."""
     reference = page.find("p", "fxnoteref")
     link = reference.css_first("a[href*='#']") if reference is not None else None
     note = page.find("li", "fxnotetext")
@@ -627,12 +627,12 @@ EVERYTHING: Final = "Fidelity of everything"
 
 
 def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[str, str]:
-    """Return what readers get of each construct on a page: a note for those that are not kept.
+    """Return a note for each construct on a page that is not kept.
 
-    `told_before` are the warnings from before it was sent, `lost` is all that was found of the page.
+    `told_before` are the warnings issued before publishing, `lost` the losses detected on the page.
 
     Raises:
-        AssertionError: something is lost and no warning says so, or a warning names something that is there.
+        AssertionError: a construct is lost without a warning, or is kept despite a warning.
     """
     page, notes, wrong = ShownPage(html), {}, []
     for one in CONSTRUCTS:
@@ -665,7 +665,8 @@ async def publish_everything(
     title: str = EVERYTHING,
     body: str = BODY,
 ) -> Publication:
-    """Publish the article, or another one, on a platform, and return the publication once it is there."""
+    """Publish `body`, by default the complete article, on a platform, and return the publication once it is published.
+    """
     made = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
     article = await write(
         plugin,
@@ -688,7 +689,7 @@ async def publish_everything(
 
 
 async def looked_at(plugin: PluginContext, publication: Publication) -> Publication:
-    """Return a publication once its page was looked at, which a site may take long to show for the first time."""
+    """Return a publication after its scheduled page checks; a site can take a while to show a new page."""
     for _ in LATER_LOOKS:
         if publication.due_at is None:
             break
@@ -697,7 +698,8 @@ async def looked_at(plugin: PluginContext, publication: Publication) -> Publicat
 
 
 async def notes_of(plugin: PluginContext, publication: Publication, html: str) -> dict[str, str]:
-    """Return what readers get of each construct, and see that the publication's warnings say it. Raises as `judged`."""
+    """Return the notes of `judged`, and check that the publication's warnings cover all losses. Raises like `judged`.
+    """
     website = await Websites(plugin).get(ADA, publication.website_id)
     article = await Articles(plugin).get(ADA, publication.article_id)
     sent = await sent_body(plugin, publication, article, website, "")
@@ -709,9 +711,9 @@ async def notes_of(plugin: PluginContext, publication: Publication, html: str) -
 
 
 def compare(notes: Mapping[str, str], connector: SiteConnector, module: str, generator: str = "") -> None:
-    """See that a connector's record says the same; with `PRESSROOM_TEST_UPDATE` write it anew.
+    """Check that a connector's `FIDELITY` equals `notes`; with `PRESSROOM_TEST_UPDATE`, rewrite it instead.
 
-    `module` is the file that holds it, in the folder of plugins. `generator` is what built the page, where one did.
+    `module` is its file below the folder of plugins. `generator` is the static site generator of the page, if any.
     """
     file = Path(__file__).parents[2] / "plugins" / module
     if not os.environ.get("PRESSROOM_TEST_UPDATE"):
@@ -737,11 +739,11 @@ def _shown(notes: Mapping[str, str]) -> str:
 
 
 _FIDELITY: Final = re.compile(r"^(FIDELITY: Final\[.*\] = MappingProxyType\()(.*?)^\)", re.DOTALL | re.MULTILINE)
-"""What a connector's module tells of fidelity, which the tests write."""
+"""The `FIDELITY` constant of a connector's module, which `compare` rewrites."""
 
 
 def table(connectors: Sequence[SiteConnector]) -> str:
-    """Return the table of constructs and platforms, and of the generators of static sites, as Markdown."""
+    """Return the Markdown table of constructs by platform and static site generator."""
     columns: dict[str, Mapping[str, str]] = {}
     for connector in connectors:
         generators = connector.fidelity_by.get("generator", {})

@@ -1,7 +1,7 @@
-"""Fixtures of the scope `package` end with the folder that they are for.
+"""Finish fixtures of scope `package` after the last test of their folder.
 
-A plugin of pytest. By itself it ends them with the run where folders have no `__init__.py`: whatever one test after the
-other had started would then run, and look for work, until the last test is done.
+A pytest plugin. If folders have no `__init__.py`, pytest alone finishes these fixtures at the end of the run: servers
+started for different tests would then keep running, and looking for work, until the last test is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 _open: list[tuple[pytest.FixtureDef[Any], Any]] = []
-"""What was started, and by which request, in this order."""
+"""Active fixtures with the requests that set them up, in order."""
 
 
 @pytest.hookimpl(wrapper=True)

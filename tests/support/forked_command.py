@@ -1,8 +1,8 @@
-"""The real command in a process of its own that need not import everything first.
+"""The real command in a separate process that is forked instead of started from scratch.
 
-A process beside the tests has imported the server and its built-in plugins, and forks for each command: importing is
-two thirds of what a start takes. What a command does with its arguments, environment, folder, streams and signals is
-the same; tests of what happens while Python starts, or of its memory, start Python themselves.
+A fork server has imported the server and its built-in plugins, and forks for each command, because imports are two
+thirds of the start-up time. Arguments, environment, folder, streams and signals behave as in the real command; tests of
+Python's start-up or memory start Python themselves.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _READY: Final = b"ready\n"
 
 
 class ForkedCommand:
-    """A running `pressroom`, with what tests use of `subprocess.Popen`. `stdout` is text.
+    """A running `pressroom`, with the subset of the interface of `subprocess.Popen` that tests use. `stdout` is text.
 
     Args:
-        arguments: those of the command.
-        cwd: its working directory.
-        env: its whole environment.
-        stderr: the file that it writes its standard error to.
+        arguments: the command's arguments.
+        cwd: the working directory.
+        env: the whole environment.
+        stderr: the file for standard error.
     """
 
     def __init__(self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stderr: IO[str]) -> None:
@@ -64,13 +64,15 @@ class ForkedCommand:
         self.stdout: IO[str] = os.fdopen(output, encoding="utf-8")
 
     def poll(self) -> int | None:
-        """Return the exit code if the process has ended: that of a signal is negative."""
+        """Return the exit code, or None if the process is running. The code is negative if a signal ended the process.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the exit code once the process has ended. Raises `subprocess.TimeoutExpired`."""
+        """Return the exit code once the process has ended. Raises `subprocess.TimeoutExpired` after `timeout` seconds.
+        """
         if self.returncode is None:
             if not select.select([self._ended], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
@@ -95,7 +97,7 @@ class ForkedCommand:
 
 
 def begin(address: Path, request: Mapping[str, Any], streams: Sequence[int]) -> int:
-    """Return the id of a new process; `streams` are its three, and where its exit code is written to."""
+    """Return the id of a new process. `streams` are its stdin, stdout and stderr, and the pipe for its exit code."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect(str(address))
         socket.send_fds(connection, [json.dumps(request).encode()], streams)
@@ -104,14 +106,14 @@ def begin(address: Path, request: Mapping[str, Any], streams: Sequence[int]) -> 
 
 @cache
 def _forks() -> Path:
-    """Start the process that forks, and return the path of its socket. It ends with the tests."""
+    """Start the fork server, and return the path of its socket. It ends with the tests."""
     address = Path(tempfile.gettempdir(), f"pressroom-{run_id()}-{secrets.token_hex(4)}.sock")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     process = subprocess.Popen(
         [sys.executable, "-m", "support.forked_command", str(address)],
         cwd=TESTS,
         env={**environment, "PYTHONPATH": str(TESTS)},
-        stdin=subprocess.PIPE,  # it closes when this process ends, however that happens
+        stdin=subprocess.PIPE,  # closes when this process ends, even if it is killed
         stdout=subprocess.PIPE,
     )
     assert process.stdin
@@ -123,7 +125,7 @@ def _forks() -> Path:
 
 
 def command_script(python: Path, packages: Path) -> str:
-    """Return a script that is the `pressroom` of a virtual environment, without the time that importing takes.
+    """Return a script for the `pressroom` of a virtual environment that skips the import time.
 
     `python` is the environment's interpreter, `packages` its `site-packages`.
     """
@@ -157,7 +159,7 @@ sys.exit(code)
 
 
 def _import_everything() -> None:
-    """Load the built-in plugins and compile the catalog as commands do, and keep nothing but what is imported."""
+    """Import everything by running the catalog command, without keeping any other state."""
     from pressroom.cli import main  # noqa: PLC0415 - in this process alone
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
@@ -174,7 +176,7 @@ def _import_everything() -> None:
 
 
 def _serve(address: Path) -> int:
-    """Fork for each request until standard input closes. Returns in each child as well, with its exit code."""
+    """Fork for each request until standard input closes. Also returns in each child, with its exit code."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(str(address))
     listener.listen()
@@ -183,7 +185,7 @@ def _serve(address: Path) -> int:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests: they end the socket
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests, which then close standard input
     running: dict[int, int] = {}
     sys.stdout.buffer.write(_READY)
     sys.stdout.flush()
@@ -230,7 +232,7 @@ def _text(stream: int, **options: Any) -> io.TextIOWrapper:
 
 
 def _run(request: Mapping[str, Any], streams: Sequence[int]) -> int:
-    """Become a command: with its streams, folder, environment and arguments. Returns its exit code."""
+    """Run a command with the streams, folder, environment and arguments of a request. Returns its exit code."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -1,4 +1,4 @@
-"""A real Ghost on 127.0.0.1, from npm alone: its package, and a Node that it runs on."""
+"""A real Ghost on 127.0.0.1, installed from npm only: its package, and a Node.js for it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from support.node import NODE, node_environment, node_folder
 GHOST, PNPM = "ghost@6.65.0", "pnpm@12.4.2"
 START_SECONDS: Final = 240
 STOP_SECONDS: Final = 120
-"""What no start and no end takes, not even where everything else runs beside it."""
+"""Generous timeouts for starting and stopping, in seconds: enough even on a fully loaded machine."""
 OWNER: Final = {"email": "owner@example.com", "password": "Quiet-Harbor-4417!"}
 
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """A running site with the key of an integration. Its posts, images and settings are in `folder`."""
+    """A running site with an integration's Admin API key. Its posts, images and settings are in `folder`."""
 
     url: str
     admin_key: str
@@ -66,7 +66,7 @@ def _config(url: str, port: int, data: Path) -> dict[str, Any]:
     nowhere = {"url": "http://127.0.0.1:9/"}
     return {
         "url": f"{url}/",
-        # When it ends, it waits a minute for connections that clients keep open, unless it is told to wait less.
+        # By default, shutdown waits a minute for keep-alive connections.
         "server": {"host": "127.0.0.1", "port": port, "shutdownTimeout": 1000},
         "database": {
             "client": "better-sqlite3",
@@ -84,7 +84,7 @@ def _config(url: str, port: int, data: Path) -> dict[str, Any]:
 
 
 def _as_environment(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return settings as Ghost reads them from the environment: two underscores between the levels."""
+    """Return settings in Ghost's environment format: two underscores between the levels."""
     flat: dict[str, str] = {}
     for name, value in settings.items():
         if isinstance(value, dict):
@@ -95,7 +95,7 @@ def _as_environment(settings: Mapping[str, Any], prefix: str = "") -> dict[str, 
 
 
 def _admin_key(url: str) -> str:
-    """Make the owner and a custom integration, and return the integration's Admin API key."""
+    """Create the owner and a custom integration, and return the integration's Admin API key."""
     admin = f"{url}/ghost/api/admin"
     owner = {"name": "Owner", "email": OWNER["email"], "password": OWNER["password"], "blogTitle": "Test site"}
     with httpx.Client(headers={"Origin": url}, timeout=60) as client:
@@ -125,7 +125,7 @@ def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _installed() -> tuple[Path, dict[str, str]]:
-    """Return Ghost's folder and the environment that it runs in."""
+    """Return Ghost's folder and environment."""
     folder = installed("ghost", f"{GHOST} {NODE} {PNPM}", _install)
     return folder / "package", _environment(folder)
 
@@ -144,9 +144,9 @@ def _install(folder: Path) -> None:
     [archive] = folder.glob("ghost-*.tgz")
     run(["tar", "xzf", str(archive)], folder, environment)
     archive.unlink()
-    # The native module's own binary is on a host that is out of reach: it is compiled with these headers.
+    # The prebuilt native module is on an unreachable host: compile it with these headers.
     built = {**environment, "npm_config_nodedir": str(node_folder())}
-    # Of what its packages compile, only the database is needed; the rest would take minutes.
+    # The database is the only native dependency needed; compiling the rest would take minutes.
     run(["pnpm", "install", "--prod", "--frozen-lockfile", "--ignore-scripts"], package, built)
     _build_sqlite(package, built)
 
@@ -155,7 +155,7 @@ def _build_sqlite(package: Path, environment: dict[str, str]) -> None:
     module = (package / "node_modules" / "better-sqlite3").resolve()
     if not any(module.rglob("Release/better_sqlite3.node")):
         nodedir = environment["npm_config_nodedir"]
-        # Compiling takes half as long where nothing is optimised, and the tests do not notice.
+        # Disabling optimisation halves the compile time, and does not affect the tests.
         quickly = {**environment, "CFLAGS": "-O0", "CXXFLAGS": "-O0"}
         run(["npx", "--yes", "node-gyp", "rebuild", "--release", f"--nodedir={nodedir}"], module, quickly)
 

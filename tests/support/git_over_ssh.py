@@ -1,4 +1,4 @@
-"""What sshd runs for each connection of `support.ssh_git_server`: git's own commands, after a word with the test."""
+"""The forced command of `support.ssh_git_server`: runs git's own commands, after consulting the test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO
 
 
 def main(port: str, root: str, access: str) -> int:
-    """Serve the command that was asked for; return its exit status."""
+    """Run the requested git command and return its exit status."""
     service, path = shlex.split(os.environ["SSH_ORIGINAL_COMMAND"])
     folder = Path(root) / path.lstrip("/")
     with socket.create_connection(("127.0.0.1", int(port))) as test, test.makefile("rwb") as stream:
@@ -24,7 +24,7 @@ def main(port: str, root: str, access: str) -> int:
         return refuse("ERROR: Repository not found.")
     if access == "read" and service == "git-receive-pack":
         return refuse("ERROR: The key you are authenticating with has been marked as read only.")
-    quoted = str(folder).replace("'", "'\\''")  # git's own shell wants quotes in any case
+    quoted = str(folder).replace("'", "'\\''")  # git shell requires single quotes
     command = ["git", "shell", "-c", f"{service} '{quoted}'"]
     if not lose:
         os.execvp(command[0], command)
@@ -38,13 +38,13 @@ def main(port: str, root: str, access: str) -> int:
 
 
 def refuse(message: str) -> int:
-    """Say what GitHub says, and fail."""
+    """Print GitHub's error message, and fail."""
     sys.stderr.write(f"{message}\n")
     return 1
 
 
 def pass_advertisement(source: IO[bytes], target: IO[bytes]) -> None:
-    """Pass packet lines on, up to a flush packet."""
+    """Forward packet lines, up to and including a flush packet."""
     while True:
         head = source.read(4)
         target.write(head + source.read(max(int(head, 16) - 4, 0)))

@@ -1,4 +1,4 @@
-"""A git server: Git's own `git http-backend` behind a small HTTP server, with a token."""
+"""A git server: Git's own `git http-backend` behind a small HTTP server, with token authentication."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDENTITY = ("-c", "user.name=Editor", "-c", "user.email=editor@example.org", "-
 
 @dataclass(slots=True)
 class GitServer:
-    """A bare repository, served. `before_push` runs once before the next push; `lose` breaks off its answer."""
+    """A served bare repository. `before_push` runs once before the next push; `lose` drops its response."""
 
     folder: Path
     port: int = 0
@@ -37,7 +37,7 @@ class GitServer:
 
     @property
     def credential(self) -> dict[str, str]:
-        """What people enter to connect it."""
+        """The credential for connecting the repository."""
         return {"repository": self.url, "token": TOKEN}
 
     @property
@@ -46,12 +46,12 @@ class GitServer:
         return self.folder / "group/blog.git"
 
     def git(self, *arguments: str, stdin: bytes = b"") -> str:
-        """Run Git in the repository and return what it prints."""
+        """Run Git in the repository and return its output."""
         command = [program("git"), "-C", str(self.bare), *_IDENTITY, *arguments]
         return subprocess.run(command, check=True, capture_output=True, input=stdin).stdout.decode()
 
     def commit(self, files: dict[str, str], *, rewrite: bool = False) -> None:
-        """Commit files on the branch `main`, or instead of all that was there."""
+        """Commit files on the branch `main`, or replace its history if `rewrite` is set."""
         parts = [b"commit refs/heads/main\ncommitter E <e@example.org> 1700000000 +0000\ndata 5\nEdit\n"]
         if not rewrite and self.git("for-each-ref", "refs/heads/main"):
             parts.append(b"from refs/heads/main^0\n")
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving_git(folder: Path, *, filters: bool = True) -> Iterator[GitServer]:
-    """Serve a new repository, with or without the filters of partial clones."""
+    """Serve a new repository, with or without support for partial clone filters."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.git = GitServer(folder, server.server_port)
     server.git.bare.mkdir(parents=True)

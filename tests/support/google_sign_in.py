@@ -1,4 +1,4 @@
-"""People who connect a website by signing in with Google: their browser, and what they do at Google."""
+"""Connecting a website through Google sign-in: the browser, and the user's decision at Google."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLBACK = "/dashboard/search/google/callback"
 
 
 class SigningIn:
-    """The owner of a website in a browser that is signed in, on the page on which the website is connected."""
+    """A website's owner in a signed-in browser, on the page for connecting the website."""
 
     def __init__(
         self, host: RunningHost, google: Google, browser: BrowserWithoutScreen, user_id: str, website_id: str
@@ -29,26 +29,26 @@ class SigningIn:
         return self.browser.get(self.path)
 
     def send(self, do: str, /, **typed: str) -> Page:
-        """Send one of the forms of Google's panel."""
+        """Submit one of the forms in Google's panel."""
         return self.browser.submit(self.look(), self.path, **{"source": "google", "do": do, **typed})
 
     def leave(self) -> httpx.Response:
-        """Click the button, and return the answer, which is not followed."""
+        """Click the sign-in button, and return the redirect response without following it."""
         fields = self.look().fields(self.path) | {"source": "google", "do": "sign_in"}
         headers = {"Origin": self.browser.origin}
         return self.browser.client.post(self.path, data=fields, headers=headers, follow_redirects=False)
 
     def consent(self, error: str = "") -> str:
-        """Leave, decide at Google, and return the URL that the browser is sent back to."""
+        """Leave, decide at Google, and return the URL of the redirect back."""
         return self.google.accounts.consent(self.leave().headers["Location"], error)
 
     def sign_in(self, error: str = "") -> Page:
-        """Leave, decide at Google, and come back."""
+        """Leave, decide at Google, and return the page after the redirect back."""
         return self.browser.get(self.consent(error))
 
 
 def panel(page: Page) -> str:
-    """Return the text of Google's panel, without what is folded away."""
+    """Return the text of Google's panel, without collapsed sections."""
     tree = LexborHTMLParser(page.html)
     for folded in tree.css("#source-google details"):
         folded.decompose()

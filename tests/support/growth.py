@@ -1,4 +1,6 @@
-"""How CPU time grows with what a stranger sends: every pattern of the server, hostile texts for it, and a measure."""
+"""Find superlinear CPU time on untrusted input: every regular expression of the server, hostile inputs for it, a
+measure.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _METHODS = _SEARCHES | {"match", "fullmatch"}
 _NOT_IMPORTED = re.compile(r"\.(?:__main__|versions\..*|preload)$")
 
 FLOOR = 0.02
-"""Seconds of CPU below which nothing is said about growth: noise."""
+"""Seconds of CPU time below which growth is not reported, because it is noise."""
 
 _TRIES = 3
 _CATEGORIES = {ops.CATEGORY_SPACE: " ", ops.CATEGORY_DIGIT: "1", ops.CATEGORY_WORD: "a", ops.CATEGORY_NOT_WORD: "!"}
@@ -34,7 +36,7 @@ _NESTED = 4
 
 @dataclass(frozen=True)
 class Found:
-    """A pattern, where it stands, and which of `search`, `match` and `fullmatch` it is used with."""
+    """A pattern, its location, and which of `search`, `match` and `fullmatch` it is used with."""
 
     where: str
     pattern: re.Pattern[Any]
@@ -42,7 +44,7 @@ class Found:
 
 
 def packages() -> Sequence[str]:
-    """Return the import packages of the server and of the plugins that come with it. Nothing is imported."""
+    """Return the import packages of the server and its bundled plugins, without importing them."""
     names = {entry.module.partition(".")[0] for entry in entry_points(group="pressroom.plugins")}
     return sorted({"pressroom", *(name for name in names if name.startswith("pressroom_"))})
 
@@ -52,7 +54,7 @@ ELSEWHERE: Final = "elsewhere"
 
 @cache
 def rooms() -> Sequence[str]:
-    """Return what stands right in one of `packages`, such as `pressroom.http`, and `ELSEWHERE`. Nothing is imported."""
+    """Return the direct submodules of `packages`, such as `pressroom.http`, and `ELSEWHERE`, without importing them."""
     found: list[str] = []
     for package in packages():
         spec = find_spec(package)
@@ -63,13 +65,13 @@ def rooms() -> Sequence[str]:
 
 
 def room_of(name: str) -> str:
-    """Return the one of `rooms` that a dotted name belongs to."""
+    """Return the entry of `rooms` that a dotted name belongs to."""
     room = ".".join(name.split(".")[:2])
     return room if room in rooms() else ELSEWHERE
 
 
 def modules() -> Iterator[ModuleType]:
-    """Yield all modules of `packages`, imported: too many to do it while tests are collected."""
+    """Import and yield all modules of `packages`. Too slow for test collection."""
     for name in packages():
         package = importlib.import_module(name)
         yield package
@@ -80,7 +82,7 @@ def modules() -> Iterator[ModuleType]:
 
 @cache
 def patterns() -> Sequence[Found]:
-    """Return every pattern that a module, a class or a container in one holds, and every literal one in a function."""
+    """Return every pattern in a module, a class or a container of one, and every literal pattern in a function."""
     places: dict[re.Pattern[Any], str] = {}
     ways: dict[re.Pattern[Any], set[str]] = defaultdict(set)
     loaded = list(modules())
@@ -116,7 +118,7 @@ def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
 
 
 def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
-    """Yield the patterns that a module's code uses, each with the method."""
+    """Yield the patterns used by a module's code, each with the method."""
     try:
         source = inspect.getsource(module)
     except OSError:  # an empty file
@@ -135,7 +137,7 @@ def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
 
 
 def _is_of_re(function: ast.expr) -> bool:
-    """Return whether a call is one such as `re.search(…)`."""
+    """Return whether a function is one such as `re.search`."""
     return (
         isinstance(function, ast.Attribute)
         and isinstance(function.value, ast.Name)
@@ -145,7 +147,7 @@ def _is_of_re(function: ast.expr) -> bool:
 
 
 def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern[Any], str]]:
-    """Yield the pattern of a call such as `re.search("…", text)`, where it is known before the call."""
+    """Yield the pattern of a call such as `re.search("…", text)`, if it can be evaluated statically."""
     method = ast.unparse(call.func).removeprefix("re.")
     flags = [given.value for given in call.keywords if given.arg == "flags"]
     at = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
@@ -154,7 +156,7 @@ def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern
             eval(ast.unparse(node), dict(names))
             for node in (call.args[0], (flags or call.args[at : at + 1] or [ast.Constant(0)])[0])
         )
-    except NameError:  # it is made from what a function was given
+    except NameError:  # it depends on a function's local variables
         return
     if isinstance(text, re.Pattern):
         yield text, method
@@ -166,7 +168,7 @@ _ONE_CHARACTER: Final = frozenset({ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN
 
 
 def repeats_a_group_possessively(pattern: re.Pattern[Any]) -> bool:
-    """Tell whether a pattern has a possessive repeat (`*+`, `++`, `?+`, `{…}+`) of more than one character."""
+    """Return whether a pattern has a possessive quantifier (`*+`, `++`, `?+`, `{…}+`) on more than one character."""
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     return _has_possessive_group(_parser.parse(pattern.pattern, flags))
 
@@ -190,7 +192,7 @@ def _is_one_character(parsed: Any) -> bool:
 
 
 def hostile(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
-    """Yield beginnings and what is repeated behind them, from what a pattern looks for."""
+    """Yield prefixes, each with a text to repeat after it, derived from the pattern's own literals and classes."""
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     single, runs = _texts(_parser.parse(pattern.pattern, flags))
     repeated = dict.fromkeys([*single[:12], *runs[:6], " ", "\n", "a", "1"])
@@ -206,7 +208,7 @@ def hostile(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _texts(parsed: Any) -> tuple[list[str], list[str]]:
-    """Return the characters that a pattern names, and its runs of more than one."""
+    """Return the characters in a pattern, and its runs of more than one literal."""
     single: dict[str, None] = {}
     runs: dict[str, None] = {}
     run = ""
@@ -261,7 +263,7 @@ def _members(kind: Any, item: Any) -> Iterable[str]:
 
 
 def cpu(work: Callable[[Any], object], text: Any, tries: int = _TRIES) -> float:
-    """Return the least CPU time of this process that some work takes on a text, in seconds."""
+    """Return the minimum CPU time of this process for `work` on a text, in seconds."""
     times = []
     for _ in range(tries):
         begin = time.process_time()
@@ -271,8 +273,8 @@ def cpu(work: Callable[[Any], object], text: Any, tries: int = _TRIES) -> float:
 
 
 def grows(work: Callable[[Any], object], text: Callable[[int], Any], size: int, *, floor: float = FLOOR) -> str:
-    """Return how the time of some work grows where twice the input takes over three times as long, else nothing."""
-    # Nearly nothing grows: one measurement of the longer text tells, and only what looks like growth gets more of them.
+    """Describe the growth of `work` if doubling the input more than triples its time, else return an empty string."""
+    # Superlinear growth is rare: measure the longer text once, and repeat only if that looks like growth.
     twice = text(2 * size)
     two = cpu(work, twice, tries=1)
     if two <= floor:
@@ -282,6 +284,6 @@ def grows(work: Callable[[Any], object], text: Callable[[int], Any], size: int, 
         two = cpu(work, twice)
     if two <= max(floor, 3 * one):
         return ""
-    four = cpu(work, text(4 * size))  # whatever else the machine does has to disturb two measurements to matter
+    four = cpu(work, text(4 * size))  # a second doubling, so that noise must disturb two measurements to matter
     grown = f"{size:,} characters {one:.3f} s, {2 * size:,} {two:.3f} s, {4 * size:,} {four:.3f} s"
     return grown if four > 3 * two else ""

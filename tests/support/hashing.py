@@ -1,6 +1,6 @@
-"""Passwords of the tests' own process: hashed with the cheapest parameters.
+"""Cheap password hashes in the tests' own process.
 
-A plugin of pytest. With the real ones a hash takes 64 MiB and a fifth of a second, and thousands are made.
+A pytest plugin. With the real parameters, each of thousands of hashes takes 64 MiB and a fifth of a second.
 """
 
 from __future__ import annotations

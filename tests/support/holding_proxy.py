@@ -1,4 +1,4 @@
-"""A reverse proxy in front of a website that holds a request on its way there, or its answer on its way back."""
+"""A reverse proxy in front of a website that holds requests or loses their responses."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ _ID = re.compile(r"/(?:\d+|[0-9a-f]{24})(?=/|$)")
 
 @dataclass(slots=True)
 class Hold:
-    """A request that is held. `request` is its label, such as `POST /posts/*`.
+    """A held request. `request` is its label, such as `POST /posts/*`.
 
-    `before`: the site never gets it. `after`: the site acts, and its answer is lost. `late`: the site gets it once it
+    `before`: the site never receives it. `after`: the site processes it, but the response is lost. `late`: the site
+        receives it after `let_go`, long after the sender has disconnected. `met` is set once the request is held; set
+        `let_go` to release it; `over` is set once its handling is complete.
     is let go, long after whoever sent it has gone. `met` is set once it is held; `let_go` ends that; `over` is set
     when nothing comes of it any more.
     """
@@ -36,10 +38,10 @@ class Hold:
 
 
 class HoldingProxy:
-    """Stands for the website at `target` under an address of its own: in texts its address takes the site's place.
+    """Proxies the website at `target` under a different host and port, and rewrites them in text bodies and headers.
 
-    `requests` are the labels of all requests: method and path below `api`, with `*` for ids, or the word `page` for
-    anything elsewhere on the site.
+    `requests` are the labels of all requests: method and path below `api`, with `*` for ids, or `page` for any path
+    outside the API.
     """
 
     def __init__(self, target: str, api: str) -> None:
@@ -61,26 +63,26 @@ class HoldingProxy:
         return made
 
     def held(self) -> list[Hold]:
-        """Return what is held, or waits to be."""
+        """Return the current and pending holds."""
         with self._lock:
             return list(self._holds)
 
     def release(self) -> None:
-        """Let go of all requests, and hold none."""
+        """Release all held requests, and cancel pending holds."""
         with self._lock:
             holds, self._holds = self._holds, []
         for hold in holds:
             hold.let_go.set()
 
     def label(self, method: str, path: str) -> str:
-        """Return what a request is called here."""
+        """Return the label of a request."""
         path = path.partition("?")[0]
         if not path.startswith(self._api):
             return f"{method} page"
         return f"{method} {_ID.sub('/*', path.removeprefix(self._api)) or '/'}"
 
     def take(self, label: str) -> Hold | None:
-        """Note a request; return how it is held."""
+        """Record a request; return its hold, or None."""
         with self._lock:
             self.requests.append(label)
             for hold in self._holds:
@@ -89,7 +91,7 @@ class HoldingProxy:
         return None
 
     def ask(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Ask the site, and return status, headers and content of its answer."""
+        """Forward a request to the site, and return the response's status, headers and content."""
         if headers.get("Content-Type", "").startswith(_TEXTS):
             body = body.replace(self._own.encode(), self._upstream.encode())
         connection = http.client.HTTPConnection(self._upstream, timeout=60)
@@ -150,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def holding(target: str, api: str) -> Iterator[HoldingProxy]:
-    """Serve a proxy to the website at `target`, whose API is below the path `api`."""
+    """Run a proxy for the website at `target`, whose API is below the path `api`."""
     proxy = HoldingProxy(target, api)
     thread = threading.Thread(target=proxy.http.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -1,4 +1,4 @@
-"""A codec of a connector that does what it is told, also in the worker process that it is sent to."""
+"""A connector's codec that misbehaves on demand, also in the worker process that it is sent to."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class HostileCodec:
-    """A codec each of whose calls does what it is told; `travels` is for what happens while it is pickled."""
+    """A codec that calls `does` for each operation, and `travels` when it is pickled."""
 
     def __init__(self, does: Callable[[], Any], travels: Callable[[], Any] | None = None) -> None:
         self.does = does
         self.travels = travels
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Do what is to be done, and let the copy do it when it is used."""
+        """Call `travels`, and pickle only `does`."""
         if self.travels is not None:
             self.travels()
         return HostileCodec, (self.does,)
@@ -34,22 +34,22 @@ class HostileCodec:
 
 
 def split_with(codec: Any) -> Any:
-    """Take a body apart, as what runs in a worker process does."""
+    """Split a body, as the function that runs in a worker process does."""
     return codec.split("<p>a</p>")
 
 
 def join_with(codec: Any) -> Any:
-    """Put a body together."""
+    """Join a body."""
     return codec.join(["<p>a</p>"])
 
 
 def encode_with(codec: Any) -> Any:
-    """Write a piece of text."""
+    """Encode a piece of text."""
     return codec.encode("<p>a</p>", "a")
 
 
 def blocks() -> None:
-    """Sleep for longer than anybody waits."""
+    """Sleep for longer than any timeout."""
     time.sleep(60)
 
 
@@ -62,7 +62,7 @@ def swallows() -> None:
 
 
 def turns_into_another() -> None:
-    """Raise another error where it is interrupted."""
+    """Raise a different error on interruption."""
     try:
         time.sleep(60)
     except BaseException as error:
@@ -70,7 +70,7 @@ def turns_into_another() -> None:
 
 
 def spins() -> None:
-    """Never leave a loop."""
+    """Loop for ever."""
     while True:
         pass
 
@@ -81,5 +81,5 @@ def raises() -> None:
 
 
 def exits() -> None:
-    """Raise what ends a process."""
+    """Raise `SystemExit`."""
     raise SystemExit(3)

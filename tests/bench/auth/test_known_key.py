@@ -1,4 +1,4 @@
-"""What it costs to recognise an API key that was used a moment ago, beside hashing it and looking it up in a dict."""
+"""The cost of authenticating with a cached API key, relative to hashing it and looking it up in a dict."""
 
 import hashlib
 import time
@@ -17,7 +17,7 @@ MAX_RATIO_TO_PEER = 40
 async def test_a_known_key(tmp_path: Path) -> None:
     settings = databases.settings_with_database({"path": tmp_path}, tmp_path)
     async with databases.migrated(settings) as database:
-        # It is believed for 5 s and then looked up again, as in a server under load.
+        # The key is cached for 5 s and then checked against the database again, as on a server under load.
         accounts = AccountServices(settings, database)
         user = await accounts.users.add("ada@example.com")
         _, key = await accounts.api_keys.create(user.id, "laptop")

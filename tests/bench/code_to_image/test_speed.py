@@ -1,4 +1,4 @@
-"""The CPU time of an image of code as PNG, beside shiki with satori and resvg, and Pygments' own, on one core."""
+"""CPU time of rendering code as a PNG, against shiki with satori and resvg, and against Pygments, on one core."""
 
 import json
 import os
@@ -30,7 +30,7 @@ MAX_FOR_8000_CHARACTERS: Final = 120.0
 
 @pytest.fixture(scope="module", autouse=True)
 def one_core() -> Iterator[None]:
-    """Keep this process, and the ones it starts, on one core."""
+    """Pin this process and its children to one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     yield
@@ -39,7 +39,7 @@ def one_core() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def npm_modules() -> Path:
-    """Return the folder of npm's packages, installed where they are missing."""
+    """Return the folder of the npm packages, installing them if missing."""
     return npm_packages("code-to-image-peers", HERE / "package.json")
 
 
@@ -48,12 +48,12 @@ def _font() -> str:
 
 
 def _code(lines: int) -> str:
-    """Return so many lines of code, without blank ones."""
+    """Return the first `lines` non-blank lines of the sample."""
     return "\n".join([line for line in SAMPLE.read_text("utf-8").splitlines() if line][:lines])
 
 
 def _rounds(draw: Callable[[], Any]) -> float:
-    """Return the CPU milliseconds of a call, the median of all rounds."""
+    """Return the median CPU time of a call, in milliseconds."""
     draw()
     figures = []
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Ten thousand articles in one account: what people and models wait for stays quick."""
+"""With ten thousand articles in one account, the calls that users and models wait for stay fast."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_ten_thousand_articles(host: RunningHost) -> None:
     slow = []
     print(f"\n{ARTICLES:,} articles on {database.dialect}:")
     for name, call in calls.items():
-        for number in range(WARM_UP):  # the processes that work on texts remember stems
+        for number in range(WARM_UP):  # worker processes cache word stems
             call(client, number * 41)
         times = []
         for number in range(1, ROUNDS + 1):

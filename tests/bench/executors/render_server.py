@@ -1,4 +1,4 @@
-"""A server with a trivial address and one that renders for 100 ms, on the event loop or in the process executor."""
+"""A server with a trivial endpoint and one that renders for 100 ms, on the event loop or in the process executor."""
 
 from __future__ import annotations
 

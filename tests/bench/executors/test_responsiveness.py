@@ -1,4 +1,4 @@
-"""How a trivial request fares while the server renders: on its event loop, and in the process executor."""
+"""Latency of a trivial request while the server renders: on its event loop, and in the process executor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Of one place to render: percentiles of the trivial request in milliseconds, and the renders in that time."""
+    """Percentiles of the trivial request's latency in milliseconds, and the number of renders in the meantime."""
 
     p50: float
     p99: float
@@ -33,7 +33,7 @@ class Latency:
 
 
 class Connection:
-    """A kept-alive HTTP connection: the least that a load generator needs."""
+    """A minimal keep-alive HTTP connection for generating load."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -75,9 +75,10 @@ async def server(place: str) -> AsyncIterator[int]:
 
 
 async def measure(place: str, renders: int) -> Latency:
-    """Ping for a while beside so many clients that render without a pause.
+    """Ping the server while `renders` clients render without a pause.
 
-    A client sends its next ping only after the answer, which flatters a server that stalls: it is sent fewer.
+    Each client sends its next ping only after the previous response, which flatters a stalling server: it gets fewer
+    pings.
     """
     async with server(place) as port:
         done = 0

@@ -1,4 +1,4 @@
-"""What a trip through an executor costs, beside the standard library's process pool."""
+"""The cost of a round trip through an executor, against the standard library's process pool."""
 
 from __future__ import annotations
 

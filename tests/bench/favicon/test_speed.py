@@ -1,9 +1,9 @@
-"""The CPU time of a bundle of icons, beside npm `favicons` in the same run, on one core.
+"""CPU time of an icon bundle, against npm `favicons` in the same run, on one core.
 
-npm `favicons` is given an SVG that looks the same, and is measured twice: for the seven images of the bundle, and
-for the three platforms that the bundle is for, whose 26 images it makes by default. It makes a manifest and tags both
-times, and no ZIP; ours makes all of the bundle, and a preview. No two of our bundles are alike, while npm `favicons`
-makes one again and again after a round to warm up.
+npm `favicons` renders an equivalent SVG and is measured twice: for the seven images of our bundle, and for the three
+platforms that the bundle targets, for which it makes 26 images by default. It makes a manifest and tags both times, but
+no ZIP; ours makes the whole bundle and a preview. Each of our bundles is different, while npm `favicons` makes the same
+one repeatedly after a warm-up round.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SEVEN = {
 
 @pytest.fixture(scope="module", autouse=True)
 def one_core() -> Iterator[None]:
-    """Keep this process, and the ones it starts, on one core."""
+    """Pin this process and its children to one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     yield
@@ -51,7 +51,7 @@ def one_core() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def npm_favicons() -> Path:
-    """Return the folder of npm's `favicons`, which is installed where it is missing."""
+    """Return the folder of npm's `favicons`, installing it if missing."""
     return npm_package(*NPM_PACKAGE.split("@"))
 
 
@@ -66,7 +66,7 @@ def _svg(content: str) -> str:
 
 
 def _ours(contents: Iterator[str], source: str) -> list[float]:
-    """Return the CPU milliseconds a bundle, one figure a round; no two bundles are alike."""
+    """Return the CPU milliseconds per bundle, one figure per round. No two bundles are alike."""
     make_bundle(FaviconParams.model_validate({"source": source, "content": next(contents)}))
     figures = []
     for _ in range(ROUNDS):

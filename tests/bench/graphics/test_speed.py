@@ -1,4 +1,4 @@
-"""The CPU time of drawing and encoding, beside Pillow and a plain use of numpy in the same run, on one core."""
+"""CPU time of drawing and encoding, against Pillow and straightforward numpy in the same run, on one core."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog, and what it says is wri
 
 @pytest.fixture(scope="module", autouse=True)
 def one_core() -> Iterator[None]:
-    """Keep this process on one core."""
+    """Pin this process to one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     yield
@@ -35,7 +35,7 @@ def one_core() -> Iterator[None]:
 
 
 def cost(work: Callable[[], Any]) -> float:
-    """Return the CPU milliseconds of a call: the median of some rounds."""
+    """Return the median CPU time of a call, in milliseconds."""
     work()
     figures = []
     for _ in range(ROUNDS):
@@ -47,7 +47,7 @@ def cost(work: Callable[[], Any]) -> float:
 
 
 def compared(what: str, ours: Callable[[], Any], peers: dict[str, Callable[[], Any]]) -> float:
-    """Print what all of them take, and return our time as a part of that of the first peer."""
+    """Print the CPU time of each, and return the ratio of ours to the first competitor's."""
     costs = {"Pressroom": cost(ours)} | {name: cost(peer) for name, peer in peers.items()}
     first = costs[next(iter(peers))]
     print(f"\n{what}")
@@ -104,7 +104,7 @@ def test_text_takes_half_of_pillow() -> None:
 
 
 def naive_gradient() -> Image.Image:
-    """Mix two colours at each pixel, as one would write it down."""
+    """Mix two colours at each pixel, the straightforward way."""
     width, height = SIZE
     y, x = np.mgrid[0:height, 0:width]
     line = (width + height) / np.sqrt(2)

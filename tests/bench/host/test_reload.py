@@ -1,4 +1,4 @@
-"""How long after a change of a source the new code answers, beside Sanic's own `--auto-reload` of a single page."""
+"""Time from a source change until the new code responds, against Sanic's own `--auto-reload` of a single page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.reloading import CONFIG, Reloading, reloading_command, said
 
 ROUNDS = 7
 AT_MOST = {"a plugin alone": 1.7, "all plugins": 1.7}
-"""How many times as long as Sanic's, which takes 0.6 s on a quiet machine, a reload may take."""
+"""Maximum reload time, as a multiple of Sanic's, which is 0.6 s on an idle machine."""
 
 PAGE = """
 from sanic import Sanic, text
@@ -34,7 +34,7 @@ async def said(request):
 
 @contextmanager
 def bare_page(folder: Path) -> Iterator[Callable[[str], None]]:
-    """Run a page on Sanic alone, which it reloads; yield a function that writes another word and waits for it."""
+    """Run a page on bare Sanic with auto-reload. Yield a function that changes the page's word and waits for it."""
     folder.mkdir()
     (folder / "said.py").write_text(PAGE)
     port = free_port()
@@ -62,10 +62,10 @@ def bare_page(folder: Path) -> Iterator[Callable[[str], None]]:
 
 
 def timed(write: Callable[[str], None], words: list[str]) -> list[float]:
-    """Return how many seconds each change took."""
+    """Return the duration of each change, in seconds."""
     seconds: list[float] = []
     for word in words:
-        # Both look for changes now and then; each change comes at another moment of that.
+        # Both poll for changes; vary the phase at which each change falls into the polling interval.
         time.sleep(0.1 + 0.137 * len(seconds))
         began = time.perf_counter()
         write(word)

@@ -51,7 +51,7 @@ def test_a_cached_request_beside_a_bare_handler(tmp_path: Path, delivery: str, a
 
 @dataclass(frozen=True)
 class Start:
-    """How long a server took from its command to its first page and its first result, and what it holds then."""
+    """Seconds from a server's command to its first page and first result, and its resident memory in MiB after that."""
 
     page: float
     result: float
@@ -118,7 +118,7 @@ def start_bare(folder: Path) -> Start:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("plugins", "times_bare", "memory_of_bare"), [("generators", 10, 4.25), ("all", 16, 5.5)])
 def test_start_up_and_memory(tmp_path: Path, plugins: str, times_bare: int, memory_of_bare: float) -> None:
-    """A new server, whose database is made at its first start, beside a Sanic server of one handler."""
+    """A new server, which creates its database on first start, against a Sanic server with one handler."""
     (tmp_path / "body").write_text("here")
     config = "".join(f"[plugins.{id_}]\nenabled = false\n" for id_ in PUBLISHING) if plugins == "generators" else ""
     starts, bare = [], []

@@ -1,4 +1,4 @@
-"""The cards, and satori with resvg as the peer that draws them too."""
+"""The cards, rendered by our engine and, for comparison, by satori with resvg."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ CARDS: Final = HERE.parents[1] / "plugins" / "image_generator" / "engine" / "car
 WIDTH, HEIGHT = 1200, 630
 ROUNDS: Final = 9
 PEER_ROUNDS: Final = 5
-"""Fewer: some cards take the peer more than a second."""
+"""Fewer rounds, because satori takes more than a second for some cards."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a card looks like, and the CPU milliseconds of a warm render with its PNG."""
+    """A rendered card, and the CPU milliseconds of a warm render including PNG encoding."""
 
     image: Image.Image
     cost: float
 
 
 def cpu(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
-    """Return the CPU milliseconds of a warm call, the median of all rounds."""
+    """Return the median CPU time of a warm call, in milliseconds."""
     call()
     figures = []
     for _ in range(rounds):
@@ -54,7 +54,7 @@ def cpu(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
 
 @pytest.fixture(scope="session")
 def one_core() -> Iterator[None]:
-    """Keep this process, and the ones it starts, on one core."""
+    """Pin this process and its children to one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     yield
@@ -69,7 +69,7 @@ def cards() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def ours(cards: Mapping[str, str], one_core: None) -> dict[str, Drawn]:
-    """Return the cards as the engine draws them."""
+    """Return the cards as rendered by our engine."""
     drawn = {}
     for name, html in cards.items():
         image = render(html, WIDTH, HEIGHT).image
@@ -85,7 +85,7 @@ def ours(cards: Mapping[str, str], one_core: None) -> dict[str, Drawn]:
 def satoris(
     cards: Mapping[str, str], npm_modules: Path, tmp_path_factory: pytest.TempPathFactory, one_core: None
 ) -> dict[str, Drawn]:
-    """Return the cards as satori and resvg draw them."""
+    """Return the cards as rendered by satori and resvg."""
     folder = tmp_path_factory.mktemp("satori")
     fonts: dict[str, Any] = {}
     trees = {name: _tree(parse_html(html, Notes()), fonts, folder) for name, html in cards.items()}
@@ -105,7 +105,7 @@ def satoris(
 
 @pytest.fixture(scope="session")
 def npm_modules() -> Path:
-    """Return the folder of npm's packages, installed where they are missing."""
+    """Return the folder of the npm packages, installing them if missing."""
     return npm_packages("image-generator-peers", HERE / "package.json")
 
 
@@ -117,7 +117,7 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 @dataclass(frozen=True)
 class _Text:
-    """The inherited properties that choose a font file."""
+    """The inherited properties that determine the font file."""
 
     families: tuple[str, ...] = ("Inter",)
     size: float = 16.0
@@ -129,10 +129,10 @@ _OWN_SIZES: Final = {"h1": "2em", "code": "0.8125em", "pre": "0.8125em"}
 
 
 def _tree(element: Element, fonts: dict[str, Any], folder: Path, text: _Text | None = None) -> dict[str, Any]:
-    """Return an element as satori takes it.
+    """Convert an element to satori's input format.
 
-    Satori reads static fonts only, and no cut for the size of the text: each element names the instance that a browser
-    would choose of our variable fonts.
+    Satori reads static fonts only and ignores optical sizes, so each element names the instance of our variable fonts
+    that a browser would choose.
     """
     whole = text is None
     styles = _declarations(element.attributes.get("style", ""))
@@ -173,7 +173,7 @@ def _resolved(tag: str, text: _Text, styles: Mapping[str, str]) -> _Text:
 
 
 def _instances(text: _Text, fonts: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Yield the names of the families, each with a font file made for it."""
+    """Yield the family names, each with a static font file generated for it."""
     for family in text.families:
         faces = default_library().of_family(family)
         if not faces:
@@ -192,7 +192,7 @@ def _instances(text: _Text, fonts: dict[str, Any], folder: Path) -> Iterator[str
 
 
 def _static(face: Face, weight: float, cut: float) -> bytes:
-    """Return one instance of a variable font."""
+    """Return one static instance of a variable font."""
     whole = hb.Face(hb.Blob.from_file_path(str(face.path)))
     order = hb.SubsetInput()
     order.keep_everything()

@@ -1,6 +1,7 @@
-"""Draws cards again and again in a process of its own, each time with other texts, sizes and colours.
+"""Draw cards repeatedly in a separate process, each time with different texts, sizes and colours.
 
-Reads {cards, renders, every} from standard input; writes the resident set in bytes after each `every` renders.
+Reads {cards, renders, every} as JSON from standard input. At the end, writes the list of resident set sizes in bytes,
+sampled after each `every` renders.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def resident() -> int:
 
 
 def varied(html: str, number: int) -> str:
-    """Return a card that was not drawn before."""
+    """Return a variation of a card that was not drawn before."""
     chance = random.Random(number)
     html = re.sub(r"#[0-9a-f]{6}", lambda _: f"#{chance.randrange(1 << 24):06x}", html)
     html = re.sub(r"font-size:(\d+)px", lambda size: f"font-size:{float(size[1]) + chance.random():.2f}px", html)
@@ -32,7 +33,7 @@ def varied(html: str, number: int) -> str:
 
 
 def main() -> None:
-    """Draw, and tell how large the process is."""
+    """Draw the cards and write the sampled resident set sizes."""
     order = json.loads(sys.stdin.read())
     figures = []
     for number in range(1, order["renders"] + 1):

@@ -1,4 +1,4 @@
-"""What the largest canvas costs, and what a worker that draws for long takes of the memory."""
+"""The CPU time of the largest canvas, and the memory of a long-running worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_GROWTH: Final = 24 * MIB
 
 
 def test_the_largest_canvas_takes_less_than_300_ms(cards: Mapping[str, str], one_core: None) -> None:
-    """Each card on 2400 by 2400 pixels, as it is and with everything at twice its size."""
+    """Draw each card on 2400 by 2400 pixels, both as written and with all lengths doubled."""
     costs: dict[str, float] = {}
     for name, html in cards.items():
         twice = re.sub(r"(-?\d*\.?\d+)px", lambda size: f"{float(size[1]) * 2:g}px", html)
@@ -44,7 +44,7 @@ def test_the_largest_canvas_takes_less_than_300_ms(cards: Mapping[str, str], one
 
 @pytest.mark.timeout(600)
 def test_the_memory_of_a_worker_stays_flat_over_1000_renders(cards: Mapping[str, str]) -> None:
-    """No render is like another; what is kept of them is full after some hundred."""
+    """No two renders are alike; the caches are full after a few hundred."""
     order = {"cards": list(cards.values()), "renders": RENDERS, "every": EVERY}
     done = subprocess.run(
         [sys.executable, str(WORKER)], input=json.dumps(order), capture_output=True, text=True, timeout=550, check=False

@@ -1,4 +1,4 @@
-"""Realistic cards beside satori with resvg: how near to Chromium, and at what CPU time with the PNG, on one core."""
+"""Realistic cards against satori with resvg: similarity to Chromium, and CPU time with PNG encoding, on one core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_MILLISECONDS = 25.0
 
 
 class Drawn(Protocol):
-    """A drawn card: the image, and the CPU milliseconds that it took."""
+    """A drawn card: the image, and the CPU milliseconds of drawing it."""
 
     image: Image.Image
     cost: float

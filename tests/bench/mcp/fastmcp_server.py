@@ -1,6 +1,7 @@
-"""A peer of the benchmark: FastMCP with twenty tools and one API key. Arguments: port, key."""
+"""FastMCP with twenty tools and one API key, for comparison in the benchmark. Arguments: port, key."""
 
-# FastMCP is in an environment of its own, which the type checker does not see.
+# FastMCP is in a separate environment, which the type checker does not see.
+# mypy: disable-error-code="import-not-found"
 # mypy: disable-error-code="import-not-found"
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Total(BaseModel):
 
 
 def adding() -> Callable[[int, int], Total]:
-    """Return one of the tools' functions."""
+    """Return the function of one tool."""
 
     def add(
         a: Annotated[int, Field(description="The first number.")],

@@ -1,6 +1,7 @@
-"""A peer of the benchmark: the MCP SDK's own server with twenty tools and one API key. Arguments: port, key."""
+"""The MCP SDK's own server with twenty tools and one API key, for comparison in the benchmark. Arguments: port, key."""
 
-# The SDK is in an environment of its own, which the type checker does not see.
+# The SDK is in a separate environment, which the type checker does not see.
+# mypy: disable-error-code="import-not-found,attr-defined"
 # mypy: disable-error-code="import-not-found,attr-defined"
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ TOOLS = [
 
 
 class OneKey:
-    """Knows one key."""
+    """A token verifier that accepts a single key."""
 
     def __init__(self, key: str) -> None:
         self._key = key

@@ -1,4 +1,4 @@
-"""What it costs to recognise an API key that is in use, with the looks at the database that come between."""
+"""The cost of authenticating with an API key in use, including the periodic database lookups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pressroom.sdk import Caller
 from pressroom.testing import RunningHost, settings_for_test
 
 SECONDS = 6.0
-"""Longer than a credential is believed without a look at the database."""
+"""Longer than a credential is cached without a database lookup."""
 
 CALLS_AT_ONCE = 1000
 

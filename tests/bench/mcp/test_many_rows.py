@@ -1,4 +1,4 @@
-"""What people and clients wait for does not grow with the number of accounts, keys and calls."""
+"""Response times do not grow with the number of accounts, keys and calls."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from support.scripted_browser import ScriptedBrowser
 ROWS: Final = 10_000
 ROUNDS: Final = 25
 SLOWER: Final = 1.5
-"""The most that a median may grow. A page that looked at all rows would take many times as long."""
+"""Maximum growth of a median. A page that read all rows would take many times as long."""
 
 SLACK: Final = 0.003
-"""Seconds that a median may grow besides, which is how far two medians of the same thing lie apart here."""
+"""Additional tolerance in seconds: the noise between two medians of the same action."""
 
 USAGE = {**LIST, "method": "tools/call", "params": {"name": "get_account_usage", "arguments": {}}}
 
@@ -49,8 +49,8 @@ def test_the_ten_thousandth_row_makes_nothing_slower(tmp_path: Path) -> None:
 
 @contextmanager
 def serving(folder: Path, *, filled: bool = False) -> Iterator[dict[str, Action]]:
-    """Run a server with one account, and with very many more where it is `filled`; give what is asked of it."""
-    # No credential is remembered: every call looks its key up.
+    """Run a server with one account, or with `ROWS` more if `filled`; yield the actions to measure."""
+    # The credential cache is off: every call looks up its key.
     settings = settings_for_test({"auth": {"cache": 0}, "logging": {"level": "error"}}, folder)
     with RunningHost(settings) as server, ScriptedBrowser(EMAIL, PASSWORD) as browser, httpx.Client() as http:
         accounts = server.host.accounts
@@ -77,9 +77,9 @@ def serving(folder: Path, *, filled: bool = False) -> Iterator[dict[str, Action]
 
 
 def medians(*actions: Action) -> tuple[float, ...]:
-    """Return the seconds that each takes, which has to work each time. They take turns: the machine's speed changes."""
+    """Return the median duration of each action, in seconds. Actions take turns and must succeed every time."""
     for action in actions:
-        action()  # what is only done once is done then
+        action()  # warm-up for one-time work
     figures: list[list[float]] = [[] for _ in actions]
     for _ in range(ROUNDS):
         for action, seconds in zip(actions, figures, strict=True):
@@ -91,7 +91,7 @@ def medians(*actions: Action) -> tuple[float, ...]:
 
 
 async def fill(server: RunningHost, user_id: str) -> None:
-    """Add accounts with a key each, and calls of the one account that is looked at."""
+    """Add accounts with one key each, and calls of the measured account."""
     now = datetime.now(UTC)
     numbers = range(ROWS)
     users = [

@@ -1,4 +1,4 @@
-"""Requests a second and CPU of `tools/list` and `tools/call`, beside FastMCP, the MCP SDK and a bare Sanic handler."""
+"""Throughput and CPU of `tools/list` and `tools/call`, against FastMCP, the MCP SDK and a bare Sanic handler."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ concurrency = 100
 [logging]
 requests = false
 """
-"""One key has all 16 connections, and nobody writes an access log."""
+"""All 16 connections share one key, and access logs are off."""
 
 US, BARE, FASTMCP, SDK = "Pressroom", "bare Sanic handler", "FastMCP 4.1.6", "MCP SDK 2.3.0"
 
 
 @pytest.fixture(scope="module")
 def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
-    """All servers with twenty tools and an API key, one process each."""
+    """Start every server with twenty tools and an API key, one process each."""
     folder = tmp_path_factory.mktemp("ours")
     install(folder / "site", "pressroom-twenty-tools", {}, {"twenty_tools": "support.twenty_tools"})
     pythons = {
-        # The registry may not have the certifi that this release asks for; a server without TLS needs none.
+        # The registry may lack the certifi version that this release requires; a server without TLS does not need it.
         FASTMCP: (python_environment("fastmcp==4.1.6", overrides=["certifi"]), HERE / "fastmcp_server.py"),
         SDK: (python_environment("mcp==2.3.0"), HERE / "sdk_server.py"),
     }
@@ -62,14 +62,14 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("message", "times_fastmcp", "times_bare"),
-    # A tenth above the largest ratio measured: the quicker a machine's system calls, the less a bare handler takes.
+    # 10% above the largest measured ratio: the faster a machine's system calls, the cheaper the bare handler.
     [(LIST, 5, 2.3), (CALL, 3, 4.1)],
     ids=["tools/list", "tools/call"],
 )
 def test_load(
     peers: list[Peer], tmp_path: Path, message: dict[str, Any], times_fastmcp: float, times_bare: float
 ) -> None:
-    """We answer several times as many requests a second as FastMCP, for a few times the CPU of a bare handler."""
+    """We serve several times as many requests per second as FastMCP, for a few times the CPU of a bare handler."""
     answers = {peer.name: peer.answer(message) for peer in peers}
     for name, answer in answers.items():
         result = answer.json()["result"]
@@ -85,7 +85,7 @@ def test_load(
         for _ in range(ROUNDS):
             for peer in measured:
                 loads[peer.name].append(peer.load(message, SECONDS, tmp_path))
-    # Of each round by itself: a machine that is shared is not as fast in the next one.
+    # Compare within each round: a shared machine changes speed between rounds.
     rates, times = (
         {
             name: statistics.median(of(own) / of(other) for own, other in zip(loads[US], rounds, strict=True))

@@ -1,4 +1,4 @@
-"""The CPU time of a QR code as PNG, beside npm `qrcode` and PyPI `qrcode` in the same run, on one core."""
+"""CPU time of a QR code as PNG, against npm `qrcode` and PyPI `qrcode` in the same run, on one core."""
 
 import io
 import json
@@ -26,7 +26,7 @@ MARGIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A text, the size of its image, how often it is drawn in a round, and what part of npm's time we may take."""
+    """A text, its image size in pixels, the draws per round, and our maximum share of npm's time."""
 
     text: str
     size: int
@@ -42,7 +42,7 @@ TASKS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def one_core() -> Iterator[None]:
-    """Keep this process, and the ones it starts, on one core."""
+    """Pin this process and its children to one core."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     yield
@@ -51,7 +51,7 @@ def one_core() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def npm_qrcode() -> Path:
-    """Return the folder of npm's `qrcode`, which is installed where it is missing."""
+    """Return the folder of npm's `qrcode`, installing it if missing."""
     return npm_package(*NPM_PACKAGE.split("@"))
 
 
@@ -76,7 +76,7 @@ def _pypi_qrcode(task: Task) -> Callable[[], Any]:
 
 
 def _rounds(draw: Callable[[], Any], calls: int) -> list[float]:
-    """Return the CPU milliseconds a call, one figure a round."""
+    """Return the CPU milliseconds per call, one figure per round."""
     draw()
     figures = []
     for _ in range(ROUNDS):

@@ -1,7 +1,8 @@
-"""What others notice while one attacker repeats what once stopped the server.
+"""Latency of other users while one attacker repeats requests that once stopped the server.
 
-A real server, another account that reads an article, somebody without an account who makes QR codes, and a probe: each
-keeps its 99th percentile under ten times what it is on a quiet server, and the server's own process stays under 500 MB.
+On a real server, another account reads an article, an anonymous caller makes QR codes, and a probe polls the health
+check. The 99th percentile of each stays below ten times that of an idle server, and the memory of the server's own
+process stays below 500 MB.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SLOW_SITES = 4
 MAX_RATIO = 10
 MAX_BYTES = 500_000_000
 MIN_MILLISECONDS = 5.0
-"""A quiet percentile counts as at least that: ten times nothing is nothing."""
+"""Floor for the percentiles of an idle server: ten times almost nothing is still nothing."""
 
 CONFIG = """
 [server]
@@ -52,7 +53,7 @@ VICTIM, ATTACKER = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "198.51
 
 @dataclass(frozen=True)
 class World:
-    """A running server, and who uses it."""
+    """A running server with its victim and attacker accounts."""
 
     server: Server
     victim_key: str
@@ -65,9 +66,9 @@ class World:
 
 
 def _seeded(folder: Path, slow: Sequence[PlainSite], strange: PlainSite) -> dict[str, Any]:
-    """Make two accounts with an article each, in the folder in which the server will keep its data.
+    """Create two accounts with an article each, in the future data folder of the server.
 
-    The attacker has connected websites as well: some that ask to be crawled slowly, and one with strange pages.
+    The attacker also connects websites: some that request a long crawl delay, and one with an unusual charset.
     """
     config: dict[str, Any] = {"plugins": {"content": {}, "images": {}, "seo": {}}}
     with RunningHost(settings_for_test(config, folder / "data")) as host:
@@ -194,7 +195,7 @@ async def _masked_lines(client: httpx.AsyncClient, _world: World) -> None:
 
 @cache
 def _png() -> bytes:
-    """Return an image of 59 million pixels in some kilobytes."""
+    """Return an image of 59 million pixels in a few kilobytes."""
     file = io.BytesIO()
     Image.new("L", (7_700, 7_700)).save(file, "PNG")
     return file.getvalue()
@@ -254,7 +255,7 @@ async def _percentiles(world: World, seconds: float) -> dict[str, float]:
 
 @asynccontextmanager
 async def _attacked(world: World, attack: Attack) -> AsyncIterator[None]:
-    """Have one attacker repeat something, two at a time, while the block runs."""
+    """Have one attacker repeat `attack` in two concurrent loops while the block runs."""
 
     async def repeat() -> None:
         async with httpx.AsyncClient(base_url=world.server.url, headers=ATTACKER, timeout=60) as client:
@@ -273,7 +274,7 @@ async def _attacked(world: World, attack: Attack) -> AsyncIterator[None]:
 
 
 def _memory(world: World, name: str) -> int:
-    """Return a figure of the server's own process, in bytes."""
+    """Return a memory figure of the server's own process, in bytes."""
     lines = Path(f"/proc/{world.server.process.pid}/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
 

@@ -1,4 +1,4 @@
-"""How long an article of 3000 words takes to be scored, on one core."""
+"""CPU time of scoring an article of 3000 words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom_seo.scoring import ScoringArticle, score
 
 ROUNDS = 15
 BOUND = 0.1
-"""Seconds; the median of CPU time must stay below."""
+"""Maximum median of CPU time, in seconds."""
 
 
 def _article(seed: int) -> ScoringArticle:

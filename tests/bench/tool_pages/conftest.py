@@ -1,4 +1,4 @@
-"""Headless Chromium for what people wait for."""
+"""Headless Chromium for measuring the latency that users see."""
 
 from support.browser_fixtures import browser
 

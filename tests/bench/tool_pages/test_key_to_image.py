@@ -1,4 +1,4 @@
-"""The time from a key to the image that shows it, in a browser on a real server: pause, request, drawing, decoding."""
+"""The time from a keystroke to the updated image, in a browser on a real server: pause, request, drawing, decoding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def p95(times: list[float]) -> float:
 
 
 async def type_keys(page: Page, slug: str) -> list[float]:
-    """Return how long each key takes on a tool's page, in milliseconds."""
+    """Return how long each keystroke takes on a tool's page, in milliseconds."""
     times = [await page.evaluate(TYPE_AND_WAIT, [PAGES[slug], "x"]) for _ in range(WARM_UP + KEYS)]
     return times[WARM_UP:]
 

@@ -1,1 +1,1 @@
-"""Every way in which a plugin can be broken; `support.plugin_distributions` gathers them."""
+"""Every way in which a plugin can be broken; collected by `support.plugin_distributions`."""

@@ -1,4 +1,4 @@
-"""Plugins whose hooks are not what the host asks for, or fail when they are asked."""
+"""Plugins whose hooks have the wrong shape, or fail when called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.plugin_source import REPORT, SOUND, Factory, Fault, Words, fault
 
 
 def _hook(id_: str, error: Words, hint: Words, hook: str, phase: Phase) -> Fault:
-    """Return a plugin with a generator that works, and one more hook."""
+    """Return a plugin with a working generator and one more hook."""
     return fault(id_, phase, error, hint, SOUND + hook)
 
 

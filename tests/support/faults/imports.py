@@ -1,4 +1,4 @@
-"""Plugins that fail before any of their hooks is looked at: at discovery, selection, import and configuration."""
+"""Plugins that fail before any of their hooks is inspected: at discovery, selection, import and configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pressroom.plugins.discovery import Phase
 from support.installing import install
 from support.plugin_source import HEAD, SHOUT, Distribution, Expected, Factory, fault, install_plugin
 
-# The helper shows whether modules of a package that fails stay behind.
+# The helper shows whether modules of a failing package remain imported.
 _START: Final = "import acme_$id.helper\n" + HEAD
 
 _AT_IMPORT: Final = (

@@ -1,4 +1,4 @@
-"""Plugins that yield records of the right type which cannot work."""
+"""Plugins that yield records of the right type that cannot work."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ async def whisper(params: TextParams, call: Call) -> Artifact: ...
 
 
 def _hook(id_: str, error: Words, hook: str, hint: Words = REPORT) -> Fault:
-    """Return a plugin with a generator that works, and one more hook."""
+    """Return a plugin with a working generator and one more hook."""
     return fault(id_, "validate", error, hint, SOUND + hook)
 
 
 def _generator(id_: str, error: Words, whisper: str) -> Fault:
-    """Return a plugin with a generator that works, and `whisper`, which does not."""
+    """Return a plugin with a working generator, and the broken `whisper`."""
     return _hook(id_, error, whisper + _GENERATORS)
 
 

@@ -1,4 +1,4 @@
-"""Plugins that are sound by themselves, and clash with others, need others, or fail when all is put together."""
+"""Plugins that are valid on their own, but conflict with others, need others, or fail when everything is combined."""
 
 from __future__ import annotations
 
