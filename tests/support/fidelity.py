@@ -665,8 +665,7 @@ async def publish_everything(
     title: str = EVERYTHING,
     body: str = BODY,
 ) -> Publication:
-    """Publish `body`, by default the complete article, on a platform, and return the publication once it is published.
-    """
+    """Publish `body`, by default the complete article, on a platform; return the publication once published."""
     made = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
     article = await write(
         plugin,
@@ -698,8 +697,7 @@ async def looked_at(plugin: PluginContext, publication: Publication) -> Publicat
 
 
 async def notes_of(plugin: PluginContext, publication: Publication, html: str) -> dict[str, str]:
-    """Return the notes of `judged`, and check that the publication's warnings cover all losses. Raises like `judged`.
-    """
+    """Return the notes of `judged`; check that the publication's warnings cover all losses. Raises like `judged`."""
     website = await Websites(plugin).get(ADA, publication.website_id)
     article = await Articles(plugin).get(ADA, publication.article_id)
     sent = await sent_body(plugin, publication, article, website, "")

@@ -64,15 +64,13 @@ class ForkedCommand:
         self.stdout: IO[str] = os.fdopen(output, encoding="utf-8")
 
     def poll(self) -> int | None:
-        """Return the exit code, or None if the process is running. The code is negative if a signal ended the process.
-        """
+        """Return the exit code, negative if a signal ended the process, or None while it is running."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the exit code once the process has ended. Raises `subprocess.TimeoutExpired` after `timeout` seconds.
-        """
+        """Return the exit code after the process has ended. Raises `subprocess.TimeoutExpired` on timeout."""
         if self.returncode is None:
             if not select.select([self._ended], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)

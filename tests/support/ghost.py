@@ -38,7 +38,7 @@ class Ghost:
 
 @contextmanager
 def ghost(folder: Path) -> Iterator[Ghost]:
-    """Run a fresh site with its data in `folder`; unavailable where npm cannot install it."""
+    """Run a fresh site with its data in `folder`. The test cannot run if npm cannot install Ghost."""
     package, environment = _installed()
     port = free_port()
     url = f"http://127.0.0.1:{port}"

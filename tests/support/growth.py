@@ -1,6 +1,4 @@
-"""Find superlinear CPU time on untrusted input: every regular expression of the server, hostile inputs for it, a
-measure.
-"""
+"""CPU time on untrusted input: every regular expression of the server, hostile inputs for it, a growth measure."""
 
 from __future__ import annotations
 
@@ -137,7 +135,7 @@ def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
 
 
 def _is_of_re(function: ast.expr) -> bool:
-    """Return whether a function is one such as `re.search`."""
+    """Return whether a call's function is one such as in `re.search(…)`."""
     return (
         isinstance(function, ast.Attribute)
         and isinstance(function.value, ast.Name)

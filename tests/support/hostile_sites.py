@@ -1,4 +1,4 @@
-"""Websites of an attacker that speak the API of a platform: they answer with whatever a test tells them to."""
+"""Attacker-controlled websites that implement a platform's API and return whatever a test configures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Site = TypeVar("Site", bound="HostileSite")
 
 @dataclass(slots=True)
 class HostileSite:
-    """`post` is what it shows of every post, `headers` are those of its answers; what is sent to it changes nothing.
+    """`post` is returned for every post, `headers` are added to responses; writes have no effect.
 
-    `refusal` is what it answers to whatever is sent. `moved` is where it redirects every request; `sent` are the
-    credentials that it got, and `asked` counts the requests.
+    `refusal` is the response to every write, if set. `moved` is the redirect target of every request, if set; `sent`
+    are the received credentials, and `asked` counts the requests.
     """
 
     platform: ClassVar[str]
@@ -40,17 +40,17 @@ class HostileSite:
     def shows(
         self, number: int, html: str = f"<p>{WORDS}</p>", changed: str = "2026-01-01T00:00:00", **other: Any
     ) -> str:
-        """Show a usual post but for some fields from now on, and return its URL."""
+        """Show a normal post, except for the fields in `other`, and return its URL."""
         raise NotImplementedError
 
     def answer(self, path: str, query: Query) -> Any:
-        """Return what a request is answered with."""
+        """Return the response to a request."""
         raise NotImplementedError
 
 
 @dataclass(slots=True)
 class HostileWordPress(HostileSite):
-    """It speaks WordPress's REST API."""
+    """Implements WordPress's REST API."""
 
     platform = "wordpress"
     credential = {"username": "ada", "application_password": "abcd efgh ijkl mnop qrst uvwx"}  # noqa: RUF012
@@ -58,7 +58,7 @@ class HostileWordPress(HostileSite):
     def shows(
         self, number: int, html: str = f"<p>{WORDS}</p>", changed: str = "2026-01-01T00:00:00", **other: Any
     ) -> str:
-        """Show a usual post but for some fields from now on, and return its URL."""
+        """Show a normal post, except for the fields in `other`, and return its URL."""
         self.post = {
             "id": number,
             "type": "post",
@@ -75,22 +75,22 @@ class HostileWordPress(HostileSite):
         return f"{self.url}/post-{number}"
 
     def answer(self, path: str, query: Query) -> Any:
-        """Return what a request is answered with."""
+        """Return the response to a request."""
         if path.rstrip("/") == "/wp-json":
             return {"name": "A site", "namespaces": ["wp/v2"], "home": self.url, "url": self.url}
         if path.endswith("/users/me"):
-            # The live check, whenever it comes, leaves the account with what it could do before.
+            # The live check can run at any time: it must not change the account's capabilities.
             names = ("edit_posts", "publish_posts", "edit_published_posts", "delete_posts", "upload_files")
             return {"id": 1, "name": "Ada", "slug": "ada", "capabilities": dict.fromkeys(names, True)}
         if path.endswith("/posts"):
-            # The slug that is looked for is always that of the post.
+            # Any requested slug matches the post.
             return [{**self.post, "slug": query.get("slug", [""])[0] or self.post["slug"]}]
         return self.post if "/posts/" in path else []
 
 
 @dataclass(slots=True)
 class HostileGhost(HostileSite):
-    """It speaks Ghost's Admin API. `endless` lets it always have another page of posts."""
+    """Implements Ghost's Admin API. With `endless`, there is always another page of posts."""
 
     platform = "ghost"
     credential = {"admin_api_key": f"{'a' * 24}:{'b' * 64}"}  # noqa: RUF012
@@ -100,7 +100,7 @@ class HostileGhost(HostileSite):
     def shows(
         self, number: int, html: str = f"<p>{WORDS}</p>", changed: str = "2026-01-01T00:00:00", **other: Any
     ) -> str:
-        """Show a usual post but for some fields from now on, and return its URL."""
+        """Show a normal post, except for the fields in `other`, and return its URL."""
         self.post = {
             "id": f"{number:024x}",
             "status": "published",
@@ -116,7 +116,7 @@ class HostileGhost(HostileSite):
         return f"{self.url}/post-{number}/"
 
     def answer(self, path: str, query: Query) -> Any:
-        """Return what a request is answered with."""
+        """Return the response to a request."""
         name = path.removeprefix("/ghost/api/admin/").partition("/")[0]
         if name == "site":
             return {"site": {"title": "A site", "url": self.url, "version": "6.0"}}
@@ -135,7 +135,7 @@ class HostileGhost(HostileSite):
 
 @dataclass(slots=True)
 class HostileForem(HostileSite):
-    """It speaks Forem's API, below `/api`."""
+    """Implements Forem's API, below `/api`."""
 
     platform = "devto"
     credential = {"api_key": "k" * 24}  # noqa: RUF012
@@ -144,7 +144,7 @@ class HostileForem(HostileSite):
     def shows(
         self, number: int, html: str = f"<p>{WORDS}</p>", changed: str = "2026-01-01T00:00:00", **other: Any
     ) -> str:
-        """Show a usual post but for some fields from now on, and return its URL."""
+        """Show a normal post, except for the fields in `other`, and return its URL."""
         self.post = {
             "id": number,
             "published": True,
@@ -159,7 +159,7 @@ class HostileForem(HostileSite):
         return f"{self.url}/ada/post-{number}"
 
     def answer(self, path: str, query: Query) -> Any:
-        """Return what a request is answered with."""
+        """Return the response to a request."""
         if path == "/api/users/me":
             return {"username": "ada", "name": "Ada"}
         if path == "/api/tags":
@@ -168,7 +168,7 @@ class HostileForem(HostileSite):
 
 
 def lexical(text: str) -> str:
-    """Return a document of Ghost's editor with one paragraph."""
+    """Return a Lexical document (Ghost's editor format) with one paragraph."""
     words = {
         "type": "extended-text",
         "version": 1,

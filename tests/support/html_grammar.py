@@ -1,4 +1,4 @@
-"""A grammar of HTML and CSS as somebody hostile, or in a hurry, might write them: strategies for fuzzing the engine."""
+"""A grammar of hostile or sloppy HTML and CSS: Hypothesis strategies for fuzzing the engine."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ _OFTEN: Final = _words(
 
 
 def values_of(name: str) -> Texts:
-    """Return values that mostly fit a property."""
+    """Return values of which most are valid for a property."""
     for words, fitting in _BY_WORD:
         if any(word in name for word in words):
             return st.one_of(fitting, fitting, fitting, ANYTHING)
@@ -227,7 +227,7 @@ SVG: Final = st.builds(
 )
 
 DOCUMENTS: Final = st.recursive(st.one_of(TEXTS, TEXTS, _IMAGE_ELEMENTS, SVG), _element, max_leaves=10)
-"""Documents that are mostly well formed."""
+"""Mostly well-formed documents."""
 
 
 _CUTS: Final = st.tuples(st.floats(0, 1), st.floats(0, 1))
@@ -241,4 +241,4 @@ def _broken(html: str, cuts: tuple[float, float], patch: str) -> str:
 
 
 BROKEN_DOCUMENTS: Final = st.builds(_broken, DOCUMENTS, _CUTS, _PATCHES)
-"""Documents of which a part is missing, doubled or replaced."""
+"""Documents with a part missing, doubled or replaced."""

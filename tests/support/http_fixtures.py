@@ -19,7 +19,7 @@ RENDERING = ("code-to-image", "favicon-generator", "image-generator", "qr-code-g
 
 @pytest.fixture(scope="package", autouse=True)
 def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Install the test tools for this process: a distribution is a folder of metadata on the path."""
+    """Install the test tools for this process, by adding a folder of distribution metadata to the path."""
     folder = tools_distribution(tmp_path_factory.mktemp("site"))
     sys.path.append(str(folder))
     yield
@@ -28,7 +28,7 @@ def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a host of its own; keywords are tables of the configuration."""
+    """Return a function that starts a new host. Keyword arguments are tables of the configuration."""
     running: list[RunningHost] = []
 
     def begin(folder: Path | None = None, **config: Any) -> RunningHost:
@@ -44,7 +44,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host that the tests of a module share; its limits are too high to matter, its renders may take long."""
+    """Return a host shared by the tests of a module, with very high rate limits and long render timeouts."""
     tools: dict[str, dict[str, Any]] = {name: {"timeout": 60} for name in RENDERING}
     for name in ("qr-code-generator", "text-file", "unruly", "impatient"):
         tools.setdefault(name, {})["rate_limit"] = "100000/hour"
@@ -62,7 +62,7 @@ def api(shared_host: RunningHost) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def client() -> Iterator[Callable[[RunningHost], httpx.Client]]:
-    """Return a function that makes a client of a host."""
+    """Return a function that creates a client of a host."""
     clients: list[httpx.Client] = []
 
     def make(host: RunningHost, **options: Any) -> httpx.Client:

@@ -1,4 +1,4 @@
-"""Distributions that are made on the fly: what an installer leaves in `site-packages`, or the wheel it starts from."""
+"""Distributions generated on the fly: the files that an installer leaves in `site-packages`, or a wheel."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def install(
     version: str = "1.0",
     requires: tuple[str, ...] = (),
 ) -> Path:
-    """Leave a distribution in `folder`, and return its folder of metadata.
+    """Install a distribution into `folder`, and return its metadata folder.
 
-    `files` are the package's, by path; `entry_points` those of `pressroom.plugins`, by plugin id; `requires` are
+    `files` are the package's files by path, `entry_points` those of `pressroom.plugins` by plugin id, `requires` the
     requirement specifiers.
     """
     content = _content(name, files, entry_points, version, requires)
@@ -61,7 +61,7 @@ def build_wheel(
 
 @contextmanager
 def on_path(*folders: Path) -> Iterator[None]:
-    """Let this process find what is installed in `folders`; what was imported from them is forgotten afterwards."""
+    """Put `folders` on this process's import path; modules imported from them are removed afterwards."""
     texts = [str(folder) for folder in folders]
     before, modules = list(sys.path), set(sys.modules)
     sys.path[:0] = texts

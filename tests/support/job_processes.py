@@ -1,7 +1,7 @@
-"""Processes that run the jobs of plugins until they are killed, forked from one that has imported everything.
+"""Processes that run plugin jobs until they are killed, forked from a process that has imported everything.
 
-Run as a module it reads lines from standard input, each a question in JSON: it forks a process that works with the
-settings given, or waits until one has ended. It answers each line with a process id.
+As a program, reads JSON requests from standard input, one per line: it forks a process with the given settings, or
+waits until one has ended. The response to each request is a line with a process id.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from support.standin_plugin import distribution
 
 
 class Workers:
-    """Processes that work with one configuration."""
+    """Processes that share one configuration."""
 
     def __init__(self, forker: Forker, config: dict[str, Any], data: Path) -> None:
         self._forker = forker
@@ -35,13 +35,13 @@ class Workers:
         self.pids: set[int] = set()
 
     def start(self) -> int:
-        """Start one, and return its process id once it works."""
+        """Start a process, and return its id once it is ready."""
         pid = self._forker.ask(self._asked)
         self.pids.add(pid)
         return pid
 
     def kill(self, pid: int) -> None:
-        """Send SIGKILL, and return once the process is gone."""
+        """Send SIGKILL, and return once the process has ended."""
         os.kill(pid, signal.SIGKILL)
         self.gone(pid)
 
@@ -52,13 +52,13 @@ class Workers:
 
 
 class Forker:
-    """The process that forks the others."""
+    """The client of the fork server."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def ask(self, question: dict[str, Any]) -> int:
-        """Send a question, and return the process id that is the answer."""
+        """Send a request, and return the process id from the response."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{json.dumps(question)}\n")
@@ -67,7 +67,7 @@ class Forker:
 
     @contextmanager
     def workers(self, config: dict[str, Any], data: Path) -> Iterator[Workers]:
-        """Give processes that work with a configuration; none is left in the end."""
+        """Yield processes with one configuration, and kill the remaining ones at the end."""
         made = Workers(self, config, data)
         try:
             yield made
@@ -78,7 +78,7 @@ class Forker:
 
 @contextmanager
 def forker(folder: Path) -> Iterator[Forker]:
-    """Give what forks processes; the stand-in platform is installed into the folder for them."""
+    """Run a fork server, with the stand-in platform installed into the folder for its processes."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "support.job_processes", str(folder)]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -104,7 +104,7 @@ def _serve(folder: Path) -> None:
             if child == 0:
                 os.close(ready)
                 os.close(held)
-                os.dup2(2, 1)  # what it logs is none of our answers
+                os.dup2(2, 1)  # keep log output out of the responses
                 asyncio.run(_work(compiled[line], tell, alive))
                 os._exit(0)
             os.close(tell)
@@ -115,7 +115,7 @@ def _serve(folder: Path) -> None:
 
 def _compiled(config: dict[str, Any], data: Path) -> LoadedApp:
     settings = settings_for_test(config, data)
-    # What is imported on the way need not be imported by each process; the collector leaves the shared pages alone.
+    # Import everything once, so that forked processes need not; freezing keeps the collector off shared pages.
     asyncio.run(_try(LoadedApp(settings)))
     made = LoadedApp(settings)
     gc.collect()
@@ -136,7 +136,7 @@ def _tell(pid: int) -> None:
 async def _work(compiled: LoadedApp, tell: int, alive: int) -> None:
     async with services(compiled, works=True):
         os.write(tell, b".")
-        # The other end is closed once the process that forked this one is gone, however it ended.
+        # The pipe closes when the fork server ends, however it ends.
         asyncio.get_running_loop().add_reader(alive, os._exit, 0)
         await asyncio.Event().wait()
 

@@ -1,4 +1,4 @@
-"""Queues of jobs for tests, and processes that run one."""
+"""Job queues for tests, and processes that run one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BACKOFF = 0.05
 async def running(
     database: SqlDatabase, *kinds: Job, settings: JobsSettings = QUICK, patience: float = 0.0
 ) -> AsyncIterator[JobQueue]:
-    """Run a queue until the block ends; running jobs get `patience` seconds then."""
+    """Run a queue until the block ends. Running jobs then have `patience` seconds to finish."""
     queue = JobQueue(database, kinds, settings, backoff=BACKOFF)
     await queue.open()
     try:
@@ -40,12 +40,12 @@ async def running(
 
 
 async def reached(queue: JobQueue, job_id: str, *states: JobState, seconds: float = 60) -> JobStatus:
-    """Wait until a job is in one of these states, and return it."""
+    """Wait until a job is in one of these states, and return its status."""
     return await eventually(lambda: queue.status(job_id), lambda status: status.state in states, seconds=seconds)
 
 
 async def eventually(read: Callable[[], Awaitable[T]], right: Callable[[T], bool], *, seconds: float = 60) -> T:
-    """Read something again and again until it is right."""
+    """Poll a value until `right` accepts it. Raises `TimeoutError` after `seconds`."""
     async with asyncio.timeout(seconds):
         while not right(value := await read()):  # noqa: ASYNC110 - it changes in a database
             await asyncio.sleep(0.01)
@@ -60,18 +60,18 @@ class Worker:
         self._descriptor = os.pidfd_open(pid)
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send a signal, unless the process has ended."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._descriptor, number)
 
     def end(self) -> None:
-        """Kill it, and wait until it has ended."""
+        """Kill the process, and wait until it has ended."""
         self.send_signal(signal.SIGKILL)
         ended, _, _ = select.select([self._descriptor], [], [], 20)
         assert ended, f"the process {self.pid} does not end"
 
     def forget(self) -> None:
-        """Let go of it."""
+        """Close the process's file descriptor."""
         os.close(self._descriptor)
 
 
@@ -86,7 +86,7 @@ class Workers:
 
     @contextmanager
     def running(self, count: int, storage: Mapping[str, object], folder: Path) -> Iterator[list[Worker]]:
-        """Run so many until the block ends; they write what they do into `folder`."""
+        """Run `count` processes until the block ends. They log their actions to `folder`."""
         assert self._forking.stdin is not None
         assert self._forking.stdout is not None
         order = {"count": count, "folder": str(folder), "storage": {name: str(storage[name]) for name in storage}}
@@ -101,10 +101,10 @@ class Workers:
                 process.forget()
 
     def close(self) -> None:
-        """End the process that forks."""
+        """End the fork server."""
         self._forking.communicate("", 20)
 
 
 def lines_of(folder: Path) -> list[list[str]]:
-    """Return what all workers wrote: the words of each line."""
+    """Return the log lines of all workers, split into words."""
     return [line.split() for file in folder.glob("worker-*") for line in file.read_text().splitlines()]

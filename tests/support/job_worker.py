@@ -1,6 +1,6 @@
-"""Processes that run jobs as a host does, and write when each begins and ends; started by `support.job_queues`.
+"""Processes that run jobs as a host does, and log when each begins and ends; started by `support.job_queues`.
 
-They are forked from one that has imported everything, which takes longer than most of these tests.
+They are forked from a process that has imported everything, because imports take longer than most of these tests.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pressroom.storage.database import SqlDatabase
 from support.job_queues import BACKOFF, QUICK
 
 EVERY = 2.0
-"""On a busy machine a process may stand still for a while, but hardly for a whole period."""
+"""On a busy machine a process can stall for a while, but hardly for a whole period."""
 
 LEASE = 3.0
 
 
 def kinds(note: Path) -> list[Job]:
-    """Return the kinds of jobs: a quick one, a periodic one, and one that lasts until a file lets it end."""
+    """Return the kinds of jobs: a fast one, a periodic one, and one that runs until the file `go` exists."""
 
     def write(*words: object) -> None:
         with note.open("a") as file:
@@ -64,8 +64,8 @@ async def work(folder: Path, storage: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Fork as often as each line of standard input says, and answer with the ids of the processes."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets processes that ended
+    """For each line of standard input, fork the requested number of processes, and write their ids."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies: the system reaps ended processes
     for line in sys.stdin:
         order = json.loads(line)
         started = []

@@ -1,4 +1,4 @@
-"""A reverse proxy that adds a header to every request: for clients that cannot send one themselves."""
+"""A reverse proxy that sets the `Authorization` header of every request, for clients that cannot."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _HOP_BY_HOP = ("connection", "keep-alive", "transfer-encoding", "content-length"
 
 @contextmanager
 def adding_authorization(target: str, authorization: str) -> Iterator[str]:
-    """Yield the address of a proxy to the server at `target`.
+    """Yield the URL of a proxy to the server at `target`.
 
-    It stands for the server under its own name: in `Host` and `Origin`, its address becomes the server's. Any other
-    value is passed on as it came.
+    In request headers, such as `Host` and `Origin`, the proxy's host and port are replaced by the server's. Bodies and
+    response headers are not rewritten.
     """
     upstream = urlsplit(target).netloc
 

@@ -1,4 +1,4 @@
-"""A real server that is killed while it publishes on a real platform, and what has to be there in the end."""
+"""Kill a real server while it publishes on a real platform, and check the final state."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from support.server import Server, serving
 from support.tool_client import ToolClient, client_of
 
 Point = tuple[str, When]
-"""A request, and where on its way it is when the server is killed."""
+"""A request, and the stage of its handling at which the server is killed."""
 
 SETTLE: Final = 0.5
-"""Seconds after which the server may send again what it does not find; the proxy knows that nothing is under way."""
+"""Seconds until the server may resend a request whose effect it cannot find; the proxy knows that none is pending."""
 
 NEVER_SETTLED: Final = 600.0
 
@@ -51,7 +51,7 @@ poll_interval = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A post as the platform's own API shows it to its owner."""
+    """A post as the platform's own API returns it to its owner."""
 
     state: str
     title: str
@@ -64,15 +64,15 @@ class Platform(Protocol):
     """A running site."""
 
     def found(self, word: str) -> Sequence[Shown]:
-        """Return all posts, in whatever state, whose title holds a word."""
+        """Return all posts, in any state, whose title contains a word."""
 
     def files(self) -> Sequence[str]:
-        """Return the addresses of all images, as often as they were uploaded."""
+        """Return the URLs of all images, once per upload."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """A server that publishes through a proxy. `kills` counts how often it was killed at each point."""
+    """A server that publishes through a proxy. `kills` counts the kills at each point."""
 
     platform: Platform
     name: str
@@ -91,20 +91,20 @@ class Stage:
     _port: int = 0
 
     def start(self, settle: float = SETTLE) -> None:
-        """Start the server on the data of the one before."""
+        """Start the server with the data of the previous one."""
         config = _CONFIG.format(settle=settle, platform=self.name)
         self._server = self._running.enter_context(serving(self.folder, config, port=self._port))
         self._port = int(self._server.url.rpartition(":")[2])
 
     def kill(self) -> None:
-        """Send SIGKILL, and return once the process is gone."""
+        """Send SIGKILL, and return once the process has ended."""
         assert self._server is not None
         self._server.process.kill()
         self._server.process.wait(20)
         self._running.close()
 
     def stop(self) -> None:
-        """End it in peace."""
+        """Shut the server down gracefully."""
         self._running.close()
         self._client.close()
 
@@ -116,13 +116,13 @@ class Stage:
         return content
 
     def refused(self, tool: str, /, **arguments: Any) -> str:
-        """Call a tool that must fail, and return what it says."""
+        """Call a tool that must fail, and return its error message."""
         result = self._ask(tool, arguments)
         assert result.get("isError"), result
         return str(result["content"][0]["text"])
 
     def write(self) -> tuple[str, str]:
-        """Write an article with tags and an image; return its id and a word that only its title has."""
+        """Write an article with tags and an image; return its id and a word unique to it."""
         self.articles += 1
         word = f"{self.word}x{self.articles:03}"
         made = self.call(
@@ -140,7 +140,7 @@ class Stage:
         return str(made["content_id"]), word
 
     def publish(self, content_id: str) -> None:
-        """Begin to publish, as somebody whose answer never comes."""
+        """Start publishing in the background, without waiting for the response."""
 
         def ask() -> None:
             with suppress(httpx.TransportError):
@@ -149,9 +149,9 @@ class Stage:
         threading.Thread(target=ask, daemon=True).start()
 
     def publish_and_be_killed(self, content_id: str, *points: Point, settle: float = SETTLE) -> None:
-        """Publish an article; kill the server at one request after the other, and start it again each time.
+        """Publish an article; kill and restart the server at each of the requests in turn.
 
-        The first article brings along the image that all show: for others leave out the point of its upload.
+        The first article uploads the image that all articles share: omit the point of its upload for others.
         """
         held = self.proxy.hold(*points[0])
         self.publish(content_id)
@@ -166,7 +166,7 @@ class Stage:
             self.start(settle)
 
     def stands(self, content_id: str, *wanted: str) -> dict[str, Any]:
-        """Return the publication of an article once it stands as wanted."""
+        """Return the publication of an article once it has one of the wanted statuses."""
         deadline = time.monotonic() + _SECONDS
         while True:
             rows = self.call("list_publications", content_id=content_id)["publications"]
@@ -177,7 +177,7 @@ class Stage:
             time.sleep(0.25)
 
     def let_go_late(self, content_id: str) -> None:
-        """Let the site have a request of a server that is long gone, while the next one wonders what became of it."""
+        """Forward the held request of a killed server to the site, while the new server is checking its outcome."""
         [held] = [one for one in self.proxy.held() if one.met.is_set()]
         self.stands(content_id, "unknown", "published")
         self.proxy.release()
@@ -187,7 +187,7 @@ class Stage:
             self.call("publish_content", content_id=content_id, website_id=publication["website_id"])
 
     def check(self, content_id: str, word: str) -> None:
-        """See that the article is published, and that there is one whole post of it."""
+        """Check that the article is published, and that exactly one complete post of it exists."""
         publication = self.stands(content_id, "published", "failed")
         assert publication["status"] == "published", publication
         assert publication["verified"]["http_status"] == 200, publication
@@ -201,16 +201,16 @@ class Stage:
         assert post.featured
 
     def check_all(self) -> None:
-        """See that the site has one post for every article and no more, and their image once."""
+        """Check that the site has exactly one post for every article, and their image once."""
         posts = self.platform.found(self.word)
         assert len(posts) == self.articles
         assert {post.state for post in posts} == {"live"}
-        # All articles show the same image, which is there once.
+        # All articles share one image, which must be uploaded only once.
         assert len(self.platform.files()) == self.files_before + min(1, self.articles), self.platform.files()
 
     def points(self) -> list[Point]:
-        """Publish an article in peace; return every request that it takes, and where on its way it may be stopped."""
-        # The first article brings the image along, which all show.
+        """Publish an article undisturbed; return its requests, each with the stages at which it can be interrupted."""
+        # The first article also uploads the shared image.
         for _ in range(2 if not self.articles else 1):
             self.proxy.requests.clear()
             content_id, word = self.write()
@@ -235,9 +235,9 @@ class Stage:
 
 
 def killed_at_each_step(stage: Stage, rounds: int) -> dict[str, int]:
-    """Publish so many articles, and kill the server once while it publishes each: at every point in turn.
+    """Publish `rounds` articles, and kill the server once during each, at every point in turn.
 
-    Return how often it was killed at each.
+    Return the number of kills at each point.
     """
     before = Counter(stage.kills)
     points = stage.points()
@@ -259,7 +259,7 @@ def killed_at_each_step(stage: Stage, rounds: int) -> dict[str, int]:
 def staged(
     folder: Path, name: str, platform: Platform, proxy: HoldingProxy, credential: Mapping[str, str]
 ) -> Iterator[Stage]:
-    """Give a server that knows the website behind a proxy; it runs already."""
+    """Yield a running server with the website behind a proxy connected."""
     config = {
         "builtin_plugins": False,
         "plugins": {"content": {}, "images": {}, name: {}},
@@ -284,7 +284,7 @@ def staged(
 
 
 def uploaded_image(person: ToolClient) -> str:
-    """Put an image into the library of an account, and return its id."""
+    """Upload an image to the library of an account, and return its id."""
     link = person.data("create_upload_url", filename="field.png", content_type="image/png")
     buffer = io.BytesIO()
     Image.new("RGB", (64, 48), "#4a7c3a").save(buffer, "PNG")

@@ -1,4 +1,4 @@
-"""A server that is killed while it updates posts that a real site had before, and what has to be there in the end."""
+"""Kill a server while it updates a real site's existing posts, and check the final state."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from support.killed_server import Point, Stage
 from support.taking_over import SENTENCE
 
 OTHER: Final = "Another paragraph, which its owner edits."
-"""Every post has it once too, in a paragraph of its own."""
+"""A sentence in a separate paragraph of every post, exactly once."""
 
 LONG: Final = "A long post has many paragraphs like this one, which nobody on any side ever edits."
-"""With thirty of it, a change of one sentence is few of a post's words."""
+"""Filler: with thirty of these paragraphs, changing one sentence affects only a small part of a post's words."""
 
 _WRITES: Final = ("POST ", "PUT ")
 
 
 class OldPosts(Protocol):
-    """A website with posts, as its owner works on it beside the server."""
+    """A website with posts, as its owner uses it directly."""
 
     url: str
 
     def write(self, number: int) -> str:
-        """Make a post, each number another, with `SENTENCE` and `OTHER` in it, and return its URL."""
+        """Create a post, distinct for each number, with `SENTENCE` and `OTHER` in it, and return its URL."""
 
     def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the body of the post at a URL as it is kept, and everything else that matters of it."""
+        """Return the stored body of the post at a URL, and all its other relevant fields."""
 
     def replace(self, url: str, old: str, new: str) -> None:
         """Edit the body of the post at a URL."""
 
     def blocks(self, raw: str) -> Sequence[str]:
-        """Return the blocks of a body as they are kept."""
+        """Return the blocks of a stored body."""
 
     def count(self) -> int:
-        """Return how many posts and pages there are, in whatever state."""
+        """Return the number of posts and pages, in any state."""
 
 
 @dataclass(slots=True)
 class _TakenOver:
-    """A post that was taken over, and how it was before."""
+    """A post that was taken over, and its original state."""
 
     url: str
     content_id: str
@@ -71,7 +71,7 @@ def _edit(stage: Stage, post: _TakenOver, new: str) -> None:
 
 
 def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
-    """See that the post has the article's sentence and its owner's paragraph, and is as it was in all else."""
+    """Check that the post has the article's sentence and its owner's paragraph, and is otherwise unchanged."""
     raw, others = site.state(post.url)
     assert (raw.count(post.sentence), raw.count(other)) == (1, 1), raw
     before = [one for one in site.blocks(post.raw) if SENTENCE not in one and OTHER not in one]
@@ -80,14 +80,14 @@ def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
 
 
 def _publish(stage: Stage, post: _TakenOver) -> None:
-    """Publish in peace."""
+    """Publish undisturbed."""
     stage.call("publish_content", content_id=post.content_id, website_id=stage.website_id)
     done = stage.stands(post.content_id, "published", "failed")
     assert (done["status"], done["error"]) == ("published", ""), done
 
 
 def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[Point]:
-    """Update a post in peace; return every request that it takes, writes first, and where each may be stopped."""
+    """Update a post undisturbed; return its requests, writes first, each with the stages to interrupt it at."""
     post = _take_over(stage, site, number)
     _edit(stage, post, "A sentence of the article.")
     stage.proxy.requests.clear()
@@ -99,10 +99,9 @@ def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[P
 
 
 def updates_killed_at_each_step(stage: Stage, site: OldPosts, rounds: int) -> dict[str, int]:
-    """Take over and update so many posts; kill the server once during each, at every point in turn.
+    """Take over and update `rounds` posts; kill the server once during each, at every point in turn.
 
-    In every other round the owner edits the post while the server is dead. Return how often it was killed at each
-    point.
+    In every other round the owner edits the post while the server is down. Return the number of kills at each point.
     """
     points = points_of_an_update(stage, site, 0)
     before, posts = Counter(stage.kills), site.count()

@@ -1,4 +1,4 @@
-"""Loading a server with wrk: how many answers come in a second, and how much processor time each takes the server."""
+"""Load a server with wrk: requests per second, and the server's CPU time per request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CONNECTIONS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a server did under load. `cpu` is the processor time of its main process for a request, in microseconds.
+    """Performance under load. `cpu` is the CPU time of the server's main process per request, in microseconds.
 
-    Processor time is steadier than requests a second: beside the load generator, on a shared machine, no server has a
+    CPU time is more stable than requests per second: next to the load generator, on a shared machine, no server has a
     core to itself.
     """
 
@@ -29,7 +29,7 @@ class Load:
 
 
 def load(url: str, body: str, headers: Mapping[str, str], folder: Path, *, pid: int, seconds: int) -> Load:
-    """Post a body over and over on 16 connections to the server with that process id; each answer must be a success."""
+    """Post a body repeatedly over 16 connections to the server with process id `pid`; every request must succeed."""
     lines = "".join(f"wrk.headers[{json.dumps(name)}]={json.dumps(text)};" for name, text in headers.items())
     script = folder / "post.lua"
     script.write_text(f"wrk.method='POST';{lines}wrk.body={json.dumps(body)}")
@@ -46,6 +46,6 @@ def load(url: str, body: str, headers: Mapping[str, str], folder: Path, *, pid: 
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the processor time that a process has taken, in user and in kernel mode."""
+    """Return the CPU time of a process in seconds, in user and in kernel mode."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

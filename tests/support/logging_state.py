@@ -1,4 +1,4 @@
-"""What commands and servers do to logging in the tests' process, undone."""
+"""Undo changes to logging by commands and servers in the tests' process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom.observability import logs
 
 @contextmanager
 def logging_as_before() -> Iterator[None]:
-    """Undo at the end of the block what was done to logging in it, or later lines go to a stream of the block."""
+    """Restore the logging state after the block, or later lines would go to a stream of the block."""
     chain = structlog.get_config() if structlog.is_configured() else None
     root = logging.getLogger()
     loggers = [root, *(logging.getLogger(name) for name in (*logs.OWN_HANDLERS, *logs.TALKATIVE))]

@@ -1,4 +1,4 @@
-"""A long article, and whether a page shows all of it."""
+"""A long article, and a check that a page shows all of it."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def part_{number}(a: int) -> str:
 """
 
 _SENTENCES: Final = " ".join(["Whoever writes at such length writes paragraphs of more than a line."] * 6)
-"""An article may have many bytes, but not as many lines as short ones would make."""
+"""Long paragraphs, because an article's number of lines is limited more strictly than its bytes."""
 
 
 def long_body() -> str:
-    """Return two megabytes of markdown in a soak, and less otherwise."""
+    """Return two megabytes of Markdown in a soak test, and less otherwise."""
     parts: list[str] = []
     length = 0
     while length < _LENGTH:
@@ -53,7 +53,7 @@ def long_body() -> str:
 
 
 def shows_all(html: str, done: Publication) -> None:
-    """See that a page has every part of the article, and that nothing is said to be lost."""
+    """Check that a page has every part of the article, and that there are no warnings."""
     assert done.warnings == (), done.warnings[:3]
     content = LexborHTMLParser(html)
     count = long_body().count("## Part ")

@@ -1,8 +1,8 @@
-"""Source files compiled with what slipcover needs to measure branches, once for all processes that measure.
+"""Source files precompiled with slipcover's branch instrumentation, once for all measuring processes.
 
-Each worker imports everything. Marking the branches takes two thirds of what measuring adds to an import, and putting
-probes into the marked code, as slipcover does before Python 3.12, six seconds in each worker. `make test` runs
-`python tests/support/marked_code.py FOLDER...` before it starts them.
+Each worker imports everything. Marking branches takes two thirds of the time that measuring adds to an import, and
+inserting probes into the marked code, as slipcover does before Python 3.12, takes six seconds in each worker.
+`make test` runs `python tests/support/marked_code.py FOLDER...` before it starts the workers.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from unittest import mock
 FILE: Final = Path(__file__).parents[2] / ".cache/marked_code"
 
 _Label = int | tuple[int, int]
-"""A line, or a branch from a line to another one."""
+"""A line, or a branch from one line to another."""
 
 _Probes = list[tuple[int, _Label]]
-"""Where the probes of a code object are, and what for."""
+"""Index and label of each probe of a code object."""
 
 _Compiled = tuple[CodeType, list[_Probes], list[int], list[tuple[int, int]]]
 """The code of a module, the probes of each of its code objects, all lines, and all branches."""
 
 _Entries = dict[str, tuple[int, int, bytes]]
-"""For each file when it was changed in nanoseconds, its size, and what it was compiled to in `marshal`'s format."""
+"""For each file its modification time in nanoseconds, its size, and its compiled form in `marshal`'s format."""
 
 _WITH_PROBES: Final = sys.version_info < (3, 12)
 _PROBE, _SIGNAL = "slipcover's probe", ("slipcover's signal",)
-"""They stand in stored code for what only a running process has."""
+"""Placeholders in stored code for objects of the running process."""
 
 
 def write(files: Iterable[Path]) -> None:
-    """Compile what has changed since the last time, and forget all other files."""
+    """Compile files that have changed since the last run, and drop entries of all other files."""
     known, entries = dict(_read()), {}
     for path in files:
         state = path.stat()
@@ -56,7 +56,7 @@ def write(files: Iterable[Path]) -> None:
 
 
 def _compiled(path: Path) -> _Compiled:
-    # Tests that are not measured do without it.
+    # Imported here, because unmeasured test runs do without slipcover.
     from slipcover import slipcover  # type: ignore[import-untyped]  # noqa: PLC0415
     from slipcover.branch import preinstrument  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -72,7 +72,7 @@ def _compiled(path: Path) -> _Compiled:
 
 
 def _code_objects(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code objects in a code object, in order, and the object itself."""
+    """Yield the nested code objects in order, then the object itself."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_objects(constant)
@@ -80,7 +80,7 @@ def _code_objects(code: CodeType) -> Iterator[CodeType]:
 
 
 def compiled_of(path: Path) -> _Compiled | None:
-    """Return what a source file was compiled to, or `None` where there is nothing of this version of the file."""
+    """Return the compiled form of a source file, or `None` if this version of the file is not stored."""
     entry = _read().get(str(path))
     if entry is None:
         return None
@@ -92,7 +92,7 @@ def compiled_of(path: Path) -> _Compiled | None:
 
 
 def use(loader: type[Any]) -> None:
-    """Have slipcover's loader take compiled code where there is some."""
+    """Make slipcover's loader use precompiled code if available."""
     execute = loader.exec_module
 
     def exec_module(self: Any, module: Any) -> None:
@@ -109,7 +109,7 @@ def use(loader: type[Any]) -> None:
 
 
 def _measuring(measured: Any, compiled: _Compiled) -> CodeType:
-    """Return the code with probes of this process, and tell slipcover of it as its `instrument` does."""
+    """Return the code with probes of this process, and register it with slipcover as `instrument` does."""
     from slipcover import probe  # noqa: PLC0415 - as above
 
     code, probes, lines, branches = compiled

@@ -1,4 +1,4 @@
-"""Loading MCP endpoints, and running the peers that are loaded in turn."""
+"""Load MCP endpoints, and run the servers to be loaded in turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CALL: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A server that is measured; `key` is its API key, `pid` that of its process."""
+    """A server to be measured: `key` is its API key, `pid` its process id."""
 
     name: str
     url: str
@@ -38,7 +38,7 @@ class Peer:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a client of MCP 2025-06-18 sends."""
+        """The headers that a client of MCP 2025-06-18 sends."""
         return {
             "Authorization": f"Bearer {self.key}",
             "Content-Type": "application/json",
@@ -47,19 +47,19 @@ class Peer:
         }
 
     def answer(self, message: dict[str, Any]) -> httpx.Response:
-        """Return the answer to one message."""
+        """Return the response to one message."""
         answer = httpx.post(self.url, json=message, headers=self.headers, timeout=30)
         answer.raise_for_status()
         return answer
 
     def load(self, message: dict[str, Any], seconds: int, folder: Path) -> Load:
-        """Send a message over and over, and return how fast the answers came."""
+        """Send a message repeatedly, and return the measured load."""
         return load(self.url, json.dumps(message), self.headers, folder, pid=self.pid, seconds=seconds)
 
 
 @contextmanager
 def listening(command: Sequence[str], port: int) -> Iterator[int]:
-    """Run a server until the block ends; the block begins when it accepts connections, and is given its process id."""
+    """Run a server until the block ends. Yields its process id once it accepts connections."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + START_SECONDS

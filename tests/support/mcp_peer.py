@@ -1,4 +1,4 @@
-"""What tests of the MCP endpoint say and hear, without a client library that would put it right."""
+"""Raw requests and responses of the MCP endpoint, without a client library that would correct them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Account:
 
 
 def account(host: RunningHost, plan: str = "", off: tuple[str, ...] = ()) -> Account:
-    """Create an account of a plan, with a key for which the tools `off` are switched off."""
+    """Create an account on a plan, with a key for which the tools in `off` are disabled."""
     accounts = host.host.accounts
     user = host.run(accounts.users.add(f"person{next(_NUMBERS)}@example.org", plan=plan))
     connection, key = host.run(accounts.api_keys.create(user.id, "a test"))
@@ -57,13 +57,13 @@ class Peer:
         self.http.close()
 
     def post(self, body: Any, **headers: str) -> httpx.Response:
-        """Send a body: bytes as they are, anything else as JSON. Headers have underscores for hyphens."""
+        """Post a body: bytes unchanged, anything else as JSON. Underscores in header names become hyphens."""
         content = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.http.post(PATH, content=content, headers={**JSON, **named})
 
     def request(self, method: str, params: Any = None, **headers: str) -> dict[str, Any]:
-        """Send a request and return the answer, which must be one."""
+        """Send a request and return the response, which must be a valid one with status 200."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
         answer = self.post(message, **headers)
         assert answer.status_code == 200, answer.text
@@ -72,18 +72,18 @@ class Peer:
         return body
 
     def tools(self) -> list[dict[str, Any]]:
-        """Return the definitions that `tools/list` gives."""
+        """Return the definitions from `tools/list`."""
         tools: list[dict[str, Any]] = self.request("tools/list")["result"]["tools"]
         return tools
 
     def call(self, name: str, arguments: Any = None, **headers: str) -> dict[str, Any]:
-        """Call a tool and return its result, an error or not."""
+        """Call a tool and return its result, whether it is an error or not."""
         params = {"name": name, **({} if arguments is None else {"arguments": arguments})}
         result: dict[str, Any] = self.request("tools/call", params, **headers)["result"]
         return result
 
     def refused(self, name: str, arguments: Any = None) -> str:
-        """Call a tool that must not work, and return what the model reads."""
+        """Call a tool that must fail, and return the error text for the model."""
         result = self.call(name, arguments)
         assert result["isError"] is True
         (content,) = result["content"]
@@ -93,7 +93,7 @@ class Peer:
 
 
 def error(answer: httpx.Response) -> tuple[int, int]:
-    """Return status and code of an answer that must be one JSON-RPC error, and nothing else."""
+    """Return the status and error code of a response, which must consist of exactly one JSON-RPC error."""
     body = answer.json()
     assert set(body) == {"jsonrpc", "id", "error"}, body
     assert body["jsonrpc"] == "2.0"
@@ -105,13 +105,13 @@ def error(answer: httpx.Response) -> tuple[int, int]:
 
 
 def exchange(host: RunningHost, *parts: bytes) -> bytes:
-    """Send bytes on a connection of their own, and return all that comes back until the server closes it."""
+    """Send bytes on a new connection, and return everything received until the server closes it."""
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         try:
             for part in parts:
                 connection.sendall(part)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # the server may have answered and closed before everything was sent
+            pass  # the server may have responded and closed before everything was sent
         with connection.makefile("rb") as received:
             try:
                 return received.read()
@@ -120,6 +120,6 @@ def exchange(host: RunningHost, *parts: bytes) -> bytes:
 
 
 def head(*headers: str, method: str = "POST", path: str = PATH, host: str = "127.0.0.1") -> bytes:
-    """Return the head of a request that asks the server to close the connection afterwards."""
+    """Return the head of a request with `Connection: close`."""
     lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *headers, "Connection: close", "", ""]
     return "\r\n".join(lines).encode("latin-1")

@@ -1,4 +1,4 @@
-"""A server with accounts, for clients that speak MCP: the real command in a process, and other commands beside it."""
+"""A server with accounts, for MCP clients: the real command in a process, and other commands alongside it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOLS: Final = frozenset(
         "test_error_handling",
     }
 )
-"""The tools of the plan of `CONFIG`."""
+"""The tools of the plan in `CONFIG`."""
 
 CONFIG: Final = f"""
 [plugins.conformance]
@@ -43,7 +43,7 @@ tools = {json.dumps(sorted(TOOLS))}
 
 
 class McpServer:
-    """A running server; its data and configuration are in `folder`. Use it in a `with` statement."""
+    """A running server, with its data and configuration in `folder`. Use it in a `with` statement."""
 
     def __init__(self, folder: Path, config: str = CONFIG) -> None:
         self.folder = folder
@@ -63,11 +63,11 @@ class McpServer:
 
     @property
     def mcp_url(self) -> str:
-        """The address of the MCP endpoint."""
+        """The URL of the MCP endpoint."""
         return f"{self.url}/api/mcp"
 
     def restart(self) -> None:
-        """End the process, and start another one on the same data, at the same address."""
+        """Stop the process, and start another one with the same data, at the same URL."""
         port = int(self.url.rpartition(":")[2])
         self._running.close()
         self._start(port)
@@ -78,7 +78,7 @@ class McpServer:
         self.url, self.pid = server.url, server.process.pid
 
     def command(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
-        """Run another command on the same data, and return the JSON that it writes."""
+        """Run another command with the same data, and return its JSON output."""
         line = [*arguments, "--json", "--config", str(self.folder / "pressroom.toml")]
         done = run_command(line, cwd=self.folder, env=_environment(self.folder), stdin=stdin)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -90,12 +90,12 @@ class McpServer:
         self.command("users", "add", email, "--name", "Ada", "--password-stdin", stdin=f"{PASSWORD}\n")
 
     def create_key(self, email: str = EMAIL, name: str = "A test") -> str:
-        """Make an API key and return it."""
+        """Create an API key and return it."""
         return str(self.command("keys", "create", email, "--name", name)["key"])
 
 
 def revoke_newest_connection(server: McpServer, browser: ScriptedBrowser) -> None:
-    """Revoke the key or client that the account got last, on the pages of the dashboard."""
+    """Revoke the account's newest key or client, through the dashboard."""
     connections = LexborHTMLParser(browser.visit(f"{server.url}/dashboard/connections").text)
     newest = connections.css_first(".row-title a")
     assert newest is not None, connections.text()

@@ -1,4 +1,4 @@
-"""A plugin for tests of the MCP endpoint: tools that answer in every way there is, and image generators."""
+"""A plugin for tests of the MCP endpoint: tools that respond in every possible way, and image generators."""
 
 import asyncio
 import enum
@@ -30,7 +30,7 @@ from pydantic import BaseModel, Field, computed_field
 PLUGIN = Plugin(id="mcp_tools", title="MCP tools", summary="Tools for tests of the MCP endpoint.")
 
 WAITING: dict[str, asyncio.Event] = {}
-"""The calls of `wait` that are under way, by name."""
+"""The calls of `wait` in progress, by name."""
 
 SECRET = "the secret ingredient is nutmeg"
 
@@ -91,14 +91,14 @@ async def wait(params: NameParams, call: Call) -> Word:
 
 
 async def waiting(*names: str) -> None:
-    """Wait until exactly these calls of `wait` are under way."""
+    """Wait until exactly these calls of `wait` are in progress."""
     async with asyncio.timeout(10):
         while set(names) != WAITING.keys():  # noqa: ASYNC110 - calls come and go by themselves
             await asyncio.sleep(0.005)
 
 
 async def go_on() -> None:
-    """Let all calls of `wait` go on."""
+    """Let all calls of `wait` finish."""
     for event in WAITING.values():
         event.set()
 

@@ -1,4 +1,4 @@
-"""People who work in the account of somebody else, and their browsers without a screen."""
+"""Members of other users' accounts, and their scripted browsers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def invite(host: RunningHost, account: User, role: str, note: str = "") -> str:
 
 
 def make_member(host: RunningHost, account: User, person: User, role: str) -> None:
-    """Let a person work in an account, in a role that they may have had before or not."""
+    """Make a user a member of an account, or change an existing member's role."""
     accounts = host.host.accounts
     members = {one.member.id for one in host.run(accounts.memberships.of_account(account.id))}
     if person.id in members:
@@ -28,6 +28,6 @@ def make_member(host: RunningHost, account: User, person: User, role: str) -> No
 
 
 def switch(browser: BrowserWithoutScreen, account: User | None = None) -> Page:
-    """Work in another account, or in the person's own, by the switcher of the dashboard."""
+    """Switch to another account, or back to the user's own, through the dashboard's switcher."""
     page = browser.get("/dashboard/members")
     return browser.submit(page, SWITCH, account=account.id if account else "")

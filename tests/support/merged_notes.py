@@ -1,4 +1,4 @@
-"""An article with footnotes that is published, edited there and here, and merged: without a platform."""
+"""Merging an article with footnotes after edits on both sides, without a platform."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _ARTICLE: Final = "A claim[^1].\n\nOurs.\n\nTheirs.\n\n[^1]: The note.\n"
 
 
 def edits_beside_notes_are_merged(codec: BodyCodec) -> None:
-    """See that notes and what was published before are no edits of the website, and that its edit is taken."""
+    """Check that notes and previously published text do not count as edits of the website, and that its real edit is
+    merged.
+    """
     first = compose(None, pieces_of(_ARTICLE, "markdown"), codec).body
     known = remembered(first, first.raw, codec)
     assert compose(known, pieces_of(_ARTICLE, "markdown"), codec).body.raw == first.raw

@@ -1,4 +1,4 @@
-"""Packages of migrations that tests write, and what tests do with them."""
+"""Migration packages written by tests, and operations on migrated databases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CREATE = 'op.create_table("$table", sa.Column("id", sa.Integer, primary_key=True
 
 
 def revision_source(revision: str, table: str, *, before: str | None = None, more: str = "") -> str:
-    """Return a revision that makes a table, and then does `more`, lines of its function."""
+    """Return a revision that creates a table, and then runs `more`, additional lines of its function."""
     upgrade = "\n    ".join([CREATE, *more.splitlines()])
     source = REVISION.replace("$upgrade", upgrade).replace("$revision", revision).replace("$table", table)
     return source.replace("$before", repr(before))
@@ -56,13 +56,13 @@ async def tables_of(database: SqlDatabase) -> set[str]:
 
 
 async def downgrade(database: SqlDatabase, plugin: str, models: Models, revision: str) -> None:
-    """Take the tables of a plugin back to a revision, or with `base` away."""
+    """Downgrade the tables of a plugin to a revision, or remove them with `base`."""
     async with database.migrating() as connection:
         await connection.run_sync(lambda sync: run_migrations(sync, plugin, models, downgrade_to=revision))
 
 
 async def migrate(settings: Settings) -> None:
-    """Make the tables of a host and its plugins, as `pressroom migrate` does."""
+    """Create the tables of a host and its plugins, as `pressroom migrate` does."""
     database = SqlDatabase(settings)
     await database.open()
     try:

@@ -1,6 +1,6 @@
-"""What was skipped, told once at the end: which packages are missing, and the command that installs all of them.
+"""Summarise skipped tests: the missing packages, and one command to install all of them.
 
-A plugin of pytest. Where tests were skipped for other reasons, each reason is told once, with the number of tests.
+A pytest plugin. Other reasons for skipping are listed once each, with the number of tests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A DNS server on loopback that knows the records that a test gives it."""
+"""A DNS server on loopback with records from a test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import dns.rdatatype
 import dns.rrset
 
 Addresses = Callable[[str, str], Sequence[str]]
-"""Returns the addresses of a name, of the kind A or AAAA, each time that somebody asks."""
+"""Returns the IP addresses for a name and a record type, A or AAAA, on each query."""
 
 
 class NameServer:
-    """Answers over UDP, by default on a port of its own: records, that there is no such name, or that it fails.
+    """Responds over UDP, by default on a random port, with records, NXDOMAIN or SERVFAIL.
 
-    `texts` are TXT records by name, each with its texts; `failing` the names that get SERVFAIL. With `addresses` it
-    answers questions for A and AAAA.
+    `texts` are lists of TXT records by name; `failing` are the names that get SERVFAIL. `addresses` supplies the A and
+    AAAA records.
     """
 
     def __init__(self, port: int = 0, addresses: Addresses | None = None) -> None:
@@ -35,7 +35,7 @@ class NameServer:
 
     @property
     def address(self) -> str:
-        """IP address and port."""
+        """IP address and port, as `host:port`."""
         host, port = self._socket.getsockname()
         return f"{host}:{port}"
 
@@ -69,5 +69,5 @@ class NameServer:
 
 @cache
 def name_server() -> NameServer:
-    """Return the one that all tests of a process share: each has names of its own."""
+    """Return the server shared by all tests of a process; each test uses its own names."""
     return NameServer()

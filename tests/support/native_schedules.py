@@ -1,4 +1,4 @@
-"""A post that its platform is to publish at a time, and that is moved, cancelled, trashed and published after all."""
+"""Scheduling a post on its platform: it is moved, cancelled, published, and optionally trashed and restored."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pressroom_content.websites.store import Websites
 from support.content_client import client_of
 
 State = Callable[[str], str]
-"""Asks the site for the state of a post by its id: draft, scheduled, live or trashed."""
+"""Returns a post's state on the site by its id: draft, scheduled, live or trashed."""
 
 
 def schedule_and_cancel(
     folder: Path, platform: str, url: str, credential: Mapping[str, str], state: State, *, trash: bool
 ) -> None:
-    """Schedule, move, cancel and publish an article on a real site. With `trash` it comes back from the trash, too."""
+    """Schedule, move, cancel and publish an article on a real site; with `trash`, also trash and restore it."""
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
         ada = client_of(host, "ada@example.com")

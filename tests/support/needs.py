@@ -1,4 +1,4 @@
-"""What a test does when something that it needs is not there."""
+"""Handling of missing programs and services."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ PROGRAMS: Final = dict(
 """The Debian package of every program and library that the tests run."""
 
 _PORTS: Final = range(15_000, 30_000)
-"""Below the ports that Linux gives to outgoing connections (`ip_local_port_range`), any of which may be taken."""
+"""Below Linux's range of ephemeral ports (`ip_local_port_range`), any of which can be in use."""
 
 _held: list[int] = []
-"""File descriptors of locks on ports, kept until this process ends."""
+"""File descriptors of locks on ports, held until this process ends."""
 
 
 running_tests: list[pytest.Item] = []
-"""The test that runs now, last; `support.quick` keeps it."""
+"""The current test is the last item. Maintained by `support.quick`."""
 
 
 def check_allowed(service: str) -> None:
-    """Fail the test that runs now if it is a quick one: it uses a program or a service.
+    """Fail the current test if it is a quick one, because it uses a program or a service.
 
     Raises:
-        pytest.fail.Exception: it is.
+        pytest.fail.Exception: the current test is marked as quick.
     """
     if running_tests and running_tests[-1].get_closest_marker("quick"):
         pytest.fail(f"a test of `make check` uses {service}: mark it with `pytest.mark.services`")
 
 
 def unavailable(reason: str) -> NoReturn:
-    """Skip the test and say why; in CI, where everything must be there, fail it."""
+    """Skip the test with a reason. Fail it in CI, where everything must be available."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
 
 
 def missing_package(package: str, what: str) -> NoReturn:
-    """Skip the test (in CI, fail it) for want of a Debian package; the summary of the run says how to install it."""
+    """Skip the test (in CI, fail it) because of a missing Debian package; the run's summary shows how to install it."""
     unavailable(f"{what} is not installed (Debian package {package})")
 
 
 def program(name: str) -> str:
-    """Return the path of a program; without it the test is skipped, or fails in CI."""
+    """Return the path of a program. If it is missing, the test is skipped, or fails in CI."""
     check_allowed(name)
-    # Debian keeps servers in folders that are not on the PATH of every user.
+    # Debian installs servers in folders that are not on every user's PATH.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     return shutil.which(name, path=path) or missing_package(PROGRAMS[name], name)
 
 
 def headless_chromium() -> str:
-    """Return the path of headless Chromium; without it the test is skipped, or fails in CI.
+    """Return the path of headless Chromium. If it is missing, the test is skipped, or fails in CI.
 
-    The shell without a window is the same engine, and starts with an eighth of the CPU of the whole browser.
+    The headless shell has the same engine, and starts with an eighth of the CPU time of the full browser.
     """
     check_allowed("Chromium")
     return shutil.which("chromium-headless-shell") or shutil.which("chromium") or program("chromium-headless-shell")
 
 
 def free_port() -> int:
-    """Return a port on 127.0.0.1 that nothing listens on, and that no other run of the tests gets.
+    """Return an unused port on 127.0.0.1 that no other test run can get.
 
-    A lock keeps the port for this process: between the question and the use of a port some time passes.
+    A lock reserves the port for this process, because some time passes between the check and the use of a port.
     """
     folder = Path(tempfile.gettempdir()) / "pressroom-tests-ports"
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""nginx with the configuration of the documentation, in front of a running server."""
+"""nginx with the documented configuration, in front of a running server."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from support.origins import Authority
 
 
 def documented_nginx() -> str:
-    """Return the configuration that the guide to proxies shows."""
+    """Return the configuration from the guide to proxies."""
     page = (DOCS / "how-to" / "behind-a-proxy.md").read_text()
     return next(block.text for block in blocks(page) if block.language == "nginx")
 
 
 def documented_domains() -> str:
-    """Return the configuration that the guide to blogs on their own domains shows."""
+    """Return the configuration from the guide to blogs on their own domains."""
     page = (DOCS / "how-to" / "blogs-on-their-own-domains.md").read_text()
     return "".join(block.text for block in blocks(page) if block.language == "nginx")
 
@@ -32,10 +32,10 @@ def documented_domains() -> str:
 def nginx(
     folder: Path, url: str, *, port: int = 0, authority: Authority | None = None, text: str = "", plain_port: int = 0
 ) -> Iterator[str]:
-    """Run nginx in front of the server at `url`, and return its own URL.
+    """Run nginx in front of the server at `url`, and yield its own URL.
 
-    `port` is where it listens, a free one if left out; `authority` signs its certificate, for 127.0.0.1 too.
-    `text` is the configuration, that of the guide to proxies if left out; `plain_port` is where it listens without TLS.
+    `port` is its HTTPS port, by default a free one; `authority` signs its certificate, for 127.0.0.1 too. `text` is the
+    configuration, by default that of the guide to proxies; `plain_port` is its plain HTTP port.
     """
     port = port or free_port()
     (authority or Authority()).server_context(folder, "tools.example.com", "127.0.0.1")

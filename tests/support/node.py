@@ -1,4 +1,4 @@
-"""A Node from npm, for what does not run on that of the system."""
+"""A Node.js from npm, for programs that do not run on the system's."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ NODE: Final = "node@22.23.3"
 
 
 def node_folder() -> Path:
-    """Return the folder with `bin/node` and its headers in `include`; unavailable where npm cannot install it."""
+    """Return the folder with `bin/node`, and headers in `include`. The test cannot run if npm cannot install it."""
     modules = installed("node", NODE, _install) / "node_modules"
     return next(modules.glob("**/include/node/node.h")).parents[2]
 
 
 def node_environment(*folders: Path) -> dict[str, str]:
-    """Return the environment in which this Node is found first, and then what is in `folders`."""
+    """Return an environment whose path begins with this Node.js, followed by `folders`."""
     path = [str(one) for one in (node_folder() / "bin", *folders)]
     return {**os.environ, "PATH": os.pathsep.join([*path, os.environ.get("PATH", os.defpath)])}
 

@@ -1,4 +1,4 @@
-"""A plugin of a third party that keeps notes in the server's database, and works on them in the background."""
+"""A third-party plugin that stores notes in the server's database, and processes them in the background."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def pressroom_routes(plugin):
 
 
 def notes_plugin(folder: Path, *, failing: bool = False) -> Distribution:
-    """Install the plugin; a failing one has a migration that fails half-way."""
+    """Install the plugin; with `failing`, its migration fails half-way."""
     first = revision_source("notes1", "notes_note", more="raise RuntimeError('half-way')" if failing else "")
     files = {
         "acme_notes/__init__.py": "",

@@ -1,4 +1,4 @@
-"""A person with a browser, and a client that they connect: the OAuth 2.1 flow over HTTP."""
+"""A user with a browser, and a client that they connect: the OAuth 2.1 flow over HTTP."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def challenge_of(verifier: str) -> str:
 
 
 def parameters_of(location: str) -> dict[str, str]:
-    """Return the parameters of a redirect, each of which must be there once."""
+    """Return the query parameters of a redirect, each of which must occur exactly once."""
     found = parse_qs(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
     assert all(len(values) == 1 for values in found.values()), location
     return {name: values[0] for name, values in found.items()}
@@ -41,7 +41,7 @@ def csrf_in(page: str) -> str:
 class Flow:
     """A client of a server, and the browser of a person who may be signed in.
 
-    `registration` is what the server said when the client registered.
+    `registration` is the server's response to the client's registration.
     """
 
     url: str
@@ -51,13 +51,13 @@ class Flow:
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def register(self, **metadata: Any) -> dict[str, Any]:
-        """Register the client, a public one with a loopback address unless `metadata` say otherwise."""
+        """Register the client, by default a public one with a loopback redirect URI."""
         self.registration = self.registered(**metadata).json()
         assert "client_id" in self.registration, self.registration
         return self.registration
 
     def registered(self, **metadata: Any) -> httpx.Response:
-        """Return the answer to a registration."""
+        """Return the response to a registration."""
         default = {
             "client_name": f"Test client {secrets.token_hex(4)}",
             "redirect_uris": [LOOPBACK],
@@ -70,7 +70,7 @@ class Flow:
         return str(self.registration["client_id"])
 
     def query(self, **changes: str | None) -> str:
-        """Return the query of an authorization request; `None` leaves a parameter out."""
+        """Return the query of an authorization request; `None` omits a parameter."""
         parameters: dict[str, str | None] = {
             "response_type": "code",
             "client_id": self.registration.get("client_id"),
@@ -82,7 +82,7 @@ class Flow:
         return urlencode({name: value for name, value in (parameters | changes).items() if value is not None})
 
     def authorize(self, query: str | None = None, **changes: str | None) -> httpx.Response:
-        """Open the consent page in the person's browser."""
+        """Open the consent page in the user's browser."""
         return self.browser.get(f"/oauth/authorize?{self.query(**changes) if query is None else query}")
 
     def decide(
@@ -92,7 +92,7 @@ class Flow:
         chosen: Mapping[str, str | list[str]] | None = None,
         **changes: str | None,
     ) -> httpx.Response:
-        """Open the consent page, choose some of its fields, and press one of its buttons."""
+        """Open the consent page, fill in fields from `chosen`, and press a button."""
         query = self.query(**changes) if query is None else query
         page = self.authorize(query)
         assert page.status_code == 200, page.text
@@ -100,19 +100,19 @@ class Flow:
         return self.browser.post(f"/oauth/authorize?{query}", data=form)
 
     def code(self, **changes: str | None) -> str:
-        """Let the person allow the client, and return the code."""
+        """Have the user allow the client, and return the authorization code."""
         answer = self.decide(query=self.query(**changes))
         assert answer.status_code == 303, answer.text
         return parameters_of(answer.headers["location"])["code"]
 
     def token(self, headers: dict[str, str] | None = None, **parameters: str | None) -> httpx.Response:
-        """Send a token request as it is; `None` leaves a parameter out."""
+        """Send a token request with these parameters; `None` omits a parameter."""
         given = {"client_id": self.registration.get("client_id"), **parameters}
         form = {name: value for name, value in given.items() if value is not None}
         return self.http.post("/oauth/token", data=form, headers=headers)
 
     def exchange(self, code: str, headers: dict[str, str] | None = None, **changes: str | None) -> httpx.Response:
-        """Send a token request with a code."""
+        """Send a token request with an authorization code."""
         default = {"grant_type": "authorization_code", "code": code, "redirect_uri": LOOPBACK}
         return self.token(headers, **{**default, "code_verifier": self.verifier, **changes})
 
@@ -121,7 +121,7 @@ class Flow:
         return self.token(None, **{"grant_type": "refresh_token", "refresh_token": token, **changes})
 
     def connect(self) -> dict[str, Any]:
-        """Go through the whole flow, and return the answer with the tokens."""
+        """Complete the whole flow, and return the token response."""
         answer = self.exchange(self.code())
         assert answer.status_code == 200, answer.text
         tokens: dict[str, Any] = answer.json()
@@ -137,7 +137,7 @@ class Flow:
 
 
 class Person:
-    """An account of a running host, with a browser that is signed in."""
+    """An account of a running host, with a signed-in browser."""
 
     def __init__(self, host: RunningHost) -> None:
         accounts = host.host.accounts
@@ -148,6 +148,6 @@ class Person:
 
 
 def basic(client_id: str, secret: str) -> dict[str, str]:
-    """Return the header with which a client proves who it is (RFC 6749, section 2.3.1)."""
+    """Return the header for HTTP Basic client authentication (RFC 6749, section 2.3.1)."""
     encoded = base64.b64encode(f"{client_id}:{secret}".encode()).decode()
     return {"Authorization": f"Basic {encoded}"}

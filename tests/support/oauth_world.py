@@ -1,4 +1,4 @@
-"""An authorization server without HTTP, with a clock that the test moves."""
+"""An authorization server without HTTP, with a clock set by the test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECRET = b"a secret key for tests, long enough"
 
 
 class MovingClock:
-    """Tells the time that the test set."""
+    """Returns the time set by the test."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -37,7 +37,7 @@ class MovingClock:
 
 @dataclass
 class World:
-    """One server, and what a test does with it."""
+    """A server, and the operations of tests on it."""
 
     settings: Settings
     database: SqlDatabase
@@ -50,7 +50,7 @@ class World:
         return (await self.accounts.users.add(f"{secrets.token_hex(6)}@example.com")).id
 
     async def client(self, **metadata: Any) -> Client:
-        """Return a new public client, unless `metadata` say otherwise."""
+        """Return a new client, by default a public one."""
         default = {
             "client_name": f"Client {secrets.token_hex(4)}",
             "redirect_uris": [LOOPBACK],
@@ -60,7 +60,7 @@ class World:
         return registered.client
 
     async def approve(self, user_id: str, client: Client, choice: AccessChoice | None = None) -> CodeExchange:
-        """Let a person approve a client, and return the right token request."""
+        """Have a user approve a client, and return a valid token request."""
         verifier = new_secret()
         request = AuthorizationRequest(
             client=client,
@@ -80,12 +80,12 @@ class World:
 
 
 MakeWorld = Callable[..., World]
-"""Makes a server: the server's secret, and members of `[oauth]`."""
+"""Creates a server from the server's secret and members of `[oauth]`."""
 
 
 def world_on(database: SqlDatabase, settings: Settings, clock: MovingClock, secret: bytes, **oauth: Any) -> World:
-    """Return a server on a database; keywords are members of `[oauth]`."""
-    # The clock stands still, but the cache of credentials does not know that.
+    """Return a server on a database; keyword arguments are members of `[oauth]`."""
+    # The credential cache does not use the test's clock: turn it off.
     auth = settings.auth.model_copy(update={"cache": 0.0})
     settings = settings.model_copy(update={"oauth": settings.oauth.model_copy(update=oauth), "auth": auth})
     accounts = AccountServices(settings, database)

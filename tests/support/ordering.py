@@ -1,8 +1,8 @@
-"""Which worker runs what, and when: tests that share something stay together, and what takes longest comes first.
+"""Schedule tests on workers: tests with a shared, slow setup stay together, and the slowest start first.
 
-A plugin of pytest. With `--dist loadscope` a unit of work is a module, or one of `TOGETHER`. Units are handed out in
-the order of what they took when `durations.json` was written, longest first, so that no worker ends long before the
-others. Write that file again with `--note-durations`, after a change of more than a few seconds.
+A pytest plugin. With `--dist loadscope` a unit of work is a module, or one of `TOGETHER`. Units are ordered by their
+duration in `durations.json`, longest first, so that all workers finish at about the same time. Rewrite that file with
+`--note-durations` after a change of more than a few seconds.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ TOGETHER: Final = (
     "tests/plugins/seo/tools/",
     "tests/plugins/wordpress/",
 )
-"""Folders whose tests share what takes long to start."""
+"""Folders whose tests share a setup that takes long to start."""
 
 _NOTED_SECONDS: Final = 1.0
-"""What takes less goes last, in any order."""
+"""Minimum duration to be recorded. Shorter units run last, ordered by name."""
 
 
 def unit_of(node_id: str) -> str:
-    """Return the name of the unit of work that a test belongs to: a folder or a module."""
+    """Return the name of a test's unit of work: a folder or a module."""
     return next((folder for folder in TOGETHER if node_id.startswith(folder)), node_id.partition("::")[0])
 
 
 @cache
 def noted_seconds() -> Mapping[str, int]:
-    """Return what each unit of work took when `durations.json` was written, in seconds; it leaves out the quickest."""
+    """Return the recorded duration of each unit of work in seconds, without the fastest."""
     noted: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
     return noted
 
 
 class LongestFirst(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands out units of work in the order in which they were collected."""
+    """Distributes units of work in the order of collection."""
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
 
 
 class _Durations:
-    """Adds up what each unit of work takes, and writes it down in the end."""
+    """Sums the duration of each unit of work, and writes the file at the end of the session."""
 
     def __init__(self) -> None:
         self._seconds: Counter[str] = Counter()
@@ -80,7 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LongestFirst | None:
-    # Reordering by the number of tests, xdist's default, would undo the order below.
+    # xdist's default, reordering by the number of tests, would undo the order below.
     config.option.loadscopereorder = False
     return LongestFirst(config, log) if config.getoption("dist") == "loadscope" else None
 

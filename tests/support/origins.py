@@ -1,4 +1,4 @@
-"""Servers on this machine that answer as hosts on the internet do, with certificates made on the spot."""
+"""Local servers that act as hosts on the internet, with certificates generated on the fly."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SIGNS_CERTIFICATES = x509.KeyUsage(
     encipher_only=False,
     decipher_only=False,
 )
-"""Python 3.13 asks for it (RFC 5280, 4.2.1.3)."""
+"""Required by Python 3.13 (RFC 5280, 4.2.1.3)."""
 
 
 class Authority:
-    """A certificate authority of its own."""
+    """A test certificate authority."""
 
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -48,12 +48,12 @@ class Authority:
         )
 
     def client_context(self) -> ssl.SSLContext:
-        """Return what a client checks certificates against: this authority and no other."""
+        """Return a client context that trusts this authority and no other."""
         pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
         return ssl.create_default_context(cadata=pem)
 
     def server_context(self, folder: Path, *names: str) -> ssl.SSLContext:
-        """Return what a server shows that is known by these names."""
+        """Return a server context with a certificate for these names."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
         alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names])
@@ -96,7 +96,7 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 class Visit:
-    """One connection: the head of its request, and the means to answer."""
+    """One connection: the head of its request, and methods to respond."""
 
     def __init__(self, head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.head = head
@@ -105,11 +105,11 @@ class Visit:
 
     @property
     def target(self) -> str:
-        """What the request line asks for."""
+        """The request target from the request line."""
         return self.head.split(" ", 2)[1]
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header of the request."""
+        """Return the value of a request header, or None."""
         for line in self.head.split("\r\n")[1:]:
             key, _, value = line.partition(":")
             if key.lower() == name.lower():
@@ -117,24 +117,24 @@ class Visit:
         return None
 
     async def send(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send raw bytes."""
         self._writer.write(data)
         await self._writer.drain()
 
     async def answer(self, content: bytes = b"", *headers: str, status: str = "200 OK") -> None:
-        """Send a whole answer."""
+        """Send a complete response."""
         lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(content)}", "", ""]
         await self.send("\r\n".join(lines).encode("latin-1") + content)
 
     async def until_left(self) -> None:
-        """Wait until the client is gone."""
+        """Wait until the client has disconnected."""
         with suppress(ConnectionError, ssl.SSLError):
             while await self._reader.read(4096):
                 pass
 
 
 class Origin:
-    """A running server; `visits` are the requests that reached it."""
+    """A running server; `visits` are the requests that it received."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
@@ -144,7 +144,7 @@ class Origin:
         self.port = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection."""
+        """Serve one connection."""
         self.reached.set()
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
@@ -159,7 +159,7 @@ class Origin:
 
 @asynccontextmanager
 async def origin(reply: Reply, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> AsyncIterator[Origin]:
-    """Run a server that answers every request with `reply`."""
+    """Run a server that handles every request with `reply`."""
     running = Origin(reply)
     async with serving(running.serve, tls, host) as running.port:
         yield running
@@ -167,28 +167,28 @@ async def origin(reply: Reply, tls: ssl.SSLContext | None = None, host: str = "1
 
 @asynccontextmanager
 async def silent() -> AsyncIterator[Origin]:
-    """Run a server that takes connections and reads, but never says anything, not even in a TLS handshake."""
+    """Run a server that accepts connections and reads, but never sends anything, not even in a TLS handshake."""
 
     async def reply(visit: Visit) -> None:
         await visit.until_left()
 
-    # It waits for the end of a head, which no handshake has.
+    # The server waits for the end of a request head, which a handshake never contains.
     async with origin(reply) as running:
         yield running
 
 
 class StubNames:
-    """A name service whose answers a test writes: one list of addresses for each time that it is asked."""
+    """A name service with scripted results: one list of IP addresses per lookup."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self.answers = answers
         self.asked: list[str] = []
 
     async def resolve(self, name: str) -> Sequence[IPv4Address | IPv6Address]:
-        """Return the next answer; the last one is repeated."""
+        """Return the next result; the last one repeats."""
         answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append(name)
         return [ip_address(address) for address in answer]
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there are no resources to release."""

@@ -1,4 +1,4 @@
-"""The owner of a real website changes the featured image of a post that was published from here."""
+"""The owner of a real website changes the featured image of a post that the server published."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def keeps_an_image_of_the_owner(
     """Publish an article, have the owner give its post an image, twice, and publish again after each.
 
     Args:
-        over: the client, on a server that is connected with the website.
-        slug: that of the post.
-        give: sets an image of the owner's, each number another, and returns its URL.
-        shown: returns the URL of the featured image that the post has.
+        over: the client, on a server that is connected to the website.
+        slug: the slug of the post.
+        give: sets one of the owner's images, distinct for each number, and returns its URL.
+        shown: returns the URL of the post's featured image.
     """
     body = "One sentence here.\n\nAnother one there."
     content_id = over.client.data("create_content", title=f"The image of {slug}", slug=slug, body=body)["content_id"]

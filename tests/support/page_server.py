@@ -1,4 +1,4 @@
-"""A small server that stands in for the host: the real pages, with an API that answers what a test tells it to."""
+"""A small server that stands in for the host: the real pages, with an API that returns what a test configures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IMAGE = (
 
 
 def branding(**changes: str) -> Branding:
-    """Return an operator's branding, with some of it changed."""
+    """Return an operator's branding, with changed values."""
     values = {
         "key": "pressroom",
         "name": "Pressroom",
@@ -43,7 +43,7 @@ def branding(**changes: str) -> Branding:
 
 
 def meta(tool: Descriptor, remaining: int) -> dict[str, Any]:
-    """Return the `meta` of an answer (2.7)."""
+    """Return the `meta` of a response (2.7)."""
     limit = tool["rateLimit"]["requests"]
     return {
         "tool": tool["slug"],
@@ -60,9 +60,9 @@ def _extension(slug: str) -> str:
 
 
 class PageServer:
-    """Serves on a free loopback port while it is entered.
+    """Serves on a free loopback port while in its context.
 
-    `inputs` are the inputs that the API was sent, in order, `previews` those of previews.
+    `inputs` are the inputs sent to the API, in order; `previews` those for previews.
     """
 
     def __init__(self, descriptors: tuple[Descriptor, ...] = ALL, **brand: str) -> None:
@@ -93,7 +93,7 @@ class PageServer:
         self._http.server_close()
 
     def succeed(self, slug: str, values: dict[str, Any]) -> Answer:
-        """Answer with what section 2.8 promises for the tool."""
+        """Return a response as specified for the tool in section 2.8."""
         tool = self.tools[slug]
         if slug == "qr-code-generator" and not 64 <= values.get("size", 512) <= 2048:
             return self.refuse(slug, f"size: must be between 64 and 2048 (got {values['size']})")
@@ -107,7 +107,7 @@ class PageServer:
         return 200, {"ok": True, "data": data, "meta": meta(tool, tool["rateLimit"]["requests"] - len(self.inputs))}
 
     def refuse(self, slug: str, message: str, status: int = 400, **error: Any) -> Answer:
-        """Answer with an error envelope (2.9)."""
+        """Return an error envelope (2.9)."""
         body = {"code": "validation_error", "message": message} | error
         return status, {"ok": False, "error": body, "meta": meta(self.tools[slug], 0)}
 
@@ -167,7 +167,7 @@ class PageServer:
     def _answer_script(
         self, slug: str, values: dict[str, Any], *, preview: bool
     ) -> tuple[int, bytes, str, Mapping[str, str]]:
-        """Answer with the file itself, as the real routes do, or with the error."""
+        """Respond with the file itself, as the real routes do, or with the error."""
         values.pop("response", None)
         (self.previews if preview else self.inputs).append(values)
         status, answer = self.api(slug, values)
@@ -212,6 +212,6 @@ class PageServer:
                 self.wfile.write(content)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing: the test's own output is what counts."""
+                """Suppress request logs."""
 
         return Handler

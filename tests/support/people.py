@@ -1,4 +1,4 @@
-"""People with accounts on a running host: their browsers without a screen, and what they did before."""
+"""Users with accounts on a running host: scripted browsers without JavaScript, and account history."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_person(host: RunningHost, email: str = EMAIL, *, name: str = "Ada Lovela
 
 
 class Page:
-    """A page that a browser got, and the forms on it."""
+    """A page received by a browser, and its forms."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -41,34 +41,35 @@ class Page:
 
     @property
     def path(self) -> str:
-        """The path that it was found at, after all redirects."""
+        """The final path after all redirects."""
         return self.response.url.path
 
     @property
     def text(self) -> str:
-        """What a person reads in its main part."""
+        """The text of the main element."""
         main = self.tree.css_first("main")
         return " ".join(main.text(separator=" ").split()) if main is not None else ""
 
     @property
     def title(self) -> str:
-        """The text of the tab."""
+        """The text of the `title` element."""
         found = self.tree.css_first("title")
         return found.text() if found is not None else ""
 
     def one(self, selector: str) -> str:
-        """Return the text of the one element that a selector finds."""
+        """Return the text of the only element that matches a selector."""
         (found,) = self.tree.css(selector)
         return " ".join(found.text(separator=" ").split())
 
     @property
     def framed(self) -> LexborHTMLParser:
-        """The document in its one sandboxed frame."""
+        """The document in the only sandboxed frame."""
         (frame,) = self.tree.css("iframe[sandbox][srcdoc]")
         return LexborHTMLParser(frame.attributes["srcdoc"] or "")
 
     def fields(self, action: str, button: str = "") -> dict[str, str]:
-        """Return the hidden fields of the first form that posts to a path, and that has a button with this value."""
+        """Return the hidden fields of the first form that posts to a path and has a button with this value, if given.
+        """
         for form in self.tree.css("form[method=post]"):
             buttons = {one.attributes.get("value") for one in form.css("button")}
             if (form.attributes["action"] or "").partition("#")[0] == action and (not button or button in buttons):
@@ -78,9 +79,9 @@ class Page:
 
 
 class BrowserWithoutScreen:
-    """Keeps cookies, follows redirects and sends forms, as a browser does that loads no scripts.
+    """Keeps cookies, follows redirects and submits forms, like a browser without JavaScript.
 
-    `origin` is the server's public one, where that is not the URL that it is reached at.
+    `origin` is the server's public origin, if it differs from the URL used to reach it.
     """
 
     def __init__(self, host: RunningHost, origin: str = "") -> None:
@@ -95,33 +96,33 @@ class BrowserWithoutScreen:
         self.client.close()
 
     def get(self, path: str, **headers: str) -> Page:
-        """Open an address."""
+        """Open a path."""
         return Page(self.client.get(path, headers=headers))
 
     def post(self, path: str, fields: Mapping[str, Any], **headers: str) -> Page:
-        """Send fields as a browser sends the form of a page of this site."""
+        """Post fields as a browser submits a form from a page of this site."""
         return Page(self.client.post(path, data=fields, headers={"Origin": self.origin, **headers}))
 
     def submit(self, page: Page, action: str, /, **typed: Any) -> Page:
-        """Fill the form of a page that has the button `typed["action"]`, where that is given, and send it."""
+        """Fill in and submit a form of a page: the one with the button `typed["action"]`, if given."""
         return self.post(action, page.fields(action, typed.get("action", "")) | typed)
 
     def sign_in(self, email: str = EMAIL, password: str = PASSWORD) -> Page:
-        """Sign in, and return the page that this leads to."""
+        """Sign in, and return the resulting page."""
         return self.submit(self.get("/sign-in"), "/sign-in", email=email, password=password)
 
     def enter(self, host: RunningHost, user: User) -> None:
-        """Sign in without typing a password, whose check takes half a second."""
+        """Sign in without a password, because checking one takes half a second."""
         token = host.run(host.host.accounts.sessions.start(user.id, user_agent="a test"))
         self.client.cookies.set("pressroom_session", token, domain="127.0.0.1", path="/")
 
     def session_cookie(self) -> str:
-        """Return the token of the session, or nothing."""
+        """Return the session token, or an empty string."""
         return next((one.value or "" for one in self.client.cookies.jar if one.name.endswith("pressroom_session")), "")
 
 
 def fill(host: RunningHost, user: User, *, calls: int = 30) -> None:
-    """Give a person a life: connections of both kinds, used quotas, calls that went well and calls that did not."""
+    """Give a user some history: connections of both kinds, used quotas, successful and failed calls."""
     host.run(_fill(host, user, calls))
 
 

@@ -1,4 +1,4 @@
-"""A real PgBouncer in front of a database of the test's own."""
+"""A real PgBouncer in front of a test's database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pidfile =
 
 @contextmanager
 def pgbouncer(folder: Path, url: str, *, size: int = 2) -> Iterator[str]:
-    """Run PgBouncer with `size` connections to the server, and return the URL of the database behind it."""
+    """Run PgBouncer with `size` connections to the server, and yield the URL of the database behind it."""
     parts = urlsplit(url)
     own_port = free_port()
     folder.mkdir()
@@ -40,7 +40,7 @@ def pgbouncer(folder: Path, url: str, *, size: int = 2) -> Iterator[str]:
     text = _CONFIG.replace("* = host={host} port={port}", database)
     file.write_text(text.format(size=size, own_port=own_port))
     command = [program("pgbouncer"), str(file)]
-    if os.geteuid() == 0:  # it refuses to run as root
+    if os.geteuid() == 0:  # PgBouncer refuses to run as root
         user = pwd.getpwnam("nobody").pw_name
         command = [command[0], "--user", user, str(file)]
         file.chmod(0o644)

@@ -1,4 +1,4 @@
-"""A website that serves files, as anybody's does who knows nothing of this server."""
+"""A plain website that serves files, without any integration with this server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(slots=True)
 class PlainSite:
-    """What it serves by path; `moved` are redirects, `asked` the paths that were asked for."""
+    """`files` is the content by path, `moved` are redirects, `asked` the requested paths. `status`, if set, overrides
+    all.
+    """
 
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)
@@ -21,7 +23,7 @@ class PlainSite:
 
     @property
     def url(self) -> str:
-        """Its home page, without the slash."""
+        """The URL of the home page, without the trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
 

@@ -1,7 +1,7 @@
-"""Plugins as installed distributions: those that work, and every way of being broken.
+"""Plugins as installed distributions: those that work, and every way to be broken.
 
-`BROKEN` maps a name to a function that installs that plugin into a folder. What comes back says which `[plugins]`
-tables name it, and what an operator must be told: status, phase, and words of the error and the hint.
+`BROKEN` maps a name to a function that installs that plugin into a folder. The result contains the `[plugins]` tables
+for it, and the expected report to the operator: status, phase, and parts of the error and the hint.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from support.plugin_source import SOUND, Distribution, Expected, Factory, instal
 __all__ = ["BROKEN", "EXEMPLARY", "Distribution", "Expected", "Factory", "healthy", "slow", "slug_of"]
 
 BROKEN: Final[dict[str, Factory]] = {**imports.FAULTS, **hooks.FAULTS, **records.FAULTS, **shared.FAULTS}
-"""Every way of being broken that shows before the server starts."""
+"""Every fault that shows before the server starts."""
 
 EXEMPLARY: Final = (
     "import_error",
@@ -31,17 +31,17 @@ EXEMPLARY: Final = (
     "hook_raises",
     "hook_yields_rubbish",
 )
-"""The names of those in `BROKEN` that stand for the others, where all would take too long."""
+"""Names of the faults in `BROKEN` that represent the others in tests where all would take too long."""
 
 SLOW_SECONDS: Final = 0.6
-"""How long the import of the slow plugin takes at least."""
+"""Minimum import time of the slow plugin."""
 
 
 def healthy(folder: Path, id_: str = "healthy") -> Distribution:
-    """Install a plugin that works; its generator's slug is `slug_of(id_)`, and it runs in the async executor."""
+    """Install a working plugin. Its generator's slug is `slug_of(id_)`, and it runs in the async executor."""
     return install_plugin(folder, id_)
 
 
 def slow(folder: Path) -> Distribution:
-    """Install a plugin that works, but takes long to import."""
+    """Install a working plugin that takes long to import."""
     return install_plugin(folder, "slow", f"import time; time.sleep({SLOW_SECONDS})\n{SOUND}")

@@ -1,6 +1,6 @@
-"""The names of the built-in plugins where build files need them, written from the folders of `plugins/`.
+"""Generate the names of the built-in plugins in build files from the folders of `plugins/`.
 
-`python tests/support/plugin_names.py` writes them again, after a plugin was added or removed.
+Run `python tests/support/plugin_names.py` after adding or removing a plugin.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MYPY_PATH: Final = re.compile(r'^mypy_path = ".*"\n', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class PluginNames:
-    """What one plugin is called: its folder, which is its id, its distribution and its package."""
+    """The names of one plugin: its folder, which is its id, its distribution and its package."""
 
     folder: str
     distribution: str
@@ -35,7 +35,7 @@ class PluginNames:
 
 
 def plugins() -> list[PluginNames]:
-    """Return the plugins in the order of their ids."""
+    """Return the plugins, ordered by id."""
     found = []
     for path in sorted(ROOT.glob("plugins/*/pyproject.toml")):
         project = tomllib.loads(path.read_text("utf-8"))["project"]
@@ -45,7 +45,7 @@ def plugins() -> list[PluginNames]:
 
 
 def _with_block(text: str, line: re.Pattern[str], new: str) -> str:
-    """Replace each run of lines that match by `new`."""
+    """Replace each run of matching lines by `new`."""
     return re.sub(f"(?:{line.pattern})+", lambda _: new, text, flags=re.MULTILINE)
 
 
@@ -72,7 +72,7 @@ def _selection(text: str, names: list[PluginNames]) -> str:
 
 
 def build_files() -> Iterator[tuple[Path, str, str]]:
-    """Yield each file with its text, and with the text that it should have."""
+    """Yield each file with its current text and its expected text."""
     names = plugins()
     for path, write in ((ROOT / "pyproject.toml", _project_file), (_SELECTION, _selection)):
         text = path.read_text("utf-8")

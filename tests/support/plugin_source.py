@@ -1,4 +1,4 @@
-"""What plugins for tests are made from: their source, and what an operator must be told of them."""
+"""Building blocks of test plugins: their source, and the expected report to the operator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Words = str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the record of a plugin must say. `error` and `hint` are words that must be in it."""
+    """The expected record of a plugin. `error` and `hint` are parts of its texts."""
 
     id: str
     status: Status
@@ -28,9 +28,9 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What was installed into `folder`, which has to stand on the path.
+    """A distribution installed into `folder`, which must be on the path.
 
-    `plugins` are the `[plugins.…]` tables that go with it, `packages` the names of its import packages.
+    `plugins` are the matching `[plugins.…]` tables, `packages` the names of its import packages.
     """
 
     folder: Path
@@ -71,14 +71,14 @@ def pressroom_generators():
 """
 
 SOUND: Final = HEAD + SHOUT
-"""A whole plugin that works; its generator's slug is `slug_of(id)`."""
+"""The source of a complete, working plugin; its generator's slug is `slug_of(id)`."""
 
 REPORT: Final = ("report it to the authors of acme-", "enabled = false in [plugins.")
-"""What an operator can do about a plugin that is broken by itself."""
+"""The hint for a plugin that is broken on its own, without a conflict."""
 
 
 def slug_of(id_: str) -> str:
-    """Return the slug of the generator that a plugin made from `SOUND` offers."""
+    """Return the slug of the generator in a plugin made from `SOUND`."""
     return id_.replace("_", "-")
 
 
@@ -90,7 +90,7 @@ def filled(module: str, id_: str) -> str:
 def install_plugin(
     folder: Path, id_: str, module: str | bytes = SOUND, *, name: str = "", requires: tuple[str, ...] = ()
 ) -> Distribution:
-    """Install a plugin of one module. `name` is the distribution's; the package is called after it."""
+    """Install a plugin with one module. `name` is the distribution's, and determines the package's name."""
     name = name or f"acme-{slug_of(id_)}"
     package = name.replace("-", "_")
     content = filled(module, id_) if isinstance(module, str) else module
@@ -100,7 +100,7 @@ def install_plugin(
 
 
 def needing(folder: Path, id_: str, *needed: str, more: str = "") -> Distribution:
-    """Install a plugin that works, and requires the plugins with the ids `needed`. `more` is more of its source."""
+    """Install a working plugin that requires the plugins with the ids `needed`. `more` is appended to its source."""
     return install_plugin(folder, id_, SOUND.replace('For tests."', f'For tests.", requires={needed!r}') + more)
 
 
@@ -115,9 +115,9 @@ def fault(
     config: Mapping[str, Any] | None = None,
     requires: tuple[str, ...] = (),
 ) -> Fault:
-    """Return a fault: its name, which is the plugin's id, and what installs the plugin that has it.
+    """Return a fault: its name, which is the plugin's id, and a function that installs the faulty plugin.
 
-    `config` is the plugin's configuration, `requires` what the distribution requires.
+    `config` is the plugin's configuration, `requires` are the distribution's requirements.
     """
     expected = Expected(id_, status, phase, words(error), words(hint))
 
@@ -129,5 +129,5 @@ def fault(
 
 
 def words(given: Words) -> tuple[str, ...]:
-    """Return one text or several as several."""
+    """Return a single text as a tuple, and a tuple unchanged."""
     return (given,) if isinstance(given, str) else given

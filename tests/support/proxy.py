@@ -1,4 +1,4 @@
-"""A TCP proxy that can fall silent, as a service does whose machine hangs, or cut all connections."""
+"""A TCP proxy that can stall, like a service on a frozen machine, or cut all connections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLUSHED_SECONDS: Final = 2
 
 
 class Proxy:
-    """Passes bytes on to `target`, until it is told to be silent. Make one with `proxy_to`."""
+    """Forwards bytes to `target`, until it is frozen. Create one with `proxy_to`."""
 
     def __init__(self, target: str) -> None:
         parts = urlsplit(target)
@@ -26,15 +26,15 @@ class Proxy:
         self.endpoint = ""
 
     def freeze(self) -> None:
-        """Go on accepting connections and bytes, but pass none of them on."""
+        """Keep accepting connections and bytes, but stop forwarding them."""
         self._talking.clear()
 
     def thaw(self) -> None:
-        """Pass bytes on again."""
+        """Resume forwarding."""
         self._talking.set()
 
     async def cut(self) -> None:
-        """End all connections, and every new one at once."""
+        """Close all connections, and every new one immediately."""
         self._reachable = False
         await self._connections.end()
 
@@ -44,7 +44,7 @@ class Proxy:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Accept connections on a free port, as `endpoint` says."""
+        """Accept connections on a free port, available as `endpoint`."""
         server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0)
         self.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
@@ -54,14 +54,14 @@ class Proxy:
             await self._connections.end()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection until either side ends it."""
+        """Serve one connection until either side closes it."""
         if not self._reachable:
             return
         back, forth = await asyncio.open_connection(self._host, self._port)
         pumps = [asyncio.create_task(self._pump(*way)) for way in ((reader, forth), (back, writer))]
         try:
             await asyncio.wait(pumps)
-            with suppress(OSError, TimeoutError):  # nobody reads what is left
+            with suppress(OSError, TimeoutError):  # nobody reads the remaining bytes
                 async with asyncio.timeout(_FLUSHED_SECONDS):
                     await forth.wait_closed()
         finally:

@@ -1,4 +1,4 @@
-"""Random walks of an article through the states of its post, by the tools: what is told is what the site has."""
+"""Random walks of an article through the states of its post, using the tools. Checks that reports match the site."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OwnerState = Literal["draft", "trashed", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class OwnersPost:
-    """A post as its site shows it to the owner: `at` is when it is to go live, where it is scheduled."""
+    """A post as its site shows it to the owner. `at` is its scheduled time, if any."""
 
     id: str
     state: str
@@ -49,18 +49,18 @@ class OwnersPost:
 
 
 Posts = Callable[[str], Sequence[OwnersPost]]
-"""Asks a site for all posts with a word in the title, whatever their state."""
+"""Returns all posts on a site with a word in the title, in any state."""
 
 OwnerMoves = Callable[[str, str], None]
-"""Moves a post on the site itself, past this server, to a state: `draft`, `trashed` or `gone`."""
+"""Changes a post's state directly on the site: to `draft`, `trashed` or `gone`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
     """A client of an account with a website.
 
-    `downs` are ways in which the platform takes a post down, `refused` those that it does not have, `owner_states` the
-    states that its owner moves posts to. Where `schedules` is not set, a post that waits for its time is a draft there.
+    `downs` are the platform's modes of unpublishing, `refused` those that it lacks, `owner_states` the states that its
+    owner moves posts to. Unless `schedules` is set, a scheduled post is a draft on the site.
     """
 
     client: Client
@@ -73,15 +73,15 @@ class Walked:
     owner_states: Collection[OwnerState] = ()
 
     def there(self, told: str) -> str:
-        """Return the state on the site of a post that is told to be in a state."""
+        """Return the state on the site of a post with the reported state `told`."""
         return "draft" if told == "scheduled" and not self.schedules else told
 
 
 class PublicationWalk(RuleBasedStateMachine):
-    """One article, and what its post should be. `walked` is set by the test.
+    """One article, and the expected state of its post. `walked` is set by the test.
 
-    `state` is what the site has, `told` what this server says, which learns of what the owner did there when it writes.
-    `at` is the time that a scheduled post waits for.
+    `state` is the state on the site, `told` the state reported by this server, which notices the owner's changes when
+    it writes. `at` is the time of a scheduled post.
     """
 
     walked: Walked
@@ -106,7 +106,7 @@ class PublicationWalk(RuleBasedStateMachine):
         self.content_id = str(made["content_id"])
 
     def sends(self, state: str, at: datetime | None = None, **arguments: Any) -> None:
-        """Publish, and see that it is told and there as it should be."""
+        """Publish, and check that report and site agree with the expected state."""
         done = self.walked.client.data("publish_content", **self.pair, **arguments)
         assert (done["error"], done["conflict"]) == ("", None), done
         assert _TOLD[done["status"]] == state, done
@@ -120,7 +120,7 @@ class PublicationWalk(RuleBasedStateMachine):
         self.agree()
 
     def agree(self) -> None:
-        """Compare what is told with what the owner sees on the site: one post, in that state, or none."""
+        """Compare the report with the owner's view of the site: one post in that state, or none."""
         rows = self.walked.client.data("list_publications", content_id=self.content_id)["publications"]
         there = self.walked.posts(self.word)
         if not rows:
@@ -177,7 +177,7 @@ class PublicationWalk(RuleBasedStateMachine):
             return
         done = self.walked.client.call("unpublish_content", **asked)
         assert done["structuredContent"]["status"] == "unpublished"
-        # Whoever has deleted it by this tool has nothing to take down any more.
+        # A post deleted by this tool cannot be taken down again.
         self.told, self.at = "gone" if self.told == "gone" else _DOWN[mode], None
         if self.state != "gone":
             self.state = self.told
@@ -225,7 +225,7 @@ def walking(
     owner_states: Collection[OwnerState] = (),
     config: Mapping[str, Any] | None = None,
 ) -> Iterator[Walked]:
-    """Give a client on a server that is connected with a website. `config` is that of the platform's plugin."""
+    """Yield a client on a server with a connected website. `config` is the configuration of the platform's plugin."""
     plugins = {"content": {}, platform: {"config": dict(config or {})}}
     values = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": plugins}
     with RunningHost(settings_for_test({"builtin_plugins": False, **values}, folder / "data")) as host:
@@ -235,7 +235,7 @@ def walking(
 
 
 def walk(walked: Walked) -> None:
-    """Take many articles through random changes."""
+    """Run random walks of many articles."""
     machine = type("PublicationWalkOnSite", (PublicationWalk,), {"walked": walked})
     sizes = settings(
         max_examples=WALKS,

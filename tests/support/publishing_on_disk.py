@@ -1,4 +1,4 @@
-"""Publishing while the disk of the server's database fills up; run by a test on a disk of its own."""
+"""Publish while the disk of the server's database fills up; run by a test on a separate disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.standin_plugin import distribution
 
 
 def fill(file: Path) -> None:
-    """Write until nothing more fits."""
+    """Write until the disk is full."""
     with file.open("wb", buffering=0) as filler:
         for size in (65_536, 4_096, 512):
             try:
@@ -28,7 +28,7 @@ def fill(file: Path) -> None:
 
 
 async def main(folder: Path, elsewhere: Path) -> None:
-    """Fill the disk before a publication, and another time just after its post was made."""
+    """Fill the disk before a publication, and again right after the second post was created."""
     filler = folder / "filler"
     config = configuration({"path": folder / "data"})
     with standing_in() as platform, on_path(distribution(elsewhere)):
@@ -51,7 +51,7 @@ async def main(folder: Path, elsewhere: Path) -> None:
             begun = await publications.publish(ADA, second, website)
             assert await asyncio.to_thread(fault.met.wait, 20)
             await asyncio.to_thread(platform.wait_for_posts, 2)
-            await asyncio.sleep(1)  # it tries to note that the post is there
+            await asyncio.sleep(1)  # it tries to record that the post exists
             filler.unlink()
             done = await publications.wait(begun, 60)
             assert done.status == "published", done

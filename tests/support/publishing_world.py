@@ -1,4 +1,4 @@
-"""The content plugin with its database, queue and fetcher, and nothing else of a host: quick to start."""
+"""The content plugin with its database, queue and fetcher, but without the rest of a host: fast to start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BODY = f"""Some words about **publishing**, and [a link](https://example.com/).
 
 
 def configuration(storage: dict[str, Any], **content: Any) -> dict[str, Any]:
-    """Return what the TOML file would hold."""
+    """Return the configuration as read from the TOML file."""
     return {
         "plugins": {"content": {"config": {**QUICK, **content}}, "standin": {}},
         "storage": {name: str(value) for name, value in storage.items()},
@@ -52,23 +52,23 @@ def configuration(storage: dict[str, Any], **content: Any) -> dict[str, Any]:
 
 
 class HereWorkers:
-    """Does at once, in this process, what a host has worker processes for: those take longer to start than a test."""
+    """Runs functions immediately in this process, because worker processes take longer to start than a test."""
 
     async def run(self, function: Callable[..., T], *arguments: Any, **_bounds: Any) -> T:
-        """Return what a function returns."""
+        """Return the function's result."""
         return function(*arguments)
 
 
 @asynccontextmanager
 async def world(settings: Settings, *, works: bool = True) -> AsyncIterator[PluginContext]:
-    """Give the content plugin's context; with `works` this process runs jobs."""
+    """Yield the content plugin's context. With `works`, this process runs jobs."""
     async with services(LoadedApp(settings), works=works) as contexts:
         yield contexts["content"]
 
 
 @asynccontextmanager
 async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping[str, PluginContext]]:
-    """Give the contexts of plugins, with database, queue and fetcher; with `works` this process runs jobs."""
+    """Yield the plugins' contexts, with database, queue and fetcher. With `works`, this process runs jobs."""
     settings = compiled.settings
     broken = [f"{record.id}: {record.error}" for record in compiled.plugins.failed if record.id in settings.plugins]
     assert not broken, broken
@@ -105,7 +105,7 @@ async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping
 async def connect(
     plugin: PluginContext, url: str, token: str, *, name: str = "Stand-in", platform: str = PLATFORM, **fields: str
 ) -> str:
-    """Keep a website on the stand-in platform without a check, and return its id."""
+    """Store a website on the stand-in platform without checking it, and return its id."""
     made = await Websites(plugin).add(
         ADA, platform, name=name, url=url, credential={"token": token, **fields}, finding=None
     )
@@ -129,7 +129,7 @@ async def write(plugin: PluginContext, **fields: Any) -> str:
 
 
 async def look_again(plugin: PluginContext, publication: Publication) -> Publication:
-    """Do what the publication's job does when the time for it has come."""
+    """Run the publication's due job now, and return the publication."""
     async with plugin.services.database.writing() as session:
         row = await session.get_one(PublicationRow, publication.id)
         row.due_at = datetime.now(UTC)

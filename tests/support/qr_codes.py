@@ -1,4 +1,4 @@
-"""Reading QR codes back with programs that are not the one that wrote them."""
+"""Read QR codes with decoders independent of the encoder."""
 
 import io
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from support.needs import missing_package
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What zxing-cpp saw in a symbol."""
+    """A symbol as read by zxing-cpp."""
 
     text: str
     version: int
@@ -22,7 +22,7 @@ class Reading:
 
 
 def pixels(content: bytes, paper: str = "white") -> Image.Image:
-    """Return a PNG as it looks on paper of that colour."""
+    """Return a PNG as rendered on paper of that colour."""
     with Image.open(io.BytesIO(content)) as opened:
         image = opened.convert("RGBA")
     page = Image.new("RGBA", image.size, paper)
@@ -31,14 +31,14 @@ def pixels(content: bytes, paper: str = "white") -> Image.Image:
 
 
 def rasterised(content: bytes, width: int) -> bytes:
-    """Return an SVG document as a PNG of that width."""
+    """Return an SVG document as a PNG, `width` pixels wide."""
     import resvg_py  # noqa: PLC0415 - few tests need it
 
     return bytes(resvg_py.svg_to_bytes(svg_string=content.decode(), width=width, height=width))
 
 
 def with_more_margin(image: Image.Image, border: int, color: Any = "white") -> Image.Image:
-    """Return the image with a quiet zone that is that many pixels wider."""
+    """Return the image with a quiet zone that is `border` pixels wider."""
     page = Image.new("RGBA", (image.width + 2 * border, image.height + 2 * border), color)
     page.paste(image, (border, border))
     return page

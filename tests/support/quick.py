@@ -1,8 +1,8 @@
-"""The tests of `make check`: those that need no browser, no other server, no network, and little time.
+"""The tests of `make check`: they need no browser, no other server, no network, and little time.
 
-A plugin of pytest. The marker `quick` is put on tests by where they are, by what they use, and by what their module
-took when `durations.json` was written. A quick test that asks for a program or a service after all fails, in every run,
-so that `make check` stays what it says.
+A pytest plugin. Tests are marked as `quick` depending on their location, the fixtures and services that they use, and
+the duration of their module in `durations.json`. A quick test that requests a program or a service fails, in every run,
+to keep `make check` free of them.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ QUICK: Final = (
     "tests/tools_api/pages/",
     "tests/validation/",
 )
-"""Folders and modules whose tests are quick, but for those marked with `services`."""
+"""Folders and modules whose tests are quick, except for those marked with `services`."""
 
 MAX_SECONDS: Final = 8
-"""What takes longer, of a module or of the tests that share a start, is left to `make test`."""
+"""Slower units of work, a module or tests with a shared setup, are left to `make test`."""
 
 FIXTURES: Final = frozenset({"connection", "redis_url", "rclone", "server", "swift"})
-"""What starts or uses another server."""
+"""Fixtures that start or use another server."""
 
 SERVICES: Final = frozenset({"postgresql", "rclone", "redis", "swift"})
-"""The parameters of tests and fixtures that name one."""
+"""Parameters of tests and fixtures that select one."""
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Tell whether a test belongs to `make check`."""
+    """Return whether a test belongs to `make check`."""
     if not item.nodeid.startswith(QUICK) or item.get_closest_marker("services") or item.get_closest_marker("browser"):
         return False
     if noted_seconds().get(unit_of(item.nodeid), 0) > MAX_SECONDS:

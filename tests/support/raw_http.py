@@ -19,14 +19,14 @@ def connected(url: str) -> Iterator[socket.socket]:
 
 
 def exchange(url: str, sent: bytes) -> bytes:
-    """Send some bytes, and return what the server sends until it closes the connection, or has answered once."""
+    """Send bytes, and return the first response, or everything until the server closes the connection."""
     with connected(url) as connection:
         connection.sendall(sent)
         return answer(connection)
 
 
 def answer(connection: socket.socket) -> bytes:
-    """Return one answer with its head and body; less where the connection ends before."""
+    """Return one response with its head and body, truncated if the connection closes early."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += (part := _part(connection))
@@ -42,12 +42,12 @@ def answer(connection: socket.socket) -> bytes:
 
 
 def status(received: bytes) -> int:
-    """Return the status of an answer; 0 where there is none."""
+    """Return the status code of a response, or 0 if there is no response."""
     return int(received[9:12]) if received.startswith(b"HTTP/1.1 ") else 0
 
 
 def closed(connection: socket.socket) -> bool:
-    """Wait until the server closes the connection; `False` if it has not within half a minute."""
+    """Wait until the server closes the connection. Returns `False` if it does not within half a minute."""
     try:
         while _part(connection):
             pass

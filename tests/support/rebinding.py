@@ -1,7 +1,7 @@
-"""Names whose addresses change between two questions, in a network of their own; run by a test of DNS rebinding.
+"""Names whose IP addresses change between lookups, in a separate network namespace; run by a test of DNS rebinding.
 
-The system's resolver asks a name server of this process. Whoever connects to a loopback address is inside; `OUTSIDE`
-stands for the internet. Prints how many connections came to either, and how many URLs were refused.
+The system's resolver queries a name server in this process. Loopback addresses are inside; `OUTSIDE` represents the
+internet. Prints the number of connections to each, and the number of refused URLs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ALWAYS: Final[dict[str, dict[str, Sequence[str]]]] = {
     "metadata": {"A": ["169.254.169.254"]},
     "carrier": {"A": ["100.64.0.1"]},
 }
-"""Names that always have the same addresses, of which one is inside."""
+"""Names with constant IP addresses, at least one of them internal."""
 
 _asked: Counter[str] = Counter()
 _connections: Counter[str] = Counter()
@@ -60,7 +60,7 @@ def _addresses(name: str, kind: str) -> Sequence[str]:
 
 
 def _bring_up() -> None:
-    """Switch loopback on, and give it the address outside (netdevice(7))."""
+    """Bring the loopback interface up, and add the outside IP address to it (netdevice(7))."""
     flags, address, mask = 0x8914, 0x8916, 0x891C  # SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK
 
     def internet(text: str) -> bytes:
@@ -89,7 +89,7 @@ async def _fetch(fetcher: GuardedFetcher, name: str, found: Counter[str]) -> Non
         await fetcher.get(f"https://{name}.example.org/", accept="*/*", max_bytes=1000, seconds=10)
     except FetchRefused:
         found["refused"] += 1
-    except FetchFailed:  # nobody speaks TLS here
+    except FetchFailed:  # no server here speaks TLS
         found["failed"] += 1
 
 

@@ -1,4 +1,5 @@
-"""A stand-in for the WordPress plugin Redirection, run by WordPress: its routes, its shapes and what it refuses."""
+"""A stand-in for the WordPress plugin Redirection, run by WordPress: its routes, its response formats and its errors.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ add_action('init', function () {
 
 @contextmanager
 def redirection_installed(blog: WordPress) -> Iterator[None]:
-    """Have the plugin on a site for as long as the block lasts."""
+    """Install the plugin on a site while the block runs."""
     file = blog.folder / "wp-content/mu-plugins/redirection.php"
     file.write_text(_PHP)
     try:

@@ -1,4 +1,4 @@
-"""Redis for tests: the one that runs on this machine, or servers that a test may kill and freeze."""
+"""Redis for tests: the server running on this machine, or separate servers that a test can kill and freeze."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.run import REDIS, key_prefix, run_id
 
 
 class RedisServer:
-    """A server of the test's own on a free port, which keeps nothing when it stops."""
+    """A private server on a free port, without persistence."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.port = free_port()
@@ -43,7 +43,7 @@ class RedisServer:
         raise RuntimeError("redis-server did not start:\n" + "".join(lines))
 
     def stop(self) -> None:
-        """End the server at once, frozen or not; whatever it held is gone."""
+        """Kill the server, frozen or not; its data is lost."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -52,11 +52,11 @@ class RedisServer:
             self._process = None
 
     def freeze(self) -> None:
-        """Let the server keep its connections, accept new ones, and answer nothing."""
+        """Suspend the server: it keeps connections and accepts new ones, but does not respond."""
         self._signal(signal.SIGSTOP, os.WUNTRACED)
 
     def thaw(self) -> None:
-        """Let a frozen server go on where it stopped."""
+        """Resume a frozen server."""
         self._signal(signal.SIGCONT, os.WCONTINUED)
 
     def client(self) -> redis.Redis:
@@ -71,7 +71,7 @@ class RedisServer:
 
 @contextlib.contextmanager
 def own_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
-    """Yield a server of the test's own, with further command line options."""
+    """Yield a private server, with additional command line options."""
     server = RedisServer(folder, *options)
     try:
         yield server.start()
@@ -81,7 +81,7 @@ def own_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
 
 @contextlib.contextmanager
 def any_redis(folder: Path) -> Iterator[str]:
-    """Yield the address of a server: the one that runs on this machine, or else one of the test's own."""
+    """Yield the URL of a server: the one running on this machine, or else a private one."""
     check_allowed("Redis")
     try:
         with redis.Redis.from_url(REDIS, socket_timeout=5) as client:
@@ -95,7 +95,7 @@ def any_redis(folder: Path) -> Iterator[str]:
 
 @contextlib.asynccontextmanager
 async def connected(url: str) -> AsyncIterator[RedisConnection]:
-    """Yield a connection whose keys are the test's own, and remove them afterwards."""
+    """Yield a connection with a unique key prefix, and delete its keys afterwards."""
     connection = RedisConnection(url, timeout=5, prefix=f"{key_prefix(run_id())}{uuid4().hex}")
     await connection.open()
     try:

@@ -1,4 +1,4 @@
-"""Renders those parts of the reference that follow from the content plugins, as Markdown."""
+"""Render the parts of the reference that are derived from the content plugins, as Markdown."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _NO_ANSWERS: Final[Mapping[str, tuple[_NoAnswer, _NoAnswer]]] = {
     "A response of more than 16 MiB": (FetchRefused(""), FetchUnknown("")),
     "The URL may not be fetched, such as one in a private network": (FetchRefused(""), FetchRefused("")),
 }
-"""What the server's fetcher raises, for requests that read and for those that change something."""
+"""Exceptions of the server's fetcher, for requests that read and for requests that write."""
 
 _STATUSES: Final = range(200, 600)
 
 
 def site_errors() -> str:
-    """Return a table with the errors that `SiteApi` raises, by response: to requests that read, and that change."""
+    """Return a table of the errors that `SiteApi` raises, by response, for requests that read and that write."""
     policy = SiteErrors()
     rows = [(what, *(_named(policy.no_answer("", one)) for one in errors)) for what, errors in _NO_ANSWERS.items()]
     page = {status: _answer(status, None) for status in _STATUSES}
@@ -81,7 +81,7 @@ def _named(error: Exception | None) -> str:
 
 
 def article_checks() -> str:
-    """Return a table for each group of checks, the gates, and what the profiles change."""
+    """Return a table for each group of checks, the gates, and the changes made by profiles."""
     rules = rule_set()
     whole = sum(rule.weight for rule in rules.rules.values())
     lines: list[str] = []
@@ -127,7 +127,7 @@ _GROUPS: Final = {
 
 
 def article_tools() -> str:
-    """Return a section for each tool of the content plugins, with its arguments, by plugin."""
+    """Return a section for each tool of the content plugins, with its arguments, grouped by plugin."""
     plans = _plans()
     lines: list[str] = []
     for title, tools in _GROUPS.items():
@@ -181,7 +181,7 @@ def _default(field: Mapping[str, Any]) -> str:
 
 
 def _description(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """Return what an argument is; of an object, with the names of its members."""
+    """Return an argument's description. For objects, append the names of the members."""
     text = str(field.get("description", ""))
     model = next((one for one in _options(field, root) if "properties" in one), None)
     if model is None and "items" in field:
@@ -229,7 +229,7 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def fidelity_table() -> str:
-    """Return what readers get of each construct on the platforms that tests publish on."""
+    """Return the fidelity of each construct on the platforms that tests publish on."""
     tried = ("wordpress", "ghost", "git", BUILTIN, "webhook")
     known = {one.platform: one for one in _platforms()}
     return fidelity.table([known[name] for name in tried])
@@ -239,7 +239,7 @@ def fidelity_table() -> str:
 
 
 def kept_html() -> str:
-    """Return what each platform takes, and the elements and attributes that stay."""
+    """Return the format sent to each platform, and the elements and attributes that are kept."""
     lines = ["## Platforms", "", "| Platform | What it is sent | Rules |", "|---|---|---|"]
     for one in sorted(_platforms(), key=lambda connector: connector.platform):
         sent = "Markdown; HTML where the article is written in it" if one.markdown else "HTML"
@@ -263,7 +263,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _platforms() -> list[SiteConnector]:
-    """Return what every platform of this repository declares."""
+    """Return the connectors of every platform in this repository."""
     names = ("content", "devto", "ghost", "git", "webhook", "wordpress")
     with TemporaryDirectory() as folder:
         compiled = LoadedApp(settings_for_test({"plugins": {name: {} for name in names}}, Path(folder)))

@@ -1,4 +1,4 @@
-"""Tells what docstrings say of the fields of a class, for the reference."""
+"""Extract what docstrings state about the fields of a class, for the reference."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _NO_PROSE: Final = ("```", "- ", "<!--", "| ")
 
 
 def fields_apart(doc: str, names: Collection[str]) -> str:
-    """Return a docstring in Markdown with a list of what it says of each field, below its first paragraph.
+    """Return a Markdown docstring with a list of its statements about each field, below its first paragraph.
 
-    What is said of a field is the sentence that begins with its name, or with "With" and its name, and the sentences
-    after it up to the end of the paragraph or the next field. The first sentence of all is about the class. A docstring
-    that says nothing of a field is returned as it is.
+    Statements about a field are the sentence that begins with its name, or with "With" and its name, and the sentences
+    after it, until the end of the paragraph or the next field. The very first sentence is always about the class. A
+    docstring without statements about fields is returned unchanged.
     """
     found: dict[str, list[str]] = {}
     prose: list[str] = []
@@ -34,7 +34,7 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
         if not is_prose:
             prose.append(paragraph)
         elif rest:
-            # A paragraph of which nothing went away keeps its lines.
+            # Keep the line breaks of a paragraph without removed sentences.
             whole = " ".join(rest)
             prose.append(
                 paragraph
@@ -48,7 +48,9 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
 
 
 def _rest(paragraph: str, names: Collection[str], found: dict[str, list[str]], *, first: bool = False) -> Iterator[str]:
-    """Note what a paragraph says of fields, and yield its other sentences; its `first` one in any case."""
+    """Collect a paragraph's statements about fields in `found`, and yield its other sentences. `first` keeps the first
+    one.
+    """
     current = ""
     for number, sentence in enumerate(_sentences(" ".join(paragraph.split()), names)):
         about, with_it = _ABOUT.match(sentence), _WITH.match(sentence)
@@ -76,13 +78,13 @@ def _sentences(text: str, names: Collection[str]) -> Iterator[str]:
 
 
 def _is_general(sentence: str, names: Collection[str]) -> bool:
-    """Tell whether a sentence below one about a field is not about that field any more."""
+    """Return whether a sentence after one about a field is not about that field."""
     first = re.match(r"(?:With|Without|If|Where|Of|In|Set|Values of) `(\w+)`|`(\w+)`", sentence)
     return sentence.startswith("All ") or bool(first and (first[1] or first[2]) in names)
 
 
 def said_below(value: type) -> dict[str, str]:
-    """Return the strings below the attributes of a class, by name."""
+    """Return the attribute docstrings of a class, by name."""
     body = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
     pairs = zip(body.body, body.body[1:], strict=False) if isinstance(body, ast.ClassDef) else ()
     return {

@@ -1,4 +1,4 @@
-"""Renders those parts of the interface contract that follow from the code, as Markdown."""
+"""Render the parts of the interface contract that are derived from the code, as Markdown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parameters(slug: str) -> str:
 
 
 def template_props() -> str:
-    """Return the table of what templates show."""
+    """Return the table of the template properties."""
     return _table(parameter_list(TemplateProps)[:-1], input_schema(TemplateProps))
 
 

@@ -1,1 +1,1 @@
-"""Real MCP clients of others, each in an environment of its own, run as processes that talk JSON."""
+"""Real third-party MCP clients, each in its own environment, run as processes with a JSON protocol."""

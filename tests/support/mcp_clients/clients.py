@@ -1,4 +1,4 @@
-"""The clients that the tests run, and running them."""
+"""The clients that the tests run, and the code to run them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 from support.mcp_clients.environments import HERE, node, node_packages, python_environment
 
 SECONDS = 90
-"""How long a client may take over one order."""
+"""Time limit for one order to a client, in seconds."""
 
 Browser = Callable[[str], object]
 
@@ -29,7 +29,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a client wrote: `done` or `failed`, and what the browser `opened` and `returned` with on the way.
+    """A client's output: `done` or `failed`, the URLs `opened` in the browser, and the parameters `returned` by it.
 
     `log` is its standard error.
     """
@@ -42,7 +42,7 @@ class Report:
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """The results of the calls, in their order."""
+        """The results of the calls, in order."""
         assert not self.failed, f"{self.failed}\n{self.log}"
         calls: list[dict[str, Any]] = self.done["calls"]
         return calls
@@ -50,7 +50,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client; `script` is a module of this package or a file beside it. Installed when it runs for the first time."""
+    """A client. `script` is a module of this package or a file in its folder. Installed on first use."""
 
     name: str
     script: str
@@ -68,7 +68,7 @@ class Client:
     ) -> Report:
         """List the tools at `url` and make the calls, with an API key, or through OAuth with the state in `store`.
 
-        `folder` is the client's working folder. `browser` is called with each address that a person would open.
+        `folder` is the client's working folder. `browser` is called with each URL that a user would open.
         """
         order = {
             "url": url,
@@ -101,7 +101,7 @@ class Client:
     def _command(self, folder: Path) -> list[str]:
         if self.requirement:
             return [str(python_environment(self.requirement)), "-m", f"support.mcp_clients.{self.script}"]
-        # Node looks for packages beside the script, so that it has to stand beside them.
+        # Node.js resolves packages relative to the script, so copy the scripts next to `node_modules`.
         for script in HERE.glob("*.mjs"):
             (folder / script.name).write_text(script.read_text())
         packages = folder / "node_modules"
@@ -118,7 +118,7 @@ CLIENTS: Final = (PYTHON_2, PYTHON_1, TYPESCRIPT_1, TYPESCRIPT_2)
 
 
 def _conversation(process: subprocess.Popen[str], order: str, browser: Browser | None) -> list[dict[str, Any]]:
-    """Give a client its order, open what it wants opened, and return what it wrote."""
+    """Send a client its order, open the URLs that it requests, and return its output lines."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(order)

@@ -1,4 +1,4 @@
-"""Environments that hold one version of a client each: made on first use, kept, shared by all workers."""
+"""Environments with one version of a client each: created on first use, cached, shared by all workers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HERE = Path(__file__).parent
 
 
 def python_environment(*requirements: str, overrides: Sequence[str] = ()) -> Path:
-    """Return the interpreter of a virtual environment in which exactly these requirements were installed.
+    """Return the interpreter of a virtual environment with exactly these requirements installed.
 
-    `overrides` are requirements that replace what the packages themselves ask for.
+    `overrides` are requirements that replace those of the packages themselves.
     """
     pins = "\n".join([*requirements, "", *overrides])
 
@@ -37,10 +37,10 @@ def python_environment(*requirements: str, overrides: Sequence[str] = ()) -> Pat
 
 
 def node_packages() -> Path:
-    """Return the folder of the `node_modules` that hold the packages of `package.json`."""
+    """Return the `node_modules` folder with the packages of `package.json`."""
     return npm_packages("mcp-clients", HERE / "package.json")
 
 
 def node() -> str:
-    """Return the Node that the packages run on."""
+    """Return the path of the Node.js that the packages run on."""
     return str(node_folder() / "bin" / "node")

@@ -1,7 +1,7 @@
-"""What the client scripts are told on standard input, and what they write to standard output.
+"""Standard input and output of the client scripts.
 
-They read one order as JSON. They write lines of JSON: `{"open": url}` each time a person would see that address in a
-browser, and last `{"done": …}` or `{"failed": {"type", "message"}}`.
+Scripts read one order as JSON. They write lines of JSON: `{"open": url}` each time a user would open that URL in a
+browser, and finally `{"done": …}` or `{"failed": {"type", "message"}}`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def write(line: Mapping[str, Any]) -> None:
 
 
 def write_failure(error: BaseException) -> None:
-    """Write what went wrong: the innermost of grouped errors, with its type."""
+    """Write the type and message of an error, or of the innermost of grouped errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     traceback.print_exception(error, file=sys.stderr)
@@ -41,23 +41,23 @@ def write_failure(error: BaseException) -> None:
 
 
 class Store:
-    """A client's registration and tokens in a JSON file, as a desktop program keeps them."""
+    """A client's registration and tokens in a JSON file, as a desktop program stores them."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
 
     def get(self, name: str) -> Any:
-        """Return a part, or `None`."""
+        """Return a value, or `None`."""
         return json.loads(self._path.read_text()).get(name) if self._path.exists() else None
 
     def set(self, name: str, value: Any) -> None:
-        """Replace a part."""
+        """Replace a value."""
         kept = json.loads(self._path.read_text()) if self._path.exists() else {}
         self._path.write_text(json.dumps({**kept, name: value}))
 
 
 class Loopback:
-    """The address on loopback to which a browser is sent back (RFC 8252, section 7.3)."""
+    """The OAuth redirect endpoint on the loopback interface (RFC 8252, section 7.3)."""
 
     def __init__(self) -> None:
         arrived: SimpleQueue[dict[str, str]] = SimpleQueue()
@@ -80,7 +80,7 @@ class Loopback:
         self.url = f"http://127.0.0.1:{self._server.server_port}/callback"
 
     def wait(self) -> dict[str, str]:
-        """Return the parameters that the browser brought back."""
+        """Return the query parameters of the redirect."""
         answer = self._arrived.get(timeout=60)
         write({"returned": {**answer, **({"code": "…"} if "code" in answer else {})}})
         return answer

@@ -1,6 +1,6 @@
 """The Python SDK 2.x: lists tools and calls them, with a key or through OAuth."""
 
-# The SDK is in an environment of its own, which the type checker does not see.
+# The SDK is in a separate environment, which the type checker does not see.
 # mypy: disable-error-code="import-not-found,attr-defined"
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.mcp_clients.python_storage import Storage, resume, suspend
 
 
 def oauth(url: str, store: Store) -> OAuthClientProvider:
-    """Return the SDK's own OAuth client, with a browser that the test holds."""
+    """Return the SDK's OAuth client, with the test acting as the browser."""
     loopback = Loopback()
 
     async def open_browser(address: str) -> None:

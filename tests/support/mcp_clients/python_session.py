@@ -1,6 +1,6 @@
-"""The Python SDK 2.x in one session: makes each call that it reads, and writes its result, until there are no more."""
+"""The Python SDK 2.x in one session: makes the calls read from standard input and writes their results, until EOF."""
 
-# The SDK is in an environment of its own, which the type checker does not see.
+# The SDK is in a separate environment, which the type checker does not see.
 # mypy: disable-error-code="import-not-found,attr-defined"
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.mcp_clients.protocol import write, write_failure
 
 
 async def main(order: dict[str, Any]) -> None:
-    """Open the session, say who answers, and make the calls."""
+    """Open the session, write the server's identity, and make the calls."""
     async with (
         httpx2.AsyncClient(headers=order["headers"], timeout=60) as http,
         Client(streamable_http_client(order["url"], http_client=http)) as client,

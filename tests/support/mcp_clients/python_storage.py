@@ -1,6 +1,6 @@
-"""Where the Python SDKs keep registrations and tokens; both versions ask for the same."""
+"""Storage of registrations and tokens for the Python SDKs; both versions use the same interface."""
 
-# The SDK is in an environment of its own, which the type checker does not see.
+# The SDK is in a separate environment, which the type checker does not see.
 # mypy: disable-error-code="import-not-found"
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.mcp_clients.protocol import Store
 
 
 class Storage:
-    """Keeps what the SDK's `TokenStorage` is asked to keep in a file, and when the access token ends."""
+    """Implements the SDK's `TokenStorage` on a file, and records when the access token expires."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,13 +35,13 @@ class Storage:
 
 
 def resume(provider: OAuthClientProvider, store: Store) -> None:
-    """Give a provider what the SDK forgets between two runs: when its token ends, and where it gets a new one."""
+    """Restore state that the SDK does not store between runs: the token's expiry and the server's metadata."""
     provider.context.token_expiry_time = store.get("expires_at")
     metadata = store.get("metadata")
     provider.context.oauth_metadata = OAuthMetadata.model_validate(metadata) if metadata else None
 
 
 def suspend(provider: OAuthClientProvider, store: Store) -> None:
-    """Keep it for the next run."""
+    """Store the server's metadata for the next run."""
     if metadata := provider.context.oauth_metadata:
         store.set("metadata", metadata.model_dump(mode="json", exclude_none=True))

@@ -1,4 +1,4 @@
-"""An AI client that holds one session, and is told what to call as it goes."""
+"""An AI client with one session, for tests that decide each call as they go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.mcp_clients.environments import HERE, python_environment
 
 
 class Session:
-    """The official Python SDK, connected. `protocol` is what it agreed on, `tools` what it was offered."""
+    """The official Python SDK, connected. `protocol` is the negotiated version, `tools` are the offered tools."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self._process = process
@@ -27,7 +27,7 @@ class Session:
         self.tools: list[str] = hello["tools"]
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool, and return its result as it came."""
+        """Call a tool, and return its raw result."""
         self._write({"name": name, "arguments": arguments})
         result: dict[str, Any] = self._read()["result"]
         return result

@@ -1,4 +1,4 @@
-"""A real OpenID Connect provider for tests: npm's `oidc-provider`, and a browser that signs in at it."""
+"""A real OpenID Connect provider for tests: npm's `oidc-provider`, and a scripted browser for signing in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PEOPLE: Final[Mapping[str, Mapping[str, Any]]] = {
     "eve": {"email": "eve@example.com", "email_verified": False, "name": "Eve"},
     "nemo": {},
 }
-"""Who can sign in, by the subject; whatever stands in the field for the password is right."""
+"""Claims of the users by subject; any password is accepted."""
 
 _FOLDER: Final = Path(__file__).parent
 _CLIENT: Final = {"response_types": ["code"], "grant_types": ["authorization_code"]}
@@ -33,7 +33,7 @@ _MAX_STEPS: Final = 12
 
 
 def private_keys(name: str) -> list[dict[str, Any]]:
-    """Return new private keys for every algorithm, whose ids begin with `name`."""
+    """Return new private keys for every algorithm, with ids prefixed by `name`."""
     keys = KeySet(
         [
             RSAKey.generate_key(2048, {"kid": f"{name}-rsa", "use": "sig"}),
@@ -45,7 +45,7 @@ def private_keys(name: str) -> list[dict[str, Any]]:
 
 
 def clients(auth_methods: Sequence[str], redirect_uri: str = REDIRECT_URI) -> list[dict[str, Any]]:
-    """Return the registered clients: one for each of these ways to authenticate, and for each algorithm."""
+    """Return the registered clients that use one of `auth_methods`: one per method, and one per algorithm."""
     found: list[dict[str, Any]] = [
         {"client_id": "basic", "client_secret": SECRET},
         {"client_id": "post", "client_secret": SECRET, "token_endpoint_auth_method": "client_secret_post"},
@@ -61,9 +61,9 @@ def clients(auth_methods: Sequence[str], redirect_uri: str = REDIRECT_URI) -> li
 
 
 class OidcProvider:
-    """A provider in a process of its own. Use it as a context manager.
+    """A provider in a separate process. Use it as a context manager.
 
-    `keys` are what it signs with; after `stop` and `start` it has forgotten everybody, but kept its address.
+    `keys` are its signing keys. After `stop` and `start` all sessions are lost, but the issuer URL is the same.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class OidcProvider:
         self.stop()
 
     def start(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start the provider, and wait until it listens."""
         config = {
             "module": (
                 npm_packages("oidc-provider", _FOLDER / "package.json") / "oidc-provider" / "lib" / "index.js"
@@ -114,18 +114,18 @@ class OidcProvider:
         self._wait_for("ready")
 
     def stop(self) -> None:
-        """Stop it; its port refuses connections from then on."""
+        """Stop the provider; its port then refuses connections."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
             process.communicate()
 
     def freeze(self) -> None:
-        """Let it accept connections and never answer, until it is stopped."""
+        """Suspend the provider, until it is stopped: it accepts connections, but never responds."""
         self._running.send_signal(signal.SIGSTOP)
 
     def set_clock(self, ahead: int) -> None:
-        """Put its clock so many seconds ahead of the machine's; behind it, where that is negative."""
+        """Set the provider's clock `ahead` seconds ahead of the machine's, or behind if negative."""
         stdin = self._running.stdin
         assert stdin is not None
         stdin.write(f"{ahead}\n")
@@ -147,7 +147,7 @@ class OidcProvider:
 
 
 async def sign_in(url: str, person: str, redirect_uri: str = REDIRECT_URI) -> dict[str, str]:
-    """Sign in as a browser does: start at `url`, fill in the provider's forms, and return the callback's query."""
+    """Sign in as a browser does: start at `url`, submit the provider's forms, and return the callback's query."""
     async with httpx.AsyncClient(timeout=30) as browser:
         answer = await browser.get(url)
         for _ in range(_MAX_STEPS):
@@ -159,7 +159,7 @@ async def sign_in(url: str, person: str, redirect_uri: str = REDIRECT_URI) -> di
 
 
 async def cancel(url: str) -> dict[str, str]:
-    """Come to the provider's first form and leave it by its link to cancel; return the callback's query."""
+    """Open the provider's first form, follow its link to cancel, and return the callback's query."""
     async with httpx.AsyncClient(timeout=30, follow_redirects=True) as browser:
         form = await browser.get(url)
         link = LexborHTMLParser(form.text).css_first("a[href$='/abort']")
