@@ -13,9 +13,7 @@ _ARTICLE: Final = "A claim[^1].\n\nOurs.\n\nTheirs.\n\n[^1]: The note.\n"
 
 
 def edits_beside_notes_are_merged(codec: BodyCodec) -> None:
-    """Check that notes and previously published text do not count as edits of the website, and that its real edit is
-    merged.
-    """
+    """Check that notes and text published before do not count as site edits, and that the site's edit is merged."""
     first = compose(None, pieces_of(_ARTICLE, "markdown"), codec).body
     known = remembered(first, first.raw, codec)
     assert compose(known, pieces_of(_ARTICLE, "markdown"), codec).body.raw == first.raw

@@ -39,7 +39,7 @@ def csrf_in(page: str) -> str:
 
 @dataclass
 class Flow:
-    """A client of a server, and the browser of a person who may be signed in.
+    """A client of a server, and the browser of a user who may be signed in.
 
     `registration` is the server's response to the client's registration.
     """
@@ -51,7 +51,7 @@ class Flow:
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def register(self, **metadata: Any) -> dict[str, Any]:
-        """Register the client, by default a public one with a loopback redirect URI."""
+        """Register the client: a public one with a loopback redirect URI, unless `metadata` overrides it."""
         self.registration = self.registered(**metadata).json()
         assert "client_id" in self.registration, self.registration
         return self.registration

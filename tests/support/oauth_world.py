@@ -50,7 +50,7 @@ class World:
         return (await self.accounts.users.add(f"{secrets.token_hex(6)}@example.com")).id
 
     async def client(self, **metadata: Any) -> Client:
-        """Return a new client, by default a public one."""
+        """Return a new client: a public one, unless `metadata` overrides it."""
         default = {
             "client_name": f"Client {secrets.token_hex(4)}",
             "redirect_uris": [LOOPBACK],

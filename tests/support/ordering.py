@@ -44,7 +44,7 @@ def unit_of(node_id: str) -> str:
 
 @cache
 def noted_seconds() -> Mapping[str, int]:
-    """Return the recorded duration of each unit of work in seconds, without the fastest."""
+    """Return the duration of each unit of work in `durations.json`, in seconds. Fast units are not recorded."""
     noted: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
     return noted
 

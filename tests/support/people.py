@@ -68,8 +68,7 @@ class Page:
         return LexborHTMLParser(frame.attributes["srcdoc"] or "")
 
     def fields(self, action: str, button: str = "") -> dict[str, str]:
-        """Return the hidden fields of the first form that posts to a path and has a button with this value, if given.
-        """
+        """Return the hidden fields of the first form that posts to a path and, if given, has such a button."""
         for form in self.tree.css("form[method=post]"):
             buttons = {one.attributes.get("value") for one in form.css("button")}
             if (form.attributes["action"] or "").partition("#")[0] == action and (not button or button in buttons):

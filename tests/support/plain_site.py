@@ -11,9 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(slots=True)
 class PlainSite:
-    """`files` is the content by path, `moved` are redirects, `asked` the requested paths. `status`, if set, overrides
-    all.
-    """
+    """Content by path in `files`, redirects in `moved`, requested paths in `asked`. `status` overrides the status."""
 
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)

@@ -1,5 +1,4 @@
-"""A stand-in for the WordPress plugin Redirection, run by WordPress: its routes, its response formats and its errors.
-"""
+"""A stand-in for the WordPress plugin Redirection, run by WordPress: its routes, response formats and errors."""
 
 from __future__ import annotations
 

@@ -48,9 +48,7 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
 
 
 def _rest(paragraph: str, names: Collection[str], found: dict[str, list[str]], *, first: bool = False) -> Iterator[str]:
-    """Collect a paragraph's statements about fields in `found`, and yield its other sentences. `first` keeps the first
-    one.
-    """
+    """Collect statements about fields in `found`, and yield the other sentences; with `first`, always the first one."""
     current = ""
     for number, sentence in enumerate(_sentences(" ".join(paragraph.split()), names)):
         about, with_it = _ABOUT.match(sentence), _WITH.match(sentence)

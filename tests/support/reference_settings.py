@@ -1,4 +1,4 @@
-"""Renders the reference of the configuration from the models, as Markdown."""
+"""Render the configuration reference from the settings models, as Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def settings() -> str:
 
 
 def plugin_settings() -> str:
-    """Return a table for each plugin of this repository that has settings of its own."""
+    """Return a table for each plugin of this repository that has its own settings."""
     lines: list[str] = []
     without = []
     for name, model in sorted(plugin_models().items()):
@@ -43,7 +43,8 @@ def plugin_settings() -> str:
 
 
 def plugin_models() -> dict[str, type[BaseModel] | None]:
-    """Return the models of the configurations of this repository's plugins, by the plugin's id."""
+    """Return the configuration models of this repository's plugins by plugin id, or None for plugins without settings.
+    """
     folder = Path(__file__).parents[2] / "plugins"
     points = {point.name: point for point in entry_points(group="pressroom.plugins")}
     return {path.name: points[path.name].load().PLUGIN.config for path in folder.iterdir() if path.name in points}
@@ -109,7 +110,7 @@ def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of a table of settings, `None` for a setting that is no table."""
+    """Return the schema of a table of settings, or `None` if the setting is not a table."""
     node = _resolved(node, root)
     if "properties" in node:
         return node
@@ -201,10 +202,10 @@ def as_data_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def code_brackets(text: str) -> str:
-    """Put names of sections such as [branding] into code, so that they are no links."""
+    """Put section names such as [branding] into backticks, to prevent Markdown links."""
     return re.sub(r"(?<!`)(\[[a-z.]+\](?: [a-z_]+)?)(?!`)", r"`\1`", text)
 
 
 def cell(text: str) -> str:
-    """Return a text that can stand in a cell of a table."""
+    """Return a text escaped for a table cell."""
     return code_brackets(text.replace("|", "\\|").replace("\n", " "))

@@ -1,4 +1,4 @@
-"""Renders the reference of the test kit: its fixtures, and the names of `pressroom.testing`."""
+"""Render the reference of the test kit: its fixtures, and the names of `pressroom.testing`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.reference_settings import cell
 
 
 def fixtures() -> str:
-    """Return the table of the fixtures with their types, which tests annotate them with."""
+    """Return the table of the fixtures with their types for annotations."""
     rows = [f"| `{name}` | `{kind}` | {cell(doc)} |" for name, kind, doc in _fixtures()]
     return "\n".join(["| Fixture | Type | What it is |", "|---|---|---|", *rows])
 
@@ -23,7 +23,7 @@ def _fixtures() -> Iterator[tuple[str, str, str]]:
         if isinstance(node, ast.FunctionDef) and any("fixture" in ast.unparse(one) for one in node.decorator_list):
             kind = ast.unparse(node.returns) if node.returns else "Any"
             doc = (ast.get_docstring(node) or "").partition("\n\n")[0]
-            # What a fixture is begins the sentence: the table has no room for "Return".
+            # The cell begins with the noun: the table has no room for "Return".
             doc = doc.removeprefix("Return ").partition(": `")[0].rstrip(".") + "."
             doc = doc[:1].upper() + doc[1:]
             yield node.name, kind.removeprefix("Iterator[").removesuffix("]" * kind.startswith("Iterator[")), doc
@@ -40,4 +40,4 @@ def names(entry: Callable[[str, object, str], list[str]]) -> str:
 
 
 _HOMES = {"Trouble": "pressroom.testing.fake_site"}
-"""Where names are defined that do not know it themselves."""
+"""Defining modules of names without a usable `__module__`."""

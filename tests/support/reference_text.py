@@ -1,7 +1,7 @@
-"""Renders those parts of the reference that follow from the code, as Markdown.
+"""Render the parts of the reference that are derived from the code, as Markdown.
 
-Each part stands in its page between `<!-- begin NAME -->` and `<!-- end NAME -->`. Run
-`PRESSROOM_TEST_UPDATE=1 pytest tests/docs/test_reference.py` to write them anew.
+Each part is in its page between `<!-- begin NAME -->` and `<!-- end NAME -->`. Run
+`PRESSROOM_TEST_UPDATE=1 pytest tests/docs/test_reference.py` to regenerate them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _command(one: click.Command, path: tuple[str, ...], parent: click.Context | 
 
 
 def hooks() -> str:
-    """Return a section for each hook: its signature, what it yields, its docstring with the example."""
+    """Return a section for each hook: its signature, its record type, and its docstring with the example."""
     lines: list[str] = []
     for name, function in hook_functions():
         lines += [f"## {name}", "", "```python", f"def {name}{_signature(function)}: ...", "```", ""]
@@ -83,12 +83,12 @@ def hooks() -> str:
 
 
 def hook_functions() -> list[tuple[str, Callable[..., Any]]]:
-    """Return every hook, in the order in which they are defined."""
+    """Return every hook, in order of definition."""
     return [(name, vars(hookspecs)[name]) for name in RECORD_TYPES]
 
 
 def offered_hooks() -> list[tuple[str, Callable[..., Any]]]:
-    """Return every hook that a built-in plugin offers to others, in the order of the reference."""
+    """Return every hook that a built-in plugin offers to other plugins, in the order of the reference."""
     return [hook for offered, _ in _OFFERED.values() for hook in _hooks_of(offered)]
 
 
@@ -97,7 +97,7 @@ def _hooks_of(offered: type) -> list[tuple[str, Callable[..., Any]]]:
 
 
 def plugin_hooks() -> str:
-    """Return a section for each plugin that offers hooks: the hooks, then what their records are made of."""
+    """Return a section for each plugin that offers hooks: the hooks, then the types used in their records."""
     lines: list[str] = []
     for title, (offered, package) in _OFFERED.items():
         lines += [f"## {title}", "", f"The names are in `{package.__name__}`, version {package.CONTRACT_VERSION}.", ""]
@@ -118,7 +118,7 @@ _OFFERED: Final[Mapping[str, tuple[type, ModuleType]]] = {
 
 
 def _contract(package: ModuleType, offered: type) -> Iterator[tuple[str, Any, str]]:
-    """Yield the public names of a plugin's contract, each with the module that defines it."""
+    """Yield the public names of a plugin's contract, each with its value and defining module."""
     modules = [sys.modules[name] for name in sorted(sys.modules) if name.startswith(package.__name__)]
     defined = {name: module.__name__ for module in modules for name in _defined_in(module)}
     public = getattr(package, "__all__", None) or [
@@ -180,7 +180,7 @@ _MODULES: Final = list(_TITLES)
 
 
 def _homes() -> dict[str, str]:
-    """Return the module in which each public name is defined."""
+    """Return the defining module of each public name."""
     homes: dict[str, str] = {}
     for module in _MODULES:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
@@ -233,7 +233,7 @@ def _returned(member: property) -> str:
 
 
 def _attributes(value: type) -> list[str]:
-    """Return the attributes that a class declares, such as those of a protocol, with what is said below each."""
+    """Return the annotated attributes of a class, such as a protocol's, with their attribute docstrings."""
     said = said_below(value)
     found: list[str] = []
     for name, kind in vars(value).get("__annotations__", {}).items():
@@ -287,7 +287,7 @@ def _of_defaults(kind: type) -> Any:
 
 
 def _assignment(name: str, module: str) -> tuple[str, str]:
-    """Return the source of an assignment and the string below it."""
+    """Return the source of an assignment and the docstring below it."""
     source = inspect.getsource(sys.modules[module])
     body = ast.parse(source).body
     for node, following in zip(body, [*body[1:], None], strict=True):
@@ -332,7 +332,7 @@ def _parameter_default(parameter: inspect.Parameter, spaced: bool) -> str:
 
 
 def docstring(value: Any) -> str:
-    """Return a docstring as Markdown: its sections become paragraphs, its examples blocks of code."""
+    """Return a docstring as Markdown: its sections become lists, its examples code blocks."""
     doc = inspect.cleandoc(value.__doc__ or "")
     lines: list[str] = []
     for paragraph in re.split(r"\n(?=(?:Example|Raises|Returns|Args):\n)", doc):
@@ -450,4 +450,4 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
         for slug in reference_interface.GENERATORS
     },
 }
-"""The generated parts: the page of each, and what renders it."""
+"""The generated parts: the page and the renderer of each."""

@@ -1,4 +1,4 @@
-"""`pressroom serve --reload` in a process of its own, beside a plugin whose page says a word that a test changes."""
+"""`pressroom serve --reload` in a separate process, with a plugin whose page returns a word that a test changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SECONDS = 60.0
 
 
 def said(port: int, path: str = "/said", seconds: float = 5) -> str | None:
-    """Return what the server on a port says at a path; nothing where it does not answer within that time."""
+    """Return the response body at a path of the server on a port, or None if it does not respond in time."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
         connection.request("GET", path)
@@ -45,7 +45,7 @@ def said(port: int, path: str = "/said", seconds: float = 5) -> str | None:
 
 
 class Reloading:
-    """A running `pressroom serve --reload`, with a plugin whose page says a word."""
+    """A running `pressroom serve --reload`, with a plugin whose page returns a word."""
 
     def __init__(self, process: subprocess.Popen[str], folder: Path, port: int) -> None:
         self.process = process
@@ -57,28 +57,30 @@ class Reloading:
 
     @property
     def output(self) -> str:
-        """What the command has written so far."""
+        """The command's output so far."""
         return self._output.read_text()
 
     def write(self, word: str, *, after: str = "") -> None:
-        """Have the plugin's page say another word; `after` is more source code."""
+        """Change the word on the plugin's page; `after` is additional source code."""
         self._replace(self.plugin, PLUGIN.replace("$WORD", word) + after)
 
     def configure(self, text: str) -> None:
-        """Write the configuration anew."""
+        """Replace the configuration."""
         self._replace(self.config, text)
 
     def _replace(self, file: Path, text: str) -> None:
-        """Write a file in one step, as editors do: on a busy machine the command may look at it while it is empty."""
+        """Write a file atomically, as editors do: on a busy machine the command could otherwise read it while it is
+        empty.
+        """
         self._written.write_text(text)
         self._written.replace(file)
 
     def wait_for(self, word: str, path: str = "/said") -> None:
-        """Return once the page says the word."""
+        """Return once the page returns the word."""
         self._wait(lambda: said(self.port, path) == word, word)
 
     def wait_for_output(self, text: str) -> None:
-        """Return once the command has written the text."""
+        """Return once the command has printed the text."""
         self._wait(lambda: text in self.output, text)
 
     def _wait(self, holds: Callable[[], bool], wanted: str) -> None:
@@ -93,9 +95,9 @@ class Reloading:
 def reloading_command(
     folder: Path, config: str = CONFIG, python: Sequence[str] = ("-m", "pressroom"), packages: Path | None = None
 ) -> Iterator[Reloading]:
-    """Run the command in a session of its own, as a terminal does, until the block ends.
+    """Run the command in a new session, as a terminal does, until the block ends.
 
-    `python` are the arguments of Python that lead to the command; `packages` is a folder that comes first on its path.
+    `python` are the arguments of Python that run the command; `packages` is a folder to put first on its path.
     """
     (folder / "plugins").mkdir()
     (folder / "pressroom.toml").write_text(config)
@@ -126,9 +128,9 @@ def reloading_command(
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have processes that are started in this block end on SIGINT, also where the tests run in the background.
+    """Make processes started in this block end on SIGINT, even if the tests run in the background.
 
-    A shell without job control lets those ignore it, and what they start would do so as well.
+    A shell without job control makes background processes ignore SIGINT, and child processes inherit that.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -1,4 +1,4 @@
-"""A third party's plugin with tools whose calls can be repeated, as a distribution on disk."""
+"""A third-party plugin with tools whose calls can be repeated, as a distribution on disk."""
 
 from __future__ import annotations
 

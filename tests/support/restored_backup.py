@@ -1,4 +1,4 @@
-"""The backup of a real website is restored: posts are gone or old, and their ids may be other people's."""
+"""Restoring a real website's backup: posts disappear or revert, and their ids can be reused for others' posts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TITLES: Final = ("Kept by the backup", "Lost with the disk", "Ours before")
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A real website. `back_up` returns what restores it.
+    """A real website. `back_up` takes a backup and returns a function that restores it.
 
-    `bodies` are those of its posts that have one of `TITLES`, as its owner sees them: of each title one.
+    `bodies` are the bodies of its posts titled as in `TITLES`, by title, as its owner sees them.
     """
 
     over: TakeOver
@@ -33,7 +33,7 @@ class Restorable:
 
 
 def keeps_what_is_theirs(site: Restorable) -> None:
-    """Publish, restore the site to the moment before, and publish again: what was lost is made once, and no more."""
+    """Publish, restore an earlier backup, and publish again: lost posts are created exactly once."""
     over = site.over
     url = over.site.write(0)
     taken = over.client.data("import_content", url=url, website_id=over.website)["content_id"]
@@ -65,9 +65,10 @@ def keeps_what_is_theirs(site: Restorable) -> None:
 
 
 def leaves_others_their_ids(site: Restorable, make: Callable[[str], str], identifier: Callable[[str], str]) -> None:
-    """Restore the site, let its owner write a post that gets the id of ours, and publish: theirs stays as it is.
+    """Restore the site, let its owner write a post that gets our post's id, and publish: their post is unchanged.
 
-    `make` writes a post with a title as its owner and returns its URL, `identifier` is the id of the post at a URL.
+    `make` creates a post with a title as the site's owner and returns its URL, `identifier` returns the id of the post
+    at a URL.
     """
     restore = site.back_up()
     ours = site.write("Ours before", "Words of ours.")

@@ -1,6 +1,6 @@
-"""Routers of the tests' own process: Sanic renders each as source code, which is compiled once for all hosts alike.
+"""Cache compiled Sanic routers in the tests' own process: identical router source is compiled once for all hosts.
 
-A plugin of pytest. Reading, writing out and compiling that code again took a tenth of a host's start.
+A pytest plugin. Parsing, unparsing and recompiling that source took a tenth of a host's start-up time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from sanic_routing import router
 
 _MAX_ROUTERS: Final = 64
-"""How many are remembered."""
+"""Maximum number of cached routers."""
 
 
 @lru_cache(_MAX_ROUTERS)
@@ -29,7 +29,7 @@ def _as_it_is(code: CodeType, *_: object) -> CodeType:
 
 @pytest.fixture(scope="session", autouse=True)
 def _routers_compiled_once() -> Iterator[None]:
-    # Sanic parses the source, writes it out for people, completes its tree and compiles that, in this order.
+    # Sanic parses the source, unparses it for display, fixes its tree and compiles that, in this order.
     steps = SimpleNamespace(parse=_compiled, unparse=_as_it_is, fix_missing_locations=_as_it_is)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(router, "ast", steps)

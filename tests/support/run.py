@@ -1,4 +1,4 @@
-"""One run of the tests: its id, and how what outlives a process is named after it."""
+"""One run of the tests: its id, and the names derived from it for resources that outlive a process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ RUN_ID: Final = "TESTS_OF_PRESSROOM"
 
 POSTGRESQL: Final = os.environ.get("PRESSROOM_TEST_POSTGRESQL", "postgresql://postgres@127.0.0.1:5432/test")
 REDIS: Final = "redis://127.0.0.1:6379"
-"""The servers that run on this machine already."""
+"""Servers that already run on this machine."""
 
 
 def run_id() -> str:
-    """Return the id of this run of the tests, which belongs into the name of whatever outlives a process."""
+    """Return the id of this test run, to be part of the name of every resource that outlives a process."""
     return os.environ.setdefault(RUN_ID, secrets.token_hex(6))
 
 
@@ -25,5 +25,5 @@ def database_name(run: str, name: str) -> str:
 
 
 def key_prefix(run: str) -> str:
-    """Return what the names of a run's keys in Redis begin with."""
+    """Return the prefix of a run's keys in Redis."""
     return f"test-{run}-"

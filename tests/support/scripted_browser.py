@@ -1,4 +1,4 @@
-"""A browser without a screen: follows redirects, keeps cookies, fills in forms and presses their buttons."""
+"""A headless HTTP browser: follows redirects, keeps cookies, fills in forms and presses their buttons."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_PAGES: Final = 6
 
 
 class ScriptedBrowser:
-    """Signs in where it is asked to, and answers the consent page with the button `answer`.
+    """Signs in when asked, and answers the consent page with the button labelled `answer`.
 
-    `pages` are the titles of the pages that it saw. `before_answering` happens while the consent page is shown.
+    `pages` are the titles of the visited pages. `before_answering` is called while the consent page is open.
     """
 
     def __init__(self, email: str, password: str, answer: str = "Allow") -> None:
@@ -36,11 +36,11 @@ class ScriptedBrowser:
         self._http.close()
 
     def __call__(self, url: str) -> str:
-        """Go to an address, and on until no form is left that it can answer; returns the last page's text."""
+        """Visit a URL and submit forms as long as it can answer them; return the last page's text."""
         return self.visit(url).text
 
     def visit(self, url: str) -> httpx.Response:
-        """Do the same, and return the last answer."""
+        """Visit a URL and submit forms as long as it can answer them; return the last response."""
         answer = self._http.get(url)
         for _ in range(MAX_PAGES):
             page = LexborHTMLParser(answer.text) if "html" in answer.headers.get("content-type", "") else None
@@ -52,11 +52,11 @@ class ScriptedBrowser:
         raise AssertionError(f"the pages go on and on: {self.pages}")
 
     def get(self, url: str) -> httpx.Response:
-        """Return what an address answers, without a hand on its forms."""
+        """Return the response at a URL, without submitting forms."""
         return self._http.get(url)
 
     def press(self, url: str, button: str) -> httpx.Response:
-        """Open a page as a person who is signed in, and press one of its buttons."""
+        """Open a page, signing in if necessary, and press one of its buttons."""
         answer = self.visit(url)
         page = LexborHTMLParser(answer.text)
         for candidate in page.css("form button"):
@@ -67,7 +67,7 @@ class ScriptedBrowser:
         )
 
     def _answerable(self, page: LexborHTMLParser | None) -> tuple[LexborNode, LexborNode | None] | None:
-        """Return the form of a sign-in or consent page, with the button to press."""
+        """Return the form of a sign-in or consent page, with the button to press, or None."""
         if page is None:
             return None
         for form in page.css("form"):

@@ -1,4 +1,4 @@
-"""Search figures in the tables of a running host, as if they had been fetched."""
+"""Insert search figures into the tables of a running host, as if they had been fetched."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LAG: Final = timedelta(days=3)
 
 
 def last_day() -> date:
-    """Return the last day whose figures are final."""
+    """Return the last day with final figures."""
     return datetime.now(ZoneInfo("America/Los_Angeles")).date() - LAG
 
 
 @dataclass
 class Day:
-    """What was counted on a day; rows are (grain, keys, clicks, impressions, position)."""
+    """The figures of a day; rows are (grain, keys, clicks, impressions, position)."""
 
     day: date
     final: bool = True
@@ -39,7 +39,7 @@ class Day:
     rows: list[tuple[str, Mapping[str, str], int, int, float]] = field(default_factory=list)
 
     def add(self, grain: str, clicks: int, impressions: int, position: float, **keys: str) -> Day:
-        """Count something, and return the day."""
+        """Add a row, and return the day."""
         self.rows.append((grain, keys, clicks, impressions, position))
         return self
 
@@ -50,7 +50,7 @@ def plugin_of(host: RunningHost) -> PluginContext:
 
 
 def add_website(host: RunningHost, user_id: str, name: str = "The garden blog") -> Website:
-    """Make a built-in site for an account."""
+    """Create a built-in site for an account."""
     websites = Websites(host.host.compiled.plugins.contexts["content"])
     return host.run(websites.add(user_id, "builtin", name=name, url="", credential={}))
 
@@ -71,7 +71,7 @@ def connect(host: RunningHost, user_id: str, website: Website, source: str = "go
 
 
 def write(host: RunningHost, connection: SourceConnection, days: Iterable[Day]) -> None:
-    """Put days into the tables."""
+    """Insert days into the tables."""
     host.run(_write(host, connection, [*days]))
 
 
@@ -103,7 +103,7 @@ DEVICES: Final = (("mobile", 62), ("desktop", 33), ("tablet", 5))
 
 
 def lively(website: Website, count: int = 80, *, changing: int = 2) -> list[Day]:
-    """Return days with figures that grow, swing with the week and have a long tail; the last ones are not final."""
+    """Return days of growing figures with a weekly cycle and a long tail of queries; the last ones are not final."""
     found = []
     for number in range(count + changing):
         day = last_day() - timedelta(days=count - 1 - number)

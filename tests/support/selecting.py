@@ -1,4 +1,4 @@
-"""Reading one element of a page."""
+"""Helpers to read one element of a page."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from selectolax.lexbor import LexborHTMLParser
 
 
 def text_of(tree: LexborHTMLParser, selector: str) -> str:
-    """Return the text of the first element that a selector finds; a test fails where there is none."""
+    """Return the text of the first element that matches a selector. Raises `AssertionError` if there is no match."""
     node = tree.css_first(selector)
     assert node is not None, selector
     return node.text()
 
 
 def attribute_of(tree: LexborHTMLParser, selector: str, name: str) -> str:
-    """Return an attribute of the first element that a selector finds; a test fails where there is none."""
+    """Return an attribute of the first element that matches a selector. Raises `AssertionError` if there is no match.
+    """
     node = tree.css_first(selector)
     assert node is not None, selector
     return node.attributes[name] or ""

@@ -1,4 +1,4 @@
-"""An article that an editor would call good, and pieces to build others from."""
+"""An article of good editorial quality, and building blocks for others."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ GOOD: Final = ScoringArticle(
 
 
 def with_changes(**changes: Any) -> ScoringArticle:
-    """Return the good article with other fields."""
+    """Return the good article with changed fields."""
     return replace(GOOD, **changes)
 
 
@@ -85,7 +85,7 @@ def check(
 
 
 def filler(words: int, *, sentence: int = 10) -> str:
-    """Return a paragraph of so many words, none of them about bread."""
+    """Return a paragraph with this number of words, none of them about bread."""
     vocabulary = [
         "river",
         "stone",

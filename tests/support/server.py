@@ -1,4 +1,4 @@
-"""The real command in a process of its own."""
+"""The real command in a separate process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from support.forked_command import ForkedCommand
 TESTS = Path(__file__).parents[1]
 
 PROCESSES_WHEN_NEEDED = {"PRESSROOM_EXECUTORS__START_PLUGIN_PROCESSES": "false"}
-"""Has a server start plugins' processes with the first work for them: few tests have any, loading takes a second."""
+"""Start plugin processes on demand: few tests use them, and loading takes a second."""
 
 
 class Server:
-    """A running `pressroom serve`. `log` is what it wrote to standard error, once it has ended.
+    """A running `pressroom serve`. `log` is its standard error output, complete once it has ended.
 
-    `announced` is the document that it wrote once it answered requests.
+    `announced` is the JSON document that it printed when it was ready for requests.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Server:
 
 
 def tools_distribution(folder: Path) -> Path:
-    """Make the metadata of the test tools and return the folder that belongs on the path."""
+    """Create the metadata of the test tools, and return the folder that belongs on the path."""
     metadata = folder / "pressroom_test_tools-1.0.dist-info"
     metadata.mkdir(parents=True, exist_ok=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: pressroom-test-tools\nVersion: 1.0\n")
@@ -54,7 +54,7 @@ def tools_distribution(folder: Path) -> Path:
 
 
 def command_environment(folder: Path, **variables: str) -> dict[str, str]:
-    """Return an environment in which the command finds the test tools, and keeps its data in `folder`."""
+    """Return an environment in which the command finds the test tools, and stores its data in `folder`."""
     own = [str(TESTS), str(tools_distribution(folder / "site"))]
     path = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
@@ -72,11 +72,10 @@ def serving(
     forked: bool = True,
     options: tuple[str, ...] = (),
 ) -> Iterator[Server]:
-    """Run the command with a configuration file, until the block ends. `prefix` is put before the command,
-    and `options` after it.
+    """Run the command with a configuration file until the block ends. `prefix` goes before it, `options` after it.
 
-    `port` is where it listens; 0 is any that is free. Python itself is started for a prefix, where the environment is
-    to tell it something, and where `forked` is false, as for benchmarks: else the process is forked, which is quicker.
+    `port` is its port; 0 picks a free one. Python is started from scratch if there is a prefix, if the environment has
+    variables for Python, or if `forked` is false, as for benchmarks; otherwise the process is forked, which is faster.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pressroom.toml").write_text(config)
@@ -101,7 +100,7 @@ def serving(
 
 
 def announced(process: subprocess.Popen[str] | ForkedCommand, log_file: Path) -> dict[str, Any]:
-    """Return the document that the server writes once it answers requests."""
+    """Return the JSON document that the server prints when it is ready for requests."""
     assert process.stdout is not None
     text = ""
     for line in process.stdout:

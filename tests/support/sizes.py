@@ -1,7 +1,7 @@
-"""How much `make test` tries, and how much more `make soak` does.
+"""The number of examples tried by `make test`, and by `make soak`, which tries many more.
 
-A plugin of pytest. `make test` tries the same examples on every machine; `make soak` draws others each time. An example
-that fails there belongs into the test, as `@example`.
+A pytest plugin. `make test` tries the same examples on every machine; `make soak` draws new ones each time. Add an
+example that fails there to the test, as `@example`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ SOAK: Final = os.environ.get("PRESSROOM_TEST_SOAK") == "1"
 """Whether this is `make soak`."""
 
 _MORE: Final = 50
-"""How many times as many examples `make soak` tries."""
+"""Factor by which `make soak` tries more examples."""
 
 
 def examples(count: int) -> int:
-    """Return the number of examples of a property test: `count`, and many more in a soak."""
+    """Return the number of examples of a property test: `count`, or many more in a soak."""
     return count * _MORE if SOAK else count
 
 
 def rounds(name: str, count: int, soak: int) -> int:
-    """Return how often a test does something: `count`, `soak` in a soak, or what the environment variable says."""
+    """Return a test's number of rounds: from the environment variable `name`, else `soak` in a soak, else `count`."""
     return int(os.environ.get(name, soak if SOAK else count))
 
 
-# How long one example takes says nothing on the shared machines that run the tests.
+# The duration of a single example is meaningless on the shared machines that run the tests.
 settings.register_profile("test", deadline=None, derandomize=True, max_examples=examples(100))
 settings.register_profile("soak", deadline=None, max_examples=examples(100), print_blob=True)
 settings.load_profile("soak" if SOAK else "test")

@@ -1,4 +1,4 @@
-"""A module of a plugin that takes long to import: until the file that an environment variable names is gone."""
+"""A plugin module whose import blocks until the file named by an environment variable is deleted."""
 
 import os
 import time
@@ -12,5 +12,7 @@ while _FILE.exists():
 
 
 def loaded_by() -> str:
-    """Return how this process got the module: forked with it, or by importing it itself."""
+    """Return how this process got the module: `fork` if inherited from the parent, `import` if it imported the module
+    itself.
+    """
     return "import" if os.getpid() == _IMPORTED_BY else "fork"

@@ -1,4 +1,4 @@
-"""A git server over SSH: OpenSSH's own server, with git's own commands behind it."""
+"""A git server over SSH: OpenSSH's server, running git's own commands."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SetEnv SHLVL=2
 StrictModes no
 UsePAM no
 """
-"""bash as the user's shell reads `~/.bashrc` in a connection of SSH, unless it is not the first shell."""
+"""`SHLVL=2` keeps bash from reading `~/.bashrc`, which it does for a first shell in an SSH connection."""
 
 
 def new_key(file: Path, *options: str) -> str:
-    """Make a pair of keys with `ssh-keygen`, and return the private one; the public one is in `file.pub`."""
+    """Create a key pair with `ssh-keygen`, and return the private key; the public key is in `file.pub`."""
     kind = options or ("-t", "ed25519")
     made = [program("ssh-keygen"), "-q", "-N", "", *kind, "-C", "", "-f", str(file)]
     subprocess.run(made, check=True)
@@ -45,22 +45,23 @@ def new_key(file: Path, *options: str) -> str:
 
 @dataclass(slots=True)
 class SshGitServer(GitServer):
-    """A bare repository, served over SSH. `old_protocol` is for servers that take no environment from clients."""
+    """A bare repository, served over SSH. `old_protocol` emulates servers that reject clients' environment variables.
+    """
 
     keys: Path = field(default_factory=Path)
     private_key: str = ""
     reading_key: str = ""
-    """A key that may read and not write."""
+    """A key with read-only access."""
 
     host_key: str = ""
-    """What `ssh-keyscan` prints for the server."""
+    """The output of `ssh-keyscan` for the server."""
 
     protocols: list[str] = field(default_factory=list)
-    """What clients asked for with `GIT_PROTOCOL`, and the server took."""
+    """Accepted values of the clients' `GIT_PROTOCOL`."""
 
     log: Path = field(default_factory=Path)
     hears_at: int = 0
-    """The port on which the test hears of each command before it runs."""
+    """The port on which the test is notified of each command before it runs."""
 
     @property
     def url(self) -> str:
@@ -69,7 +70,7 @@ class SshGitServer(GitServer):
 
     @property
     def credential(self) -> dict[str, str]:
-        """What people enter to connect it."""
+        """The credential for connecting the repository."""
         return {"repository": self.url, "private_key": self.private_key, "host_key": self.host_key}
 
     def fingerprint(self) -> str:
@@ -78,14 +79,14 @@ class SshGitServer(GitServer):
         return subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()[1]
 
     def allow(self, public_key: str, access: Literal["read", "write"]) -> None:
-        """Let a key run git's commands."""
+        """Authorise a key to run git's commands."""
         command = f"{sys.executable} -I -S {_SCRIPT} {self.hears_at} {self.folder} {access}"
         with (self.keys / "authorized_keys").open("a") as file:
             file.write(f'command="{command}",restrict {public_key.strip()}\n')
 
 
 class _Asking(socketserver.ThreadingTCPServer):
-    """Hears of each command before it runs."""
+    """Receives notice of each command before it runs."""
 
     daemon_threads = True
     git: SshGitServer
@@ -109,10 +110,10 @@ class _Heard(socketserver.StreamRequestHandler):
 
 @contextmanager
 def serving_git_over_ssh(folder: Path, *, filters: bool = True) -> Iterator[SshGitServer]:
-    """Serve a new repository, with or without the filters of partial clones."""
+    """Serve a new repository, with or without support for partial clone filters."""
     sshd = program("sshd")
     if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # made by the service of the system, which does not run here
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # usually created by the system's service, which does not run here
     keys = folder / "keys"
     keys.mkdir(parents=True)
     private_key, reading_key = new_key(keys / "deploy_key"), new_key(keys / "reading_key")
