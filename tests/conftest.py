@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Setup shared by all tests."""
 
 import support.measuring  # noqa: F401 - first: it holds for what is imported after it
 
@@ -22,11 +22,11 @@ from pressroom.storage.database import SqlDatabase
 from support import databases
 from support.logging_state import logging_as_before
 
-# The tests start hundreds of processes: without bytecode each would compile the server again.
+# The tests start hundreds of processes: without bytecode files each would recompile the server.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# What is imported and collected stays until the end: the garbage collector need not walk it again and again.
+# Imported and collected objects live until the end: the garbage collector need not traverse them repeatedly.
 gc.disable()
 
 pytest_plugins = (
@@ -55,29 +55,31 @@ def _context(*args: Any, **options: Any) -> ssl.SSLContext:
     return _public_context(options["cafile"]) if known else _create_context(*args, **options)
 
 
-# Each client of httpx reads all certificate authorities, from one of these files, which takes longer than many a test;
-# one context will do.
+# Each httpx client reads all certificate authorities from one of these files, which takes longer than many tests: share
+# one context.
 ssl.create_default_context = _context
 
-# The five seconds that httpx waits are little for a server among four workers. A test that needs a bound names its own.
+# httpx's default of five seconds is too short for a server among four workers. Tests that need a limit set their own.
 _HTTP_TIMEOUT.read = _HTTP_TIMEOUT.write = _HTTP_TIMEOUT.connect = _HTTP_TIMEOUT.pool = 60.0
 
 TEARDOWN = 300
-"""How many seconds a test may clean up: a few stop platforms that they started."""
+"""Time limit for a test's teardown in seconds: a few tests stop platforms that they started."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    # To look for garbage among all of that first would take half a second in each worker.
+    # Collecting garbage among all these objects first would take half a second in each worker.
     gc.freeze()
-    # A host that ends leaves cycles. With Python's thresholds the collector walks all imported plugins for every third.
+    # A stopped host leaves reference cycles. With Python's default thresholds the collector would traverse all imported
+    # plugins for every third one.
     gc.set_threshold(10_000, 20, 10)
     gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown() -> Generator[None, None, None]:
-    """End a process whose test hangs while it cleans up, when its own timeout may be spent: the others would wait."""
+    """Kill a process whose test hangs in teardown, after its own timeout may have been used up: the others would wait.
+    """
     faulthandler.dump_traceback_later(TEARDOWN, exit=True)
     try:
         return (yield)
@@ -93,16 +95,16 @@ def _databases() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _logging_as_before() -> Iterator[None]:
-    """Undo what a test's own command or server did to logging, or the next test's lines go to a stream of this one."""
+    """Undo logging changes of a test's command or server, or the next test's lines would go to a stream of this one."""
     with logging_as_before():
         yield
 
 
 @pytest.fixture(params=databases.KINDS)
 def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Return settings with a database of their own: one test on SQLite, one on PostgreSQL.
+    """Return settings with a separate database: each test runs once on SQLite, once on PostgreSQL.
 
-    It is empty, unless the test asks for `database` as well.
+    It is empty, unless the test also uses `database`.
     """
     tables = "database" in request.fixturenames
     with databases.database_config(request.param, tmp_path / "data", tables=tables) as storage:
@@ -111,7 +113,7 @@ def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterato
 
 @pytest.fixture
 async def empty_database(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
-    """Return an open database without any table, on SQLite and on PostgreSQL."""
+    """Return an open database without any tables, on SQLite and on PostgreSQL."""
     database = SqlDatabase(database_settings)
     await database.open()
     try:

@@ -43,8 +43,7 @@ def plugin_settings() -> str:
 
 
 def plugin_models() -> dict[str, type[BaseModel] | None]:
-    """Return the configuration models of this repository's plugins by plugin id, or None for plugins without settings.
-    """
+    """Return the configuration models of this repository's plugins by id; None for plugins without settings."""
     folder = Path(__file__).parents[2] / "plugins"
     points = {point.name: point for point in entry_points(group="pressroom.plugins")}
     return {path.name: points[path.name].load().PLUGIN.config for path in folder.iterdir() if path.name in points}

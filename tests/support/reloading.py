@@ -69,9 +69,7 @@ class Reloading:
         self._replace(self.config, text)
 
     def _replace(self, file: Path, text: str) -> None:
-        """Write a file atomically, as editors do: on a busy machine the command could otherwise read it while it is
-        empty.
-        """
+        """Write a file atomically, as editors do: otherwise the command could read a half-written file."""
         self._written.write_text(text)
         self._written.replace(file)
 

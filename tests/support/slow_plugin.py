@@ -12,7 +12,5 @@ while _FILE.exists():
 
 
 def loaded_by() -> str:
-    """Return how this process got the module: `fork` if inherited from the parent, `import` if it imported the module
-    itself.
-    """
+    """Return how this process got the module: `fork` if inherited from its parent, otherwise `import`."""
     return "import" if os.getpid() == _IMPORTED_BY else "fork"

@@ -45,8 +45,7 @@ def new_key(file: Path, *options: str) -> str:
 
 @dataclass(slots=True)
 class SshGitServer(GitServer):
-    """A bare repository, served over SSH. `old_protocol` emulates servers that reject clients' environment variables.
-    """
+    """A bare repository, served over SSH. `old_protocol` emulates servers that ignore `GIT_PROTOCOL`."""
 
     keys: Path = field(default_factory=Path)
     private_key: str = ""
@@ -113,7 +112,7 @@ def serving_git_over_ssh(folder: Path, *, filters: bool = True) -> Iterator[SshG
     """Serve a new repository, with or without support for partial clone filters."""
     sshd = program("sshd")
     if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # usually created by the system's service, which does not run here
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # usually created by the system's service
     keys = folder / "keys"
     keys.mkdir(parents=True)
     private_key, reading_key = new_key(keys / "deploy_key"), new_key(keys / "reading_key")

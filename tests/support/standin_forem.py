@@ -1,4 +1,4 @@
-"""A strict stand-in for version 1 of Forem's API: it refuses what the documentation does not have."""
+"""A strict stand-in for version 1 of Forem's API: it rejects everything that the documentation does not specify."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ FIELDS = {
 
 @dataclass(slots=True)
 class Forem:
-    """What is kept: `articles` by id, `writes` as they came; `lose` is when an answer gets lost, once."""
+    """State of the stand-in: `articles` by id, `writes` as received. `lose` drops the next response to a write, once.
+    """
 
     port: int = 0
     articles: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -40,11 +41,11 @@ class Forem:
 
     @property
     def url(self) -> str:
-        """The address of the API."""
+        """The URL of the API."""
         return f"http://127.0.0.1:{self.port}/api"
 
     def write(self, method: str, number: int, given: dict[str, Any]) -> tuple[int, Any]:
-        """Make or change an article."""
+        """Create or update an article, and return status and response document."""
         problem = _problem(given, makes=method == "POST")
         if problem:
             return 422, {"error": problem, "status": 422}
@@ -65,17 +66,17 @@ class Forem:
         return (201 if method == "POST" else 200), self.shown(kept)
 
     def shown(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """Return an article as the answer to a write has it."""
+        """Return an article in the format of responses to writes."""
         base = self.common(kept)
         names = list(kept["tags"])
         return {**base, "tag_list": ", ".join(names), "tags": names, "body_html": "<p>…</p>"}
 
     def listed(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """Return an article as lists of one's own articles have it."""
+        """Return an article in the format of lists of the user's own articles."""
         return {**self.common(kept), "published": kept["published"], "tag_list": list(kept["tags"])}
 
     def common(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """Return what every form of an article has."""
+        """Return the fields common to all representations of an article."""
         path = f"/ada/{kept['slug']}"
         own = f"http://127.0.0.1:{self.port}{path}"
         image = kept.get("main_image")

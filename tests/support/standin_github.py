@@ -1,4 +1,4 @@
-"""A strict stand-in for the parts of GitHub's API that write files: it answers as the documentation says."""
+"""A strict stand-in for the parts of GitHub's API that write files, following its documentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = {"message", "content", "sha", "branch", "committer", "author"}
 
 @dataclass(slots=True)
 class GitHub:
-    """One repository: `files` of its only branch by path, and the messages of its commits."""
+    """One repository: the `files` of its only branch by path, and the messages of its `commits`."""
 
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)
@@ -32,11 +32,11 @@ class GitHub:
 
     @property
     def url(self) -> str:
-        """The address of the API."""
+        """The URL of the API."""
         return f"http://127.0.0.1:{self.port}"
 
     def change(self, method: str, path: str, given: dict[str, Any]) -> tuple[int, Any]:
-        """Write or delete a file."""
+        """Write or delete a file, and return status and response document."""
         if not given.get("message") or set(given) - FIELDS or given.get("branch", "main") != "main":
             return 422, {"message": "Invalid request."}
         if method == "PUT" and not isinstance(given.get("content"), str):
@@ -61,7 +61,7 @@ class GitHub:
         return (201 if there is None else 200), {"content": shown, "commit": commit}
 
     def look(self, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
-        """Answer a question."""
+        """Return status and response document of a GET request."""
         if query.get("ref", ["main"]) != ["main"]:
             return 404, {"message": "No commit found for the ref"}
         match path.removeprefix(ROOT).split("/", 2):
@@ -88,7 +88,7 @@ class GitHub:
 
 
 def blob(content: bytes) -> str:
-    """Return the name that Git gives to a content."""
+    """Return the object id of a Git blob."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 

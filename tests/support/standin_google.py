@@ -1,7 +1,7 @@
-"""A stand-in for Google: signing in, tokens, and Search Console with the rules that its documentation states.
+"""A stand-in for Google: sign-in, tokens, and Search Console with the rules of its documentation.
 
-It refuses what the real API refuses, holds back days that are not final, leaves rare queries out of rows by query,
-hands out at most 25,000 rows at once, and counts quotas.
+It rejects what the real API rejects, withholds days that are not final, omits rare queries from rows by query, returns
+at most 25,000 rows at once, and counts quotas.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def key_file(key: RSAKey = KEY, email: str = EMAIL) -> str:
 
 
 def today() -> date:
-    """Return the day that it is in California."""
+    """Return today's date in California."""
     return datetime.now(ZoneInfo("America/Los_Angeles")).date()
 
 
 class Refused(Exception):
-    """A request that the real API would refuse."""
+    """A request that the real API would reject."""
 
     def __init__(self, status: int, message: str, reason: str = "badRequest", retry_after: int = 0) -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Search:
-    """Searches of one day that showed a page. A `rare` query was asked by too few people to be named."""
+    """Searches on one day that showed a page. Too few people searched for a `rare` query for it to be reported."""
 
     day: date
     query: str
@@ -103,7 +103,7 @@ class Search:
 
 
 class Google:
-    """What Google knows, and what it was asked."""
+    """The data of the stand-in, and the requests it received."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -128,15 +128,15 @@ class Google:
     def add(
         self, day: date, query: str, page: str, clicks: int, impressions: int, position: float, **more: Any
     ) -> None:
-        """Take note of searches."""
+        """Record searches."""
         self.searches.append(Search(day, query, page, clicks, impressions, position, **more))
 
     def days_asked(self, dimensions: list[str]) -> list[str]:
-        """Return the days that were asked for with these dimensions, in order."""
+        """Return the requested days of queries with these dimensions, in order."""
         return [body["startDate"] for _, body in self.queries if body.get("dimensions") == dimensions]
 
     def token(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """Answer the token endpoint (RFC 6749, section 5; RFC 7523)."""
+        """Return the response of the token endpoint (RFC 6749, section 5; RFC 7523)."""
         self.grants += 1
         more: dict[str, Any] = {}
         pasted = self.refresh_tokens.get(form.get("refresh_token", ""))
@@ -148,7 +148,7 @@ class Google:
             whose = self._account(form.get("assertion", ""))
         else:
             raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
-        token = f"ya29.{secrets.token_hex(8)}"  # a server remembers those of earlier tests
+        token = f"ya29.{secrets.token_hex(8)}"  # random, because a server caches tokens of earlier tests
         self.tokens[token] = whose, time.monotonic() + self.token_seconds
         return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **more}
 
@@ -167,7 +167,7 @@ class Google:
     def respond(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, bytes, Mapping[str, str]]:
-        """Return status, content and headers of the answer to a request."""
+        """Return status, content and headers of the response to a request."""
         path = urlsplit(target).path
         if path == AUTHORIZE:
             return self.accounts.respond(method, target, body)
@@ -192,7 +192,7 @@ class Google:
         return 200, b"" if document is None else json.dumps(document).encode(), {}
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
-        """Answer a request to Search Console. Raises `Refused`."""
+        """Return the response document of a Search Console request. Raises `Refused`."""
         if self.gate is not None:
             self.arrived.set()
             self.gate.wait(20)

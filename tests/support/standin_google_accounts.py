@@ -1,7 +1,7 @@
-"""A stand-in for signing in with Google: what its endpoints for authorization, tokens and revocation document.
+"""A stand-in for Google sign-in: its documented endpoints for authorization, tokens and revocation.
 
-Each code is good once; PKCE, the client and the redirect URI are checked; people may leave permissions out; and to
-revoke one token ends all that a person has let a client do.
+Each code is valid once; PKCE, the client and the redirect URI are checked; users can withhold permissions; and revoking
+one token ends all access that a user has granted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class AuthorizationRefused(Exception):
 
 @dataclass(frozen=True)
 class Consent:
-    """What somebody allowed a client."""
+    """The access that a user granted to a client."""
 
     who: str
     client_id: str
@@ -47,7 +47,7 @@ class Consent:
 
 @dataclass
 class GoogleAccounts:
-    """The people at Google, and what they let clients do. `who` signs in; `leaves_out` says that no box is ticked."""
+    """The users, and the access they granted. `who` signs in; with `leaves_out`, no permission is ticked."""
 
     who: str = "ada@gmail.example"
     leaves_out: bool = False
@@ -64,7 +64,7 @@ class GoogleAccounts:
     lock: Any = field(default_factory=threading.Lock)
 
     def consent(self, authorization_url: str, error: str = "") -> str:
-        """Return the URL that a browser is sent back to once the person has consented, or with an error."""
+        """Return the URL of the redirect back after the user has consented, or with an error."""
         asked = dict(parse_qsl(urlsplit(authorization_url).query, strict_parsing=True))
         problem = self._problem(asked)
         if problem:
@@ -82,7 +82,7 @@ class GoogleAccounts:
         return f"{asked['redirect_uri']}?{urlencode({**answer, 'code': code, 'scope': scope})}"
 
     def respond(self, method: str, target: str, body: bytes) -> Answer:
-        """Answer the authorization endpoint: a page that asks, and the way back once the person decided."""
+        """Serve the authorization endpoint: the consent page, and the redirect after the user's decision."""
         asked = dict(parse_qsl(urlsplit(target).query))
         problem = self._problem(asked)
         html = {"Content-Type": "text/html; charset=utf-8"}
@@ -99,7 +99,8 @@ class GoogleAccounts:
         return 200, f"<!doctype html><title>Google</title>{page}".encode(), html
 
     def exchange(self, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-        """Return who a code or a refresh token is of, and what the token endpoint answers besides an access token."""
+        """Return the user of a code or a refresh token, and the members of the token response besides the access token.
+        """
         with self.lock:
             if form["grant_type"] == "refresh_token":
                 return self._refreshed(form)
@@ -118,7 +119,7 @@ class GoogleAccounts:
             return consent.who, answer
 
     def revoke(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """End everything that the owner of a token has let its client do. Raises `AuthorizationRefused`."""
+        """Revoke all access of the token's owner. Raises `AuthorizationRefused`."""
         with self.lock:
             token = form.get("token", "")
             self.revocations.append(token)
@@ -129,7 +130,7 @@ class GoogleAccounts:
             return {}
 
     def end(self, who: str) -> None:
-        """Remove what somebody allowed, as in their Google account."""
+        """Remove all access that a user granted, as in their Google account."""
         self.refresh_tokens = {token: one for token, one in self.refresh_tokens.items() if one.who != who}
 
     def _refreshed(self, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:

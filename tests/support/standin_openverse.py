@@ -1,4 +1,4 @@
-"""A stand-in for Openverse with one image, in the shape of the real API's answers."""
+"""A stand-in for Openverse with one image, with responses in the format of the real API."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def openverse() -> Iterator[str]:
-    """Serve it, and give its address."""
+    """Run the stand-in, and yield its URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

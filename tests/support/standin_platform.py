@@ -1,6 +1,6 @@
-"""A strict platform: every request that makes something makes one more, nothing is merged, and answers can get lost.
+"""A strict platform: every create request creates a new item, nothing is deduplicated, and responses can get lost.
 
-It runs in the test's own process, so that tests see what is really there.
+It runs in the test's own process, so tests can inspect its real state.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TOKEN = "a-token-of-the-stand-in-platform"
 
 @dataclass(slots=True)
 class Fault:
-    """What goes wrong at a request: `prefix` is how its method and path begin, such as `POST /api/posts`.
+    """A fault injected into a request: `prefix` is the beginning of its method and path, such as `POST /api/posts`.
 
-    `lose` breaks the connection off, before or after the platform acted; `delay` waits for `released`; `act` runs
-    something instead of an answer, such as killing a process, and `then` besides it; `answer` answers something
-    else.
+    `lose` drops the connection, before or after the platform has acted; `delay` waits for an event; `act` calls a
+    function instead of responding, for example to kill a process; `then` calls one and responds as usual; `answer`
+    replaces the response.
     """
 
     prefix: str
@@ -39,7 +39,7 @@ class Fault:
 
 
 class StandInPlatform:
-    """Serves on a free loopback port while it is entered."""
+    """Serves on a free loopback port while in its context."""
 
     def __init__(self) -> None:
         self.posts: dict[str, dict[str, Any]] = {}
@@ -77,7 +77,7 @@ class StandInPlatform:
         self._http.server_close()
 
     def fault(self, prefix: str, **values: Any) -> Fault:
-        """Let the next request that begins so go wrong."""
+        """Inject a fault into the next request with this prefix."""
         made = Fault(prefix, **values)
         with self.lock:
             self.faults.append(made)
@@ -92,32 +92,32 @@ class StandInPlatform:
         return None
 
     def count(self, prefix: str) -> int:
-        """Return how many requests began so."""
+        """Return the number of requests with this prefix."""
         return sum(line.startswith(prefix) for line in self.requests)
 
     def wait_for_post(self) -> bool:
-        """Wait until a post was made; tell whether that came to be."""
+        """Wait until a post is created. Returns whether that happens within 20 seconds."""
         return self._acted.wait(20)
 
     def wait_for_posts(self, count: int) -> None:
-        """Wait until there are so many posts."""
+        """Wait until there are at least `count` posts."""
         while len(self.posts) < count:
             self._acted.clear()
             assert self._acted.wait(20)
 
     def wait_for_state(self, state: str, times: int = 1) -> bool:
-        """Wait until posts were brought into a state that many times; tell whether that came to be."""
+        """Wait until `times` posts have changed to a state. Returns whether that happens within 20 seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: sum(one == state for _, one, _ in self.state_changes) >= times, 20)
 
     def edit(self, post_id: str, **fields: Any) -> None:
-        """Change a post as a person does who sits at the platform."""
+        """Change a post as a user of the platform itself does."""
         with self.lock:
             self.posts[post_id] |= fields
             self.posts[post_id]["revision"] += 1
 
     def handle(self, method: str, path: str, query: dict[str, str], body: bytes, headers: Any) -> tuple[int, Any]:
-        """Act, and return status and answer."""
+        """Process a request, and return status and response."""
         if not path.startswith("/api/"):
             return self._page(unquote(path))
         if headers.get("Authorization") != f"Bearer {self.token}":
@@ -245,7 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
         return
 
     def _go_wrong(self, fault: Fault) -> bool:
-        """Do what goes wrong, and tell whether that is all."""
+        """Apply a fault, and return whether the request is finished."""
         fault.met.set()
         if fault.then is not None:
             fault.then()
@@ -277,6 +277,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing_in() -> Iterator[StandInPlatform]:
-    """Serve a platform for as long as the block lasts."""
+    """Run a platform while the block runs."""
     with StandInPlatform() as platform:
         yield platform

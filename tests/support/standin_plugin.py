@@ -1,4 +1,4 @@
-"""A plugin of a third party: the connector of the stand-in platform, and a library of some images."""
+"""A third-party plugin: the connector of the stand-in platform, and a library with a few images."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACgAAAAeCAIAAADRv8uKAAAAK0lEQVR42u3NMQ0AAAgDsElDIpKQhgw4mvRvqudExGKxWCwWi8VisVj8N142"
     "IFNqkH4RMAAAAABJRU5ErkJggg=="
 )
-"""An image that programs can read: it has one colour."""
+"""A decodable image in a single colour."""
 
 _FIELDS = ("excerpt", "meta_title", "meta_description", "canonical_url")
 
 
 def distribution(folder: Path) -> Path:
-    """Make the metadata of the plugin, and return the folder that belongs on the path."""
+    """Create the metadata of the plugin, and return the folder that belongs on the path."""
     install(folder, "pressroom-standin", {}, {"standin": "support.standin_plugin"})
     return folder
 
@@ -191,7 +191,7 @@ class StandInSite:
 
 
 class BlockCodec:
-    """Bodies of the stand-in: paragraphs of HTML apart by empty lines, and widgets such as `[gallery 1]`."""
+    """Bodies of the stand-in: HTML paragraphs separated by empty lines, and widgets such as `[gallery 1]`."""
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
         found = []
@@ -215,7 +215,7 @@ class BlockCodec:
 
 
 class StandInBlockSite(StandInSite):
-    """A site on the stand-in platform that keeps bodies in blocks, and lets posts be taken over."""
+    """A site on the stand-in platform that stores bodies as blocks, and allows taking over posts."""
 
     codec = BlockCodec()
 
@@ -301,7 +301,7 @@ async def _approval(url: str, return_to: str, fetcher: Fetcher) -> str | None:
 
 @hookimpl
 def pressroom_site_connectors(plugin: PluginContext) -> Iterable[SiteConnector]:
-    """Offer the platform."""
+    """Register the platform."""
     del plugin
     fields = (
         CredentialField("token", "Token", "In the platform's settings.", pattern=r"[a-z-]+", page="settings#token"),
@@ -354,6 +354,6 @@ async def _image(_plugin: PluginContext, user_id: str, media_id: str) -> MediaFi
 
 @hookimpl
 def pressroom_media_libraries(plugin: PluginContext) -> Iterable[MediaLibrary]:
-    """Offer the library."""
+    """Register the library."""
     del plugin
     return [MediaLibrary("standin", _image)]

@@ -1,4 +1,4 @@
-"""Sites that Hugo, Jekyll and Astro really build, with the defaults that each has for Markdown."""
+"""Sites built by real Hugo, Jekyll and Astro, each with its default settings for Markdown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HUGO: Final = """<html><title>{{ .Title }}</title><body><main><h1>{{ .Title }}<
 _JEKYLL: Final = """<html><title>{{ page.title }}</title>
 <body><main><h1>{{ page.title }}</h1>{{ content }}</main></body></html>
 """
-# Astro keeps the posts of a site in its cache, by default beside the packages, which several sites share here.
+# Astro caches a site's posts, by default next to the packages, which several sites share here.
 _ASTRO_CONFIG: Final = """export default { cacheDir: './.cache', vite: { cacheDir: './.cache/vite' } };
 """
 _ASTRO_COLLECTIONS: Final = """import { defineCollection } from 'astro:content';
@@ -48,7 +48,7 @@ const { Content } = await render(post);
 SOURCES: Final[Mapping[Generator, Mapping[str, str]]] = MappingProxyType(
     {
         "hugo": {
-            # Hugo reads the first name since 0.110, and the second one before.
+            # Hugo reads the first name since 0.110, and the second one before that.
             "hugo.toml": 'title = "Test"\n',
             "config.toml": 'title = "Test"\n',
             "layouts/_default/single.html": _HUGO,
@@ -62,14 +62,14 @@ SOURCES: Final[Mapping[Generator, Mapping[str, str]]] = MappingProxyType(
         },
     }
 )
-"""What a site has besides its posts: no more than its pages need."""
+"""The minimal files of a site besides its posts."""
 
 
 def built(generator: Generator, folder: Path, output: Path, url: str) -> Path:
     """Build the site in `folder` and return `output`, the folder of its pages.
 
     Raises:
-        AssertionError: the generator fails, with what it said.
+        AssertionError: the generator fails. The message is its output.
     """
     environment: Mapping[str, str] = os.environ
     if generator == "hugo":
@@ -89,7 +89,7 @@ def built(generator: Generator, folder: Path, output: Path, url: str) -> Path:
 
 
 def _beside_packages(folder: Path, output: Path, packages: Path) -> Path:
-    """Return a copy of a site that finds its packages: the link to them is not in the repository."""
+    """Return a copy of a site with a link to its packages, which is not in the repository."""
     copy = output.with_name(f"{output.name}-source")
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".git"))
     (copy / "node_modules").symlink_to(packages)
@@ -97,6 +97,6 @@ def _beside_packages(folder: Path, output: Path, packages: Path) -> Path:
 
 
 def page_of(output: Path, url: str) -> bytes:
-    """Return the page that a web server sends of a built site at a URL."""
+    """Return the page that a web server would send for a URL of a built site."""
     path = output / unquote(urlsplit(url).path).lstrip("/")
     return (path / "index.html" if path.is_dir() else path).read_bytes()

@@ -1,4 +1,4 @@
-"""Opening and closing the backends that tests use."""
+"""Open and close the backends that tests use."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol, TypeVar
 
 
 class Backend(Protocol):
-    """What every backend has."""
+    """The interface common to all backends."""
 
     async def open(self) -> None:
         """Connect."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 B = TypeVar("B", bound=Backend)

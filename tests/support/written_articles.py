@@ -1,4 +1,4 @@
-"""An account after some weeks of work with an AI client: articles in every state, written through the tools."""
+"""An account after a few weeks of work with an AI client: articles in every state, written through the tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNBROKEN = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What there is. `good` is published with three versions, a cover and warnings; `failed` could not be published."""
+    """The created items. `good` is published, with three versions, a cover and warnings; `failed` failed to publish."""
 
     client: Client
     site: str
@@ -40,7 +40,7 @@ class Work:
 
 
 def write_articles(host: RunningHost, email: str, platform: StandInPlatform) -> Work:
-    """Write them, in an account that is made where it is missing. The images plugin has to be on."""
+    """Write the articles, in an account that is created if missing. Requires the images plugin."""
     client = client_of(host, email, "Claude on the laptop")
     client.data("connect_website", platform="builtin", name="The kitchen table")
     site = client.data("list_websites")["websites"][0]["id"]

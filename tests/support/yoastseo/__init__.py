@@ -1,6 +1,6 @@
-"""A second opinion on articles: the published analysis of Yoast SEO (npm's `yoastseo`, GPL), run in its own process.
+"""A second opinion on articles: the published analysis of Yoast SEO (npm's `yoastseo`, GPL), run in a separate process.
 
-Tests compare verdicts with it, by behaviour alone. Nothing that is distributed contains it or depends on it.
+Tests compare verdicts with it, purely by behaviour. Nothing that is distributed contains it or depends on it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOCALES: Final = {
     "nl": "nl_NL",
     "pt": "pt_BR",
 }
-"""The languages that both judge, as WordPress calls them."""
+"""The locale names in WordPress for the languages supported by both."""
 
 ASSESSMENTS: Final = {
     "introductionKeyword": "keyphrase_in_intro",
@@ -61,14 +61,14 @@ ASSESSMENTS: Final = {
     "sentenceBeginnings": "sentence_beginnings",
     "textAlignment": "text_alignment",
 }
-"""The check that asks the same as each assessment of Yoast SEO."""
+"""Maps each assessment of Yoast SEO to the corresponding check."""
 
 
 @dataclass(frozen=True, slots=True)
 class YoastVerdicts:
-    """What Yoast SEO says of an article: `good`, `ok` or `bad` by check, and what it measured.
+    """Yoast SEO's verdicts on an article, `good`, `ok` or `bad` by check, and its measurements.
 
-    Checks that it does not judge, or only has advice on, are left out.
+    Checks without a verdict or with advice only are left out.
     """
 
     by_check: Mapping[str, str]
@@ -81,9 +81,9 @@ def version() -> str:
 
 
 def yoast_verdicts(articles: Mapping[str, ScoringArticle]) -> dict[str, YoastVerdicts]:
-    """Return the verdicts on articles, all from one process; without npm or the package the test is skipped.
+    """Return the verdicts on articles, all from one process. Without npm or the package the test is skipped.
 
-    An article without a name for its language in `LOCALES` is a `KeyError`.
+    Raises `KeyError` if an article's language is not in `LOCALES`.
     """
     modules = npm_packages("yoastseo", _FOLDER / "package.json")
     papers = json.dumps([_paper(name, article) for name, article in articles.items()])
@@ -120,7 +120,7 @@ def _paper(name: str, article: ScoringArticle) -> dict[str, Any]:
         "synonyms": ", ".join(article.synonyms),
         "title": article.search_title,
         "textTitle": article.title,
-        # Browsers measure it with Arial; the widths that are used here are held against that font by other tests.
+        # Browsers measure this with Arial; other tests verify the widths used here against that font.
         "titleWidth": round(pixel_width(article.search_title, 20)),
         "description": article.description,
         "slug": article.slug,
