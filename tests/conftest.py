@@ -78,8 +78,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown() -> Generator[None, None, None]:
-    """Kill a process whose test hangs in teardown, after its own timeout may have been used up: the others would wait.
-    """
+    """Kill the process if a test hangs in teardown, where its own timeout may be used up: the others would wait."""
     faulthandler.dump_traceback_later(TEARDOWN, exit=True)
     try:
         return (yield)

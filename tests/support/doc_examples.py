@@ -13,9 +13,12 @@ A comment directly above a block overrides this: `<!-- example: skip REASON -->`
 block is saved, for use by later blocks), `<!-- example: serve -->` (its single command keeps running),
 `<!-- example: background -->` (another program, which keeps running alongside the server),
 `<!-- example: exit CODE -->`.
+Hidden setup also uses comments: `<!-- setup bash`, then the script, then `-->`; the same with `python`.
 
 `127.0.0.1:8000` represents the page's own server, which is started on first use, and `127.0.0.1:8100` the background
 program. The server's start-up output is in `~/server.txt`, for use by hidden setup.
+Output is compared word by word, except for ids, times, secrets and signatures; a line `...` matches any number of
+lines, and `…` any text within a line.
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ FIELDS = {
 
 @dataclass(slots=True)
 class Forem:
-    """State of the stand-in: `articles` by id, `writes` as received. `lose` drops the next response to a write, once.
-    """
+    """The stand-in's state: `articles` by id, `writes` as received. `lose` drops the response to the next write."""
 
     port: int = 0
     articles: dict[int, dict[str, Any]] = field(default_factory=dict)

@@ -99,8 +99,7 @@ class GoogleAccounts:
         return 200, f"<!doctype html><title>Google</title>{page}".encode(), html
 
     def exchange(self, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-        """Return the user of a code or a refresh token, and the members of the token response besides the access token.
-        """
+        """Return the user of a code or refresh token, and the token response's members besides the access token."""
         with self.lock:
             if form["grant_type"] == "refresh_token":
                 return self._refreshed(form)

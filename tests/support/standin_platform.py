@@ -22,9 +22,9 @@ TOKEN = "a-token-of-the-stand-in-platform"
 class Fault:
     """A fault injected into a request: `prefix` is the beginning of its method and path, such as `POST /api/posts`.
 
-    `lose` drops the connection, before or after the platform has acted; `delay` waits for an event; `act` calls a
-    function instead of responding, for example to kill a process; `then` calls one and responds as usual; `answer`
-    replaces the response.
+    `lose` drops the connection, before or after the platform has acted; `delay` waits for that event, at most a minute;
+    `act` calls a function instead of responding, for example to kill a process; `then` calls one and responds as usual;
+    `answer` replaces the response.
     """
 
     prefix: str

@@ -22,7 +22,7 @@ B = TypeVar("B", bound=Backend)
 
 @asynccontextmanager
 async def opened(backend: B) -> AsyncIterator[B]:
-    """Open a backend, and close it again whatever happens."""
+    """Open a backend, and close it again in any case."""
     await backend.open()
     try:
         yield backend

@@ -1,4 +1,4 @@
-"""The whole story: a site is connected in the browser, then a real MCP client writes for it, through tools alone."""
+"""The complete story: a site is connected in the browser, then a real MCP client writes for it, using tools only."""
 
 from __future__ import annotations
 
@@ -82,18 +82,18 @@ NO_REDIRECTS: Final = {
     "wordpress": "Install the WordPress plugin Redirection",
     "ghost": "lets only its staff change redirects",
 }
-"""What is said of redirects where the site has none that can be managed."""
+"""The error about redirects for sites without manageable redirects, by platform."""
 
 
 class Assistant:
-    """An AI client in one session, and the transcript of it."""
+    """An AI client in one session, and its transcript."""
 
     def __init__(self, client: Session, told: Transcript) -> None:
         self._client = client
         self._told = told
 
     def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call one tool, which must succeed, and return its structured content."""
+        """Call a tool that must succeed, and return its structured content."""
         result = self._client.call(name, arguments)
         assert not result.get("isError"), result
         self._told.called(name, arguments, result)
@@ -101,7 +101,7 @@ class Assistant:
         return content
 
     def refused(self, name: str, /, **arguments: Any) -> str:
-        """Call one tool, which must be refused, and return what the client is told."""
+        """Call a tool that must fail, and return the error text for the client."""
         result = self._client.call(name, arguments)
         assert result["isError"], result
         self._told.called(name, arguments, result)
@@ -121,7 +121,7 @@ def _hosting(folder: Path) -> Iterator[RunningHost]:
 
 
 def _connect(host: RunningHost, person: ToolClient, link: str, **typed: str) -> None:
-    """Open the link in a browser and type the credential in."""
+    """Open the link in a browser and enter the credential."""
     path = urlsplit(link).path
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(person.user_id)))
@@ -136,7 +136,7 @@ def _add_toolset(host: RunningHost, person: ToolClient, name: str) -> None:
 
 
 def _seen(url: str) -> httpx.Response:
-    """Return a page as a visitor sees it."""
+    """Return a page as visitors get it."""
     return httpx.get(url, timeout=60, follow_redirects=True)
 
 

@@ -1,4 +1,4 @@
-"""Posts of a real website are taken over through the tools, changed, merged and published."""
+"""Take over, edit, merge and publish posts of a real website through the tools."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from pressroom_content.websites.store import Websites
 from support.content_client import Client, client_of, content_of
 
 SENTENCE: Final = "A plain sentence that is edited."
-"""Every post has it once, in a paragraph of its own."""
+"""A sentence in a separate paragraph of every post, exactly once."""
 
 NEW_SENTENCE: Final = "Another plain sentence."
 
 
 class TheirSite(Protocol):
-    """A website as its owner works on it, beside this server."""
+    """A website as its owner uses it directly, without this server."""
 
     url: str
 
     def write(self, number: int) -> str:
-        """Make a post, each number another, with `SENTENCE` in it, and return its URL."""
+        """Create a post, distinct for each number, with `SENTENCE` in it, and return its URL."""
 
     def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the body of the post at a URL as it is kept, and everything else that matters of it."""
+        """Return the stored body of the post at a URL, and all its other relevant fields."""
 
     def replace(self, url: str, old: str, new: str) -> None:
         """Edit the body of the post at a URL."""
 
     def assert_replaced(self, before: str, now: str, old: str, new: str) -> None:
-        """See that nothing but a sentence is another one in a body as it is kept."""
+        """Check that only one sentence differs between two stored bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """A client of an account with a website that has posts."""
+    """A client of an account with a connected website that has posts."""
 
     client: Client
     website: str
@@ -64,7 +64,7 @@ class TakeOver:
 def taking_over(
     folder: Path, platform: str, site: TheirSite, credential: Mapping[str, str], url: str
 ) -> Iterator[TakeOver]:
-    """Give a client on a server that is connected with a website."""
+    """Yield a client on a server with a connected website."""
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
     with RunningHost(settings_for_test(config, folder / "data")) as host:
         client = client_of(host, "ada@example.com")
@@ -77,7 +77,7 @@ def taking_over(
 
 
 def keeps_every_byte(over: TakeOver, number: int) -> None:
-    """Take over a post, publish it unchanged, then with one sentence changed: nothing else is touched."""
+    """Take over a post, publish it unchanged, then with one sentence changed: nothing else may change."""
     url = over.site.write(number)
     before = over.site.state(url)
     taken = over.client.data("import_content", url=url, website_id=over.website)
@@ -89,7 +89,7 @@ def keeps_every_byte(over: TakeOver, number: int) -> None:
     body = over.client.data("get_content", content_id=taken["content_id"])["body"]
     if SENTENCE in body:
         over.edit(taken["content_id"], SENTENCE, NEW_SENTENCE)
-    else:  # it is in a block that is only kept, so something else is edited
+    else:  # the sentence is in a preserved block, so append a paragraph instead
         assert "it stays as it is on the website" in body
         over.append(taken["content_id"], NEW_SENTENCE)
     done = over.publish(taken["content_id"])
@@ -104,7 +104,7 @@ def keeps_every_byte(over: TakeOver, number: int) -> None:
 
 
 def merges_edits(over: TakeOver, number: int) -> None:
-    """Edit a post on both sides: what both changed is asked for, everything else is merged."""
+    """Edit a post on both sides: conflicting changes require a choice, everything else is merged."""
     url = over.site.write(number)
     taken = over.client.data("import_content", url=url, website_id=over.website)
     over.edit(taken["content_id"], SENTENCE, "Words of the article.")

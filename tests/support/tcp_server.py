@@ -1,6 +1,6 @@
-"""A TCP server of a test, which leaves no socket open when it ends.
+"""A test TCP server that leaves no sockets open when it ends.
 
-The garbage collector finds what asyncio's own server leaves open while another test runs, and fails that one.
+Otherwise the garbage collector finds sockets left open by asyncio's server during a later test, which then fails.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ class Connections:
         self._closing: set[asyncio.StreamWriter] = set()
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a new connection in a task of its own."""
+        """Serve a new connection in a separate task."""
         task = asyncio.ensure_future(self._answer(reader, writer))
         self._open[task] = writer
         task.add_done_callback(self._close)
 
     async def end(self) -> None:
-        """Close all connections, whatever they still have to send."""
-        await _some_turns()  # what was just accepted has no task yet
+        """Close all connections, discarding unsent data."""
+        await _some_turns()  # a connection just accepted has no task yet
         tasks = list(self._open)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await _some_turns()
         for writer in self._closing:
-            with suppress(AttributeError):  # before Python 3.11.4, a TLS connection that has ended cannot be aborted
+            with suppress(AttributeError):  # before Python 3.11.4, aborting a closed TLS connection raises an error
                 writer.transport.abort()
         self._closing.clear()
         await _some_turns()

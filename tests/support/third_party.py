@@ -1,4 +1,4 @@
-"""Plugins that a test writes, as third parties would: a module, and the metadata that announces it."""
+"""Plugins written by a test as by a third party: a module, and the metadata that registers it."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def pressroom_mcp_tools():
 
 
 def write_plugin(folder: Path, source: str = HEAD + GENERATOR + MCP_TOOL) -> str:
-    """Write a plugin into a folder that belongs on the path, and return its id, which no other plugin has.
+    """Write a plugin into a folder that belongs on the path, and return its unique id.
 
-    `{id}` in the source stands for the id.
+    `{id}` in the source is replaced by the id.
     """
     id_ = f"shout_{next(_NUMBERS)}"
     (folder / f"{id_}_module.py").write_text(source.replace("{id}", id_), encoding="utf-8")

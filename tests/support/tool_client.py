@@ -1,4 +1,4 @@
-"""An AI client of an account, reduced to calling tools."""
+"""A minimal AI client of an account that calls tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pressroom.testing import RunningHost
 
 @dataclass(frozen=True, slots=True)
 class ToolClient:
-    """Calls tools at `/api/mcp` with an API key of an account, whichever toolsets they are in."""
+    """Calls tools of all toolsets at `/api/mcp` with an account's API key."""
 
     host: RunningHost
     user_id: str
@@ -20,7 +20,7 @@ class ToolClient:
     key: str
 
     def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return the result, be it an error or not."""
+        """Call a tool and return the result, whether it is an error or not."""
         body = {
             "jsonrpc": "2.0",
             "id": 1,
@@ -45,7 +45,7 @@ class ToolClient:
         return content
 
     def refusal(self, name: str, /, **arguments: Any) -> str:
-        """Call a tool that must be refused, and return the text."""
+        """Call a tool that must fail, and return the error text."""
         result = self.call(name, **arguments)
         assert result.get("isError"), result
         text: str = result["content"][0]["text"]
@@ -53,7 +53,7 @@ class ToolClient:
 
 
 def client_of(host: RunningHost, email: str, name: str = "laptop") -> ToolClient:
-    """Return a new client of an account, which is made where it is missing."""
+    """Return a new client of an account, creating the account if missing."""
     accounts = host.host.accounts
     user = host.run(accounts.users.by_email(email)) or host.run(accounts.users.add(email))
     connection, key = host.run(accounts.api_keys.create(user.id, name))

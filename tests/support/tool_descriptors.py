@@ -1,4 +1,4 @@
-"""Descriptors of the four tools of the interface contract (sections 2.10 and 4.4 to 4.7), as the catalog gives them."""
+"""Catalog descriptors of the four tools in the interface contract (sections 2.10 and 4.4 to 4.7)."""
 
 from __future__ import annotations
 

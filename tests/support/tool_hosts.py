@@ -1,4 +1,4 @@
-"""A running host with the test tools, for tests that need no fixture for it."""
+"""A running host with the test tools, without a fixture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.server import tools_distribution
 
 @contextmanager
 def tool_host(folder: Path, **config: Any) -> Iterator[RunningHost]:
-    """Run a host with the test tools, and with its data in a folder; keywords are tables of the configuration."""
+    """Run a host with the test tools, and its data in a folder. Keyword arguments are tables of the configuration."""
     plugins = {"test_tools": {}, **config.pop("plugins", {})}
     with (
         on_path(tools_distribution(folder / "site")),

@@ -1,4 +1,4 @@
-"""A plugin for tests: tools that wait, fail, crash, or take all they can get."""
+"""A plugin for tests: tools that wait, fail, crash, or use all available resources."""
 
 import os
 import time

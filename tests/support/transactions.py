@@ -1,4 +1,4 @@
-"""Counting the transactions that a thread opens on its databases."""
+"""Count the transactions that a thread opens on its databases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 
 @dataclass(slots=True)
 class TransactionCount:
-    """How many transactions were begun, and how many of them were committed: those are the ones that write."""
+    """The number of transactions begun, and of those committed, which are the writing ones."""
 
     begun: int = 0
     committed: int = 0
@@ -21,7 +21,7 @@ class TransactionCount:
 
 @contextmanager
 def counted_transactions() -> Iterator[TransactionCount]:
-    """Count the transactions that this thread opens until the block ends; other hosts have threads of their own."""
+    """Count the transactions opened by this thread until the block ends. Other hosts use other threads."""
     count, own = TransactionCount(), get_ident()
 
     def begin(_connection: Any) -> None:

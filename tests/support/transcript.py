@@ -1,4 +1,4 @@
-"""A session of an AI client as people read it: what somebody asked, what the client called, and what came back."""
+"""A readable transcript of an AI client's session: the user's requests, the client's calls, and the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDS = re.compile(r"(?<![0-9A-Za-z])([a-z]{1,2})_[0-9A-Za-z]{22}(?![0-9A-Za-z])"
 _FILES = re.compile(r"\bm[0-9a-f]{24}\b")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(Z|\+00:00)?)?(?!\d)")
 _DAY: Final = date(2026, 11, 21)
-"""The day of every session, as its page shows it."""
+"""The date of every session as shown on its page."""
 
 _VARYING: Final = (
     (re.compile(r"(/connect/)[\w-]{12,}"), r"\1…"),
@@ -33,7 +33,7 @@ _VARYING: Final = (
 
 
 class Transcript:
-    """Collects what happened; `addresses` are put instead of those that the machine gave, such as ports."""
+    """Records the session; `addresses` maps machine-specific URLs, for example with ports, to those on the page."""
 
     def __init__(self, title: str, opening: str, addresses: Mapping[str, str]) -> None:
         self._parts = [f"# {title}\n", f"{opening.strip()}\n"]
@@ -46,15 +46,15 @@ class Transcript:
         self._parts.append(f"## {text}\n")
 
     def tells(self, text: str) -> None:
-        """Say what happens besides."""
+        """Add a narrative paragraph."""
         self._parts.append(f"{fill(text, _WIDTH)}\n")
 
     def says(self, name: str, text: str) -> None:
-        """Note what somebody asked the client for."""
+        """Add a user's request to the client."""
         self._parts.append(fill(f"**{name}:** “{text}”", _WIDTH) + "\n")
 
     def called(self, tool: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Note a call and its answer."""
+        """Add a call and its result."""
         text = "\n".join(one["text"] for one in result["content"] if one["type"] == "text")
         self._parts.append(f"The client calls `{tool}`" + (":\n" if arguments else ".\n"))
         if arguments:
@@ -63,7 +63,7 @@ class Transcript:
         self._parts.append(f"It is told:\n\n```text\n{_shortened(text)}\n```\n")
 
     def page(self) -> str:
-        """Return it as a page, with what differs from run to run replaced by what does not."""
+        """Return the page, with values that vary between runs replaced by constants."""
         text = "\n".join(self._parts)
         for address, shown in self._addresses.items():
             text = text.replace(address, shown).replace(address.partition("://")[2], shown.partition("://")[2])
@@ -75,7 +75,7 @@ class Transcript:
         return text
 
     def compare(self, file: Path) -> None:
-        """Write the page where `PRESSROOM_TEST_UPDATE` says so; else see that it is what the file holds."""
+        """Write the page if `PRESSROOM_TEST_UPDATE` is set; otherwise check that it equals the file."""
         page = self.page()
         if os.environ.get("PRESSROOM_TEST_UPDATE"):
             file.write_text(page)
@@ -87,9 +87,9 @@ class Transcript:
         assert kept == page, f"the story has changed; write it anew with PRESSROOM_TEST_UPDATE=1\n{changes}"
 
     def _moved(self, match: re.Match[str]) -> str:
-        """Return a time as if the session was on its page's day. What happens on the day itself is at 10:00."""
+        """Return a time shifted to the page's date. Times until the next day become 10:00 on that date."""
         days = (date.fromisoformat(match[1]) - self._today).days
-        later = days > 1  # a session that goes on over midnight is still one of the same day
+        later = days > 1  # a session that continues past midnight still counts as one day
         day = (_DAY + timedelta(days=days if later else 0)).isoformat()
         return f"{day}{match[2]}{match[3] if later else '10:00'}{match[4] or ''}" if match[2] else day
 

@@ -1,4 +1,4 @@
-"""Websites in trouble, as connectors of every platform meet them; each says what a connector has to make of it."""
+"""Websites in trouble, for the connectors of all platforms; each states the errors that a connector must raise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRIVATE: Final = "http://10.0.0.1/secret"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is answered: all of it, half of it, or nothing."""
+    """A response, sent completely (default), in part (`half`), or not at all (`silent`)."""
 
     content: bytes = b"{}"
     status: int = 200
@@ -29,14 +29,14 @@ class Reply:
 
 
 Healthy = Callable[[str, str], Reply | None]
-"""Returns what a request is answered, by its method and its path, that the trouble is not about."""
+"""Returns the response to a request that is not affected by the trouble, by method and path, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a site. `read` is what a request that changes nothing raises, `write` any other.
+    """A problem of a site. `read` is the error raised for requests that change nothing, `write` for all others.
 
-    `reply` is what it answers; none where nothing listens there.
+    `reply` is the site's response; None if nothing listens there.
     """
 
     id: str
@@ -60,12 +60,12 @@ TROUBLES: Final = (
 )
 
 ODD_ANSWERS: Final = tuple(Reply(one) for one in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
-"""JSON that is not what an API answers."""
+"""Valid JSON in unexpected shapes for an API."""
 
 
 @contextmanager
 def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[str]:
-    """Serve a site in trouble, and give its address; requests for which `healthy` has a reply get that."""
+    """Serve a site in trouble, and yield its URL. Requests for which `healthy` returns a reply get that instead."""
     if reply is None:
         yield f"http://127.0.0.1:{free_port()}"
         return

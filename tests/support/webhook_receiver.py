@@ -1,4 +1,4 @@
-"""A program that takes signed webhooks as the documentation of the connector tells it to."""
+"""A program that receives signed webhooks as described in the connector's documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # the specification's own exa
 
 @dataclass(slots=True)
 class Fault:
-    """What goes wrong with one event of a type: nothing is answered, or a status."""
+    """A fault for one event of a type: no response, or an error status."""
 
     kind: str
     when: Literal["before", "after"]
@@ -27,7 +27,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Receiver:
-    """What came: `events` are those that were acted on, `ids` those of every request, `posts` what is kept."""
+    """The received data: `events` that were processed, `ids` of every request, and the stored `posts`."""
 
     port: int = 0
     names_posts: bool = True
@@ -40,16 +40,16 @@ class Receiver:
 
     @property
     def site(self) -> str:
-        """Where readers see posts."""
+        """The URL of the public posts."""
         return f"http://127.0.0.1:{self.port}/blog"
 
     @property
     def credential(self) -> dict[str, str]:
-        """What people type to connect it."""
+        """The credential for connecting the receiver."""
         return {"endpoint": f"http://127.0.0.1:{self.port}/hook", "secret": SECRET}
 
     def take(self, event_id: str, event: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Act on an event, unless it is a repeat."""
+        """Process an event, unless it is a repeat."""
         if event_id in self.answers:
             return 200, self.answers[event_id]
         data, answer = event["data"], {}
@@ -76,11 +76,11 @@ class Receiver:
         return 200, answer
 
     def fault(self, kind: str, when: Literal["before", "after"], status: int = 0) -> None:
-        """Have the next event of a type go wrong, before or after it is acted on."""
+        """Inject a fault into the next event of a type, before or after it is processed."""
         self.faults.append(Fault(kind, when, status))
 
     def met(self, kind: str, when: str) -> Fault | None:
-        """Return the fault that an event meets at this point, once."""
+        """Remove and return the fault for an event at this point, or None."""
         for fault in self.faults:
             if (fault.kind, fault.when) == (kind, when):
                 self.faults.remove(fault)
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status:
             self._json(fault.status, {"message": "not now"})
         else:
-            self.close_connection = True  # nothing is answered
+            self.close_connection = True  # no response
         return True
 
     def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""A real WordPress on 127.0.0.1, from Debian's packages, unpacked beside the project: nothing is installed."""
+"""A real WordPress on 127.0.0.1, from unpacked Debian packages; nothing is installed system-wide."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ EXTENSIONS: Final = [
 
 START_SECONDS: Final = 240
 STOP_SECONDS: Final = 120
-"""What no start and no end takes, not even where everything else runs beside it."""
+"""Generous timeouts for starting and stopping, in seconds: enough even on a fully loaded machine."""
 
 _COPY: Final = "backup_"
 _CONFIG: Final = """<?php
@@ -94,7 +94,7 @@ add_action('init', function () {
   register_post_meta('post', 'footnotes', ['type' => 'string', 'single' => true, 'show_in_rest' => true]);
 });
 """
-"""What a site's owner adds so that the keys of an SEO plugin can be written; and the key of footnotes, as since 6.3."""
+"""A site owner's snippet to make the keys of an SEO plugin writable, and the key for footnotes, as since 6.3."""
 
 _ROUTER: Final = """<?php
 $file = $_SERVER['DOCUMENT_ROOT'] . parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
@@ -130,7 +130,7 @@ echo json_encode($made);
 class WordPress:
     """A running site. `passwords` are application passwords by user: an admin, an author and a contributor.
 
-    `run_sql` runs statements in its database, and returns what they found, a line for each row.
+    `run_sql` runs statements in its database, and returns the result as a line for each row.
     """
 
     url: str
@@ -139,17 +139,17 @@ class WordPress:
     run_sql: Callable[[str], Sequence[str]]
 
     def get(self, path: str, **query: object) -> httpx.Response:
-        """Ask the REST API as the admin."""
+        """Send a GET request to the REST API as the admin."""
         words = {name: str(value) for name, value in query.items()}
         return httpx.get(f"{self.url}/wp-json{path}", params=words, auth=("admin", self.passwords["admin"]), timeout=30)
 
     def send(self, method: str, path: str, document: object = None) -> httpx.Response:
-        """Change something over the REST API as the admin."""
+        """Send a writing request to the REST API as the admin."""
         auth = ("admin", self.passwords["admin"])
         return httpx.request(method, f"{self.url}/wp-json{path}", json=document, auth=auth, timeout=30)
 
     def backed_up(self) -> Callable[[], None]:
-        """Copy all tables, and return what puts them back: ids that were given meanwhile are then given again."""
+        """Copy all tables, and return a function to restore them; ids assigned in between are then assigned again."""
         tables = [name for name in self.run_sql("show tables") if not name.startswith(_COPY)]
         for table in tables:
             copy = f"{_COPY}{table}"
@@ -164,7 +164,7 @@ class WordPress:
 
 @contextmanager
 def wordpress(folder: Path) -> Iterator[WordPress]:
-    """Run a fresh site with its data in `folder`; unavailable where Debian's packages cannot be had."""
+    """Run a fresh site with its data in `folder`. The test cannot run if Debian's packages cannot be downloaded."""
     root = _unpacked()
     lab = _Lab(root, folder)
     try:
@@ -177,7 +177,7 @@ class _Lab:
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = root
         self._folder = folder
-        # The path of a socket has at most 107 bytes.
+        # The path of a Unix socket is limited to 107 bytes.
         self._socket = Path(f"/tmp/pressroom-{run_id()}-{free_port()}.sock")
         self._processes: list[subprocess.Popen[bytes]] = []
         self._environment = {**os.environ, "LD_LIBRARY_PATH": str(next(root.glob("usr/lib/*-linux-gnu")))}
@@ -264,7 +264,7 @@ class _Lab:
         command = [str(self._root / "usr/bin/php8.2"), "-n", "-d", f"extension_dir={modules}"]
         for name in EXTENSIONS:
             command += ["-d", f"extension={name}"]
-        # Each request would compile WordPress again, which takes longer than answering it.
+        # Without the cache each request would compile WordPress again, which takes longer than serving it.
         command += ["-d", "zend_extension=opcache"]
         settings = {
             "memory_limit": "256M",
@@ -285,7 +285,7 @@ class _Lab:
 
 
 def _unpacked() -> Path:
-    """Return the folder in which the packages were unpacked."""
+    """Return the folder of the unpacked packages."""
     return installed("wordpress", " ".join(PACKAGES), _unpack) / "root"
 
 
@@ -303,7 +303,7 @@ def _unpack(folder: Path) -> None:
 
 
 def _follow_links(root: Path) -> None:
-    """Point the packages' absolute links to what was unpacked."""
+    """Point the packages' absolute symbolic links to the unpacked files."""
     for link in (root / "usr/share/wordpress").rglob("*"):
         if link.is_symlink() and (target := link.readlink()).is_absolute():
             link.unlink()

@@ -1,8 +1,8 @@
-"""Finds words in prose that this project does not use, and says what to write instead.
+"""Find words in prose that this project avoids, and suggest replacements.
 
 Run it from the root of the repository: `python tests/support/words.py [FILE...]`. It reads documentation, templates,
-docstrings, comments and the strings of programs; code in backticks, identifiers and examples are not prose. The words
-are in `words.toml`, each exception with its reason.
+and the docstrings, comments and strings of programs; code in backticks, identifiers and examples are not prose. The
+words are in `words.toml`, with a reason for each exception.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _SKIPPED: Final = ("docs/site/*",)
 
 _BLOCK: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 _NOT_PROSE: Final = re.compile(
-    r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->"  # what follows from programs, which are read themselves
+    r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->"  # generated from programs, which are checked themselves
     r"|``.*?``|`[^`]*`"  # code
     r"|<!--.*?-->"  # comments
-    r"|(?<=\])\([^()\s]*\)|(?<=\])\[[^\]]*\]"  # targets of links
+    r"|(?<=\])\([^()\s]*\)|(?<=\])\[[^\]]*\]"  # link targets
     r"|https?://\S+"
-    r"|\{:?\s*\.[^}]*\}"  # attributes of Markdown
-    r"|^\s*\w+:(?=\s)",  # names of arguments in docstrings
+    r"|\{:?\s*\.[^}]*\}"  # Markdown attributes
+    r"|^\s*\w+:(?=\s)",  # argument names in docstrings
     re.DOTALL | re.MULTILINE,
 )
 _NOT_TEXT: Final = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(script|style)\b.*?</\1>", re.DOTALL)
@@ -62,7 +62,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Where a word is meant. Without paths, anywhere."""
+    """An allowed use of a word, restricted to `paths`."""
 
     pattern: re.Pattern[str]
     paths: Sequence[str]
@@ -94,17 +94,17 @@ class WordList:
 
 
 def blank(text: str, pattern: re.Pattern[str]) -> str:
-    """Return a text with what matches written as spaces, so that lines and columns stay."""
+    """Replace each match by spaces, preserving lines and columns."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the prose of a page with the line at which it begins."""
+    """Yield the prose of a page with its first line number."""
     yield 1, blank(blank(text, _BLOCK), _NOT_PROSE)
 
 
 def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
-    """Yield what a reader of a rendered template sees or hears."""
+    """Yield the text of a template that readers see or hear."""
     known = blank(text, _NOT_TEXT)
     yield 1, blank(known, _TAG)
     for match in _SPOKEN.finditer(known):
@@ -112,10 +112,10 @@ def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
 
 
 def prose_of_program(text: str) -> Iterator[tuple[int, str]]:
-    """Yield docstrings, comments and those strings of a program that are prose: more than one word."""
+    """Yield docstrings, comments and the prose strings of a program: those with more than one word."""
     try:
         ast.parse(text)
-    except SyntaxError:  # it is a template of a program
+    except SyntaxError:  # the program is a template
         text = _PLACEHOLDER.sub(lambda match: "x" * len(match[0]), _STATEMENT.sub("", text))
     comment: list[str] = []
     begun, before = 0, -1
@@ -136,7 +136,7 @@ _READERS: Final = {".md": prose_of_markdown, ".html": prose_of_template, ".py": 
 
 
 def sources() -> Iterator[Path]:
-    """Yield the files whose prose readers see."""
+    """Yield the files with prose for readers."""
     for glob in _SOURCES:
         for file in sorted(ROOT.glob(glob)):
             path = str(file.relative_to(ROOT))
@@ -145,7 +145,7 @@ def sources() -> Iterator[Path]:
 
 
 def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
-    """Yield a line for each find of a file below `root`."""
+    """Yield a line for each word found in a file below `root`."""
     path = str(file.relative_to(root))
     reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
     for begin, prose in reader(file.read_text(encoding="utf-8")):
@@ -156,7 +156,7 @@ def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check the named files, or all, and return the exit status."""
+    """Check the given files, or all, and return the exit status."""
     words = WordList(LIST.read_text(encoding="utf-8"))
     files = [Path(one).resolve() for one in arguments] or list(sources())
     found = [line for file in files for line in check(file, words)]
