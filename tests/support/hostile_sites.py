@@ -21,8 +21,8 @@ Site = TypeVar("Site", bound="HostileSite")
 class HostileSite:
     """`post` is returned for every post, `headers` are added to responses; writes have no effect.
 
-    `refusal` is the response to every write, if set. `moved` is the redirect target of every request, if set; `sent`
-    are the received credentials, and `asked` counts the requests.
+    `refusal` is the response to every POST and PUT, if set. `moved` is the redirect target of every request, if set;
+    `sent` are the received credentials, and `asked` counts the requests.
     """
 
     platform: ClassVar[str]

@@ -27,7 +27,7 @@ _Label = int | tuple[int, int]
 """A line, or a branch from one line to another."""
 
 _Probes = list[tuple[int, _Label]]
-"""Index and label of each probe of a code object."""
+"""Bytecode offset and label of each probe of a code object."""
 
 _Compiled = tuple[CodeType, list[_Probes], list[int], list[tuple[int, int]]]
 """The code of a module, the probes of each of its code objects, all lines, and all branches."""

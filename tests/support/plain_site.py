@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(slots=True)
 class PlainSite:
-    """Content by path in `files`, redirects in `moved`, requested paths in `asked`. `status` overrides the status."""
+    """Content by path in `files`, redirects in `moved`, requested paths in `asked`. `status` applies to all requests."""
 
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)

@@ -225,7 +225,7 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     return kind
 
 
-# What arrives where
+# Fidelity
 
 
 def fidelity_table() -> str:
@@ -235,7 +235,7 @@ def fidelity_table() -> str:
     return fidelity.table([known[name] for name in tried])
 
 
-# HTML that is kept
+# Kept HTML
 
 
 def kept_html() -> str:

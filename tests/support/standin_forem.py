@@ -28,7 +28,9 @@ FIELDS = {
 
 @dataclass(slots=True)
 class Forem:
-    """The stand-in's state: `articles` by id, `writes` as received. `lose` drops the response to the next write."""
+    """The stand-in's state: `articles` by id, `writes` as received. `lose` drops the next write, before or after it
+    acts.
+    """
 
     port: int = 0
     articles: dict[int, dict[str, Any]] = field(default_factory=dict)

@@ -2,7 +2,6 @@
 
 # FastMCP is in a separate environment, which the type checker does not see.
 # mypy: disable-error-code="import-not-found"
-# mypy: disable-error-code="import-not-found"
 from __future__ import annotations
 
 import sys

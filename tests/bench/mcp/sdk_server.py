@@ -2,7 +2,6 @@
 
 # The SDK is in a separate environment, which the type checker does not see.
 # mypy: disable-error-code="import-not-found,attr-defined"
-# mypy: disable-error-code="import-not-found,attr-defined"
 from __future__ import annotations
 
 import hmac
