@@ -21,8 +21,10 @@ _IDENTITY = ("-c", "user.name=Editor", "-c", "user.email=editor@example.org", "-
 
 @dataclass(slots=True)
 class GitServer:
-    """A served bare repository. `before_push` runs once before the next push; `lose` drops that push, before or after
-    it takes effect.
+    """A served bare repository.
+
+    `before_push` runs once before the next push; `lose` drops the connection of the next push, before or after it takes
+    effect.
     """
 
     folder: Path

@@ -11,7 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(slots=True)
 class PlainSite:
-    """Content by path in `files`, redirects in `moved`, requested paths in `asked`. `status` applies to all requests."""
+    """Contents (`files`) and redirects (`moved`) by path, and the requested paths (`asked`).
+
+    `status`, if set, is the status of every response.
+    """
 
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)

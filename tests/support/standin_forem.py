@@ -28,8 +28,9 @@ FIELDS = {
 
 @dataclass(slots=True)
 class Forem:
-    """The stand-in's state: `articles` by id, `writes` as received. `lose` drops the next write, before or after it
-    acts.
+    """The stand-in's state: `articles` by id, `writes` as received.
+
+    `lose` drops the connection of the next write, before or after it takes effect.
     """
 
     port: int = 0
