@@ -24,10 +24,8 @@ class Hold:
     """A held request. `request` is its label, such as `POST /posts/*`.
 
     `before`: the site never receives it. `after`: the site processes it, but the response is lost. `late`: the site
-        receives it after `let_go`, long after the sender has disconnected. `met` is set once the request is held; set
-        `let_go` to release it; `over` is set once its handling is complete.
-    is let go, long after whoever sent it has gone. `met` is set once it is held; `let_go` ends that; `over` is set
-    when nothing comes of it any more.
+    receives it after `let_go`, long after the sender has disconnected. `met` is set once the request is held; set
+    `let_go` to release it; `over` is set once its handling is complete.
     """
 
     request: str
