@@ -50,7 +50,7 @@ def part(head: bytes, content: bytes = b"hello") -> bytes:
 
 
 def post(host: RunningHost, tool: str, data: dict[str, str], **files: bytes) -> tuple[int, LexborHTMLParser]:
-    """Submit a form with files. Without any, an empty one without a name is sent, as for a field without a chosen file."""
+    """Submit a form with files. Without any, send an empty one without a name, as browsers do if no file is chosen."""
     named = 'Content-Disposition: form-data; name="{}"'
     body = b"".join(part(named.format(name).encode(), text.encode()) for name, text in data.items())
     for name, content in (files or {"logo": b""}).items():
