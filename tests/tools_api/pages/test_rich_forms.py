@@ -314,6 +314,23 @@ def test_values_have_names_for_people() -> None:
     assert names == ["light", "Night"]
 
 
+def test_a_section_that_can_hide_a_required_field_is_refused() -> None:
+    class Text(Params):
+        title: str = Field(max_length=50, description="The title.")
+        note: str = Field(default="", max_length=50, description="A note.")
+
+    class TextParams(Params):
+        text: Text = Field(description="The text.")
+        kind: Literal["one", "two"] = Field(description="A kind.")
+
+    sections = (FormSection("A", ("kind", "text.title", "text.note")),)
+    found = replace(card, params=TextParams, examples=(), page=Page(sections=sections)).problems()
+    assert [one for one in found if "sections" in one] == [
+        "page: sections: 'kind' must not be required",
+        "page: sections: 'text.title' must not be required",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [

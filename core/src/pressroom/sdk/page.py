@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from pressroom.sdk.declaration import Params
 
@@ -149,7 +150,7 @@ def _mode_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
 
 
 def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
-    known = set(_paths(params)) if params is not None else set()
+    known = dict(_paths(params)) if params is not None else {}
     named = {
         "switch": (page.switch,) if page.switch else (),
         "cases": [name for case in page.cases for name in (*case.params, *case.labels, *case.sample)],
@@ -164,7 +165,11 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
     if bool(page.switch) != bool(page.cases) or len(page.cases) > MAX_CASES:
         yield f"a switch needs 1 to {MAX_CASES} cases, and cases need a switch"
     sectioned = [name for section in page.sections for name in section.params]
-    yield from (f"sections: {name!r} is in two" for name in dict.fromkeys(sectioned) if sectioned.count(name) > 1)
+    for name in dict.fromkeys(sectioned):
+        if sectioned.count(name) > 1:
+            yield f"sections: {name!r} is in two"
+        if name in known and known[name].is_required():
+            yield f"sections: {name!r} must not be required"
     modes = {name: mode.title for mode in page.modes for name in mode.params}
     for section in page.sections:
         if len({modes.get(name.partition(".")[0]) for name in section.params}) > 1:
@@ -174,10 +179,10 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
             yield f"files: {one.param!r} takes {strange}; known are {', '.join(sorted(_FILE_TYPES))}"
 
 
-def _paths(params: type[Params]) -> Iterator[str]:
-    """Yield all valid field paths: parameters, and the members of parameters that are objects."""
+def _paths(params: type[Params]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield all valid paths with their fields: parameters, and the members of parameters that are objects."""
     for name, info in params.model_fields.items():
-        yield name
+        yield name, info
         for one in (info.annotation, *get_args(info.annotation)):
             if isinstance(one, type) and issubclass(one, BaseModel):
-                yield from (f"{name}.{member}" for member in one.model_fields)
+                yield from ((f"{name}.{member}", inner) for member, inner in one.model_fields.items())
