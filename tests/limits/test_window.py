@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.limits.limiter import hundredths, window_item
@@ -27,6 +28,12 @@ def test_different_rates_never_share_a_key(requests: int, window: int, others: i
 @given(st.text())
 def test_keys_are_short_and_plain_whatever_they_stand_for(key: str) -> None:
     assert len(window_item(300, 3600).key_for(key)) == len("0" * 32 + ":30000:3600")
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.006, 0.0099, 1.001, -1.0, float("nan")])
+def test_a_cost_below_a_hundredth_or_above_one_is_refused(cost: float) -> None:
+    with pytest.raises(ValueError, match=r"must be from 0\.01 to 1 request"):
+        hundredths(cost)
 
 
 @given(st.integers(1, 100))

@@ -74,7 +74,7 @@ def hundredths(cost: float) -> int:
     Raises:
         ValueError: it is not from 0.01 to 1.
     """
-    if 0.005 < cost <= 1:
+    if 1 / REQUEST <= cost <= 1:
         return round(cost * REQUEST)
     raise ValueError(f"cost: must be from 0.01 to 1 request (got {cost})")
 
