@@ -108,6 +108,15 @@ def test_secrets_are_masked_at_every_level_of_an_event() -> None:
     }
 
 
+def test_what_is_nested_too_deep_to_be_searched_is_masked() -> None:
+    for make in (lambda inner: [inner], lambda inner: {"inner": inner}):
+        nested: object = {"password": SECRET}
+        for _ in range(20):
+            nested = make(nested)
+        assert SECRET not in str(mask_secrets(None, "info", {"nested": nested, "kept": [[["x", 1]]]}))
+    assert mask_secrets(None, "info", {"kept": [[[[[[[[1, "x"]]]]]]]]}) == {"kept": [[[[[[[[1, "x"]]]]]]]]}
+
+
 def test_a_value_that_contains_itself_does_not_hang() -> None:
     loop: list[object] = ["password=x"]
     loop.append(loop)

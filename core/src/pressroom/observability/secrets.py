@@ -87,12 +87,14 @@ def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
 def _masked(value: Any, levels: int) -> Any:
     if isinstance(value, str):
         return masked_text(value)
-    if levels and isinstance(value, Mapping):
+    if not levels and isinstance(value, Mapping | list | tuple | set | frozenset):
+        return MASK
+    if isinstance(value, Mapping):
         return {
             key: MASK if isinstance(key, str) and is_secret_name(key) else _masked(item, levels - 1)
             for key, item in value.items()
         }
-    if levels and isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | set | frozenset):
         return [_masked(item, levels - 1) for item in value]
     return value
 
