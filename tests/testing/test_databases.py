@@ -97,6 +97,19 @@ async def test_migrations_that_were_edited_run(tmp_path: Path, monkeypatch: pyte
     assert await behind(settings_in(tmp_path / "fourth"), models) == []
 
 
+async def test_migrations_run_again_if_a_file_that_they_read_was_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    reading = "from pathlib import Path\nop.execute((Path(__file__).parents[1] / 'tables.sql').read_text())"
+    package = write_migrations(tmp_path, "reading_migrations", {"0001": revision_source("0001", "notes", more=reading)})
+    models = [("notes", Models(METADATA, package))]
+    for table in ("letters", "replies"):
+        (tmp_path / package / "tables.sql").write_text(f"CREATE TABLE {table} (id INTEGER)")
+        await make_database(settings_in(tmp_path / table), models)
+        assert table in await migrate(settings_in(tmp_path / table), models)
+
+
 async def test_tables_of_a_plugin_that_was_imported_again_are_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

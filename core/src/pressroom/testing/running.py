@@ -330,7 +330,7 @@ def _plain(result: ToolResult | BaseModel | StoredAnswer | None) -> Any:
 _MAX_TEMPLATES: Final = 32
 
 _Key = tuple[tuple[str, str, str, MetaData], ...]
-"""For each plugin: its id, its package of migrations, the hash of their source, and its tables.
+"""For each plugin: its id, its package of migrations, the hash of its files, and its tables.
 
 Migrations can use these tables; if a plugin is imported again, it has new ones with the same names.
 """
@@ -365,7 +365,7 @@ def _key(models: Sequence[tuple[str, Models]]) -> _Key:
 def _hash(package: str) -> str:
     digest = hashlib.sha256()
     with as_file(files(package)) as folder:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(one for one in folder.rglob("*") if one.is_file() and one.suffix != ".pyc"):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
