@@ -105,6 +105,37 @@ async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
     assert list(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
 
 
+KEYS = """
+@hookimpl
+def pressroom_shared_keys():
+    return [SharedKeys("own_keys", "[plugins.$id.config] own_keys", lambda: KEYS, configured=False, lost="nothing")]
+"""
+
+
+AT_LEAST_ONE = "read must return at least one key, as bytes"
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("[]", AT_LEAST_ONE),
+        ("None", "'NoneType' object is not iterable"),
+        ("['keyof00001111']", AT_LEAST_ONE),
+        ("b'keyof00001111'", AT_LEAST_ONE),
+    ],
+)
+async def test_a_plugin_without_a_key_is_taken_out_alone(
+    keys: str, words: str, tmp_path: Path, compile_with: Compile
+) -> None:
+    compiled = compile_with(install_plugin(tmp_path, "keyless", SOUND + KEYS.replace("KEYS", keys)), healthy(tmp_path))
+    await started(compiled)
+    record = record_of(compiled, "keyless")
+    assert (record.status, record.phase) == ("broken", "lifespan")
+    assert words in record.error
+    assert "keyof00001111" not in record.error
+    assert statuses(compiled)["healthy"] == "active"
+
+
 async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = lambda _: None) -> None:
     """Start the host, call `while_open`, and close the host."""
     host = Host(compiled)

@@ -191,7 +191,10 @@ class Gated:
 
     def _read_keys(self, record: SharedKeys) -> Sequence[bytes]:
         with self.gate.loading(self._call("shared keys", record.name), self.start_seconds):
-            return record.read()
+            keys = tuple(record.read())
+            if not keys or not all(isinstance(key, bytes) for key in keys):
+                raise TypeError("read must return at least one key, as bytes")  # without what it returned: a secret
+        return keys
 
     async def _unreadable(self, record: SharedKeys, session: Any) -> int:
         if record.unreadable is None:

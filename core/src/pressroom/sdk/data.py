@@ -199,11 +199,11 @@ class SharedKeys:
     this key does not start, and `pressroom doctor` reports why.
 
     `name` is the name of the setting, such as `credential_keys`, and `setting` is its full path, such as
-    `[plugins.content.config] credential_keys`. `read` returns the keys of this host: the first one is for writing, the
-    others only for reading older data. `configured` is true if the operator set them; otherwise, each host creates its
-    own. `lost` describes what stops working when a key is replaced, such as `websites have to be connected again`.
-    `unreadable` is an optional async function that takes a session of the database, and returns the number of rows that
-    no key can decrypt; `rows` is the name of these rows in messages.
+    `[plugins.content.config] credential_keys`. `read` returns the keys of this host, at least one: the first is for
+    writing, the others only for reading older data. `configured` is true if the operator set them; otherwise, each host
+    creates its own. `lost` describes what stops working when a key is replaced, such as `websites have to be connected
+    again`. `unreadable` is an optional async function that takes a session of the database, and returns the number of
+    rows that no key can decrypt; `rows` is the name of these rows in messages.
     """
 
     name: str
