@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.tool_client import ToolClient, client_of
+
+YEAR = datetime.now(UTC).year + 1
 
 CONFIG = {
     "builtin_plugins": False,
@@ -117,14 +120,14 @@ def test_updates_new_times_and_retries_are_there_when_the_quota_is_used_up(ada: 
     for content_id in ids[:2]:
         ada.data("publish_content", content_id=content_id, website_id=site)
     planned = {"content_id": ids[2], "website_id": site}
-    ada.data("publish_content", **planned, publish_at="2027-05-01T08:00:00Z")
+    ada.data("publish_content", **planned, publish_at=f"{YEAR}-05-01T08:00:00Z")
     assert "articles_published" in ada.refusal("publish_content", content_id=ids[3], website_id=site)
 
     ada.data("update_content", content_id=ids[0], expected_version=1, fields={"title": "Green tea"})
     updated = ada.data("publish_content", content_id=ids[0], website_id=site)
     assert (updated["status"], updated["article_version"]) == ("published", 2)
-    moved = ada.data("publish_content", **planned, publish_at="2027-06-01T08:00:00Z")
-    assert (moved["status"], moved["publish_at"][:10]) == ("scheduled", "2027-06-01")
+    moved = ada.data("publish_content", **planned, publish_at=f"{YEAR}-06-01T08:00:00Z")
+    assert (moved["status"], moved["publish_at"][:10]) == ("scheduled", f"{YEAR}-06-01")
     assert ada.data("publish_content", **planned, mode="draft")["status"] == "draft"
     assert ada.data("publish_content", **planned, mode="publish")["status"] == "published"
     assert used(ada)["articles_published"] == 3

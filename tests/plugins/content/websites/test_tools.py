@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,9 @@ from support.standin_platform import TOKEN, StandInPlatform
 from support.standin_plugin import PLATFORM
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
+
+YEAR = datetime.now(UTC).year + 1
+"""The year of planned posts, which must be at most five years ahead."""
 
 
 def builtin(client: Client, name: str = "A blog") -> str:
@@ -182,21 +185,21 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
         content_id=article(host, ada),
         website_id=website,
         mode="schedule",
-        publish_at="2027-05-01T09:00:00",
+        publish_at=f"{YEAR}-05-01T09:00:00",
     )
-    assert (done["status"], done["publish_at"]) == ("scheduled", "2027-05-01T09:00:00+09:00")
+    assert (done["status"], done["publish_at"]) == ("scheduled", f"{YEAR}-05-01T09:00:00+09:00")
     shown = ada.call("list_publications", publication_id=done["publication_id"])
-    assert "it goes live at 2027-05-01T09:00:00+09:00 (Asia/Tokyo)." in shown["content"][0]["text"]
+    assert f"it goes live at {YEAR}-05-01T09:00:00+09:00 (Asia/Tokyo)." in shown["content"][0]["text"]
     assert shown["structuredContent"]["publications"][0]["publish_at"] == done["publish_at"]
     assert shown["structuredContent"]["publications"][0]["updated_at"].endswith("+09:00")
-    schedule = ada.data("list_publications", **{"from": "2027-05-01", "to": "2027-05-31"}, website_id=website)
+    schedule = ada.data("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-31"}, website_id=website)
     assert [entry["title"] for entry in schedule["publications"]] == ["Hello"]
     assert schedule["publications"][0]["publish_at"] == done["publish_at"]
-    assert schedule["gaps"] == [{"from": "2027-05-02", "to": "2027-05-31", "days": 30}]
+    assert schedule["gaps"] == [{"from": f"{YEAR}-05-02", "to": f"{YEAR}-05-31", "days": 30}]
     pair = {"content_id": schedule["publications"][0]["content_id"], "website_id": website}
-    moved = ada.data("publish_content", **pair, publish_at="2027-06-01T12:00:00+02:00")
-    assert (moved["status"], moved["publish_at"]) == ("scheduled", "2027-06-01T19:00:00+09:00")
-    assert ada.data("list_publications", **{"from": "2027-05-01", "to": "2027-05-31"})["publications"] == []
+    moved = ada.data("publish_content", **pair, publish_at=f"{YEAR}-06-01T12:00:00+02:00")
+    assert (moved["status"], moved["publish_at"]) == ("scheduled", f"{YEAR}-06-01T19:00:00+09:00")
+    assert ada.data("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-31"})["publications"] == []
     again = ada.data("publish_content", **pair)
     assert (again["status"], again["publish_at"]) == ("scheduled", moved["publish_at"])
     cancelled = ada.call("publish_content", **pair, mode="draft")
@@ -211,21 +214,21 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
             "publish_content",
             content_id=article(host, ada, title=title),
             website_id=website,
-            publish_at=f"2027-05-01T09:{minute}:00Z",
+            publish_at=f"{YEAR}-05-01T09:{minute}:00Z",
         )["publication_id"]
         for title, minute in (("One", "00"), ("Two", "20"), ("Three", "40"))
     ]
-    answer = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"})
+    answer = ada.call("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-20"})
     clashing = [one["clashes_with"] for one in answer["structuredContent"]["publications"]]
     assert clashing == [[ids[1], ids[2]], [ids[0], ids[2]], [ids[0], ids[1]]]
     assert f"clashes with {ids[1]}, {ids[2]}" in answer["content"][0]["text"]
-    assert "Nothing from 2027-05-02 to 2027-05-20 (19 days)" in answer["content"][0]["text"]
-    cut = ada.call("list_publications", **{"from": "2027-05-01", "to": "2027-05-20"}, limit=1)
+    assert f"Nothing from {YEAR}-05-02 to {YEAR}-05-20 (19 days)" in answer["content"][0]["text"]
+    cut = ada.call("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-20"}, limit=1)
     assert len(cut["structuredContent"]["publications"]) == 1
     assert "There are 2 more" in cut["content"][0]["text"]
-    assert "to: is missing" in ada.refusal("list_publications", **{"from": "2027-05-01"})
-    assert "from: is missing" in ada.refusal("list_publications", to="2027-05-01")
-    assert "400 days" in ada.refusal("list_publications", **{"from": "2027-05-01", "to": "2029-05-01"})
+    assert "to: is missing" in ada.refusal("list_publications", **{"from": f"{YEAR}-05-01"})
+    assert "from: is missing" in ada.refusal("list_publications", to=f"{YEAR}-05-01")
+    assert "400 days" in ada.refusal("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR + 2}-05-01"})
     assert "publication_id or content_id" in ada.refusal("list_publications", verify=True)
 
 
@@ -271,7 +274,7 @@ def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
     changed(1)
     saved = ada.data("publish_content", **pair)
     assert (saved["status"], saved["article_version"]) == ("draft", 2)
-    planned = ada.data("publish_content", **pair, publish_at="2030-01-01T08:00:00Z")
+    planned = ada.data("publish_content", **pair, publish_at=f"{YEAR + 1}-01-01T08:00:00Z")
     changed(2)
     kept = ada.data("publish_content", **pair)
     assert (kept["status"], kept["publish_at"], kept["article_version"]) == ("scheduled", planned["publish_at"], 3)
@@ -282,7 +285,7 @@ def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
     assert (updated["status"], updated["article_version"]) == ("published", 4)
     assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello 3", "live")]
     assert "unpublish_content" in ada.refusal("publish_content", **pair, mode="draft")
-    assert "cannot be scheduled" in ada.refusal("publish_content", **pair, publish_at="2030-01-01T08:00:00Z")
+    assert "cannot be scheduled" in ada.refusal("publish_content", **pair, publish_at=f"{YEAR + 1}-01-01T08:00:00Z")
 
 
 def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
@@ -454,6 +457,8 @@ def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: 
 
 
 def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> None:
+    end_of_march = date(YEAR, 3, 31)
+    spring = end_of_march - timedelta(days=end_of_march.isoweekday() % 7)  # the last Sunday
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Europe/Berlin"})
     refusal = ada.refusal(
@@ -461,7 +466,7 @@ def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> N
         content_id=article(host, ada),
         website_id=website,
         mode="schedule",
-        publish_at="2027-03-28T02:30:00",
+        publish_at=f"{spring:%Y-%m-%d}T02:30:00",
     )
     assert "clocks go forward" in refusal
 
