@@ -21,7 +21,8 @@ from pressroom.config import Settings
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.migrations import version_table
 from pressroom.storage.database.tables import HOST_MODELS, Base
-from pressroom.testing.running import make_database, settings_for_test
+from pressroom.testing.databases import make_database
+from pressroom.testing.running import settings_for_test
 
 from support.needs import check_allowed, unavailable
 from support.run import POSTGRESQL, database_name, run_id

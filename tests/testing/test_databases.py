@@ -16,7 +16,7 @@ from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.storage.database.engine import FILE_NAME
 from pressroom.storage.database.tables import HOST_MODELS
 from pressroom.testing import RunningHost, settings_for_test
-from pressroom.testing.running import make_database
+from pressroom.testing.databases import make_database
 from sqlalchemy import MetaData
 from support.migrations import revision_source, tables_of, write_migrations
 
