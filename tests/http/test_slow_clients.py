@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -18,8 +18,6 @@ from support.tool_hosts import tool_host
 SECONDS = 1.0
 LONG = 20.0
 HEAD = b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-
-Send = Callable[[socket.socket], None]
 
 
 @pytest.fixture(scope="module")

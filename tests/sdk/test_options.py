@@ -11,7 +11,6 @@ from pressroom.sdk import Generator, GeneratorOptions, McpTool, McpToolOptions, 
 from pressroom.sdk import mcp_tool as mcp_tool_decorator
 from support.downloads import STRICT
 
-OWN = {"slug", "name", "summary", "description", "title", "params", "result", "function", "produces", "rate_limit"}
 MADE = {"params", "function", "reference"}
 
 

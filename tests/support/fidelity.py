@@ -29,8 +29,6 @@ from support.standin_plugin import DRAWING
 
 Fate = Literal["kept", "converted", "lost"]
 
-_SPACES = re.compile(r"\s+")
-
 
 class ShownPage:
     """A page as readers see it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from support.needs import free_port
 from support.server import command_environment
 
 PLUGIN = """from pressroom.sdk import HttpRequest, HttpResponse, Plugin, Route, hookimpl
@@ -100,8 +100,7 @@ def reloading_command(
     (folder / "plugins").mkdir()
     (folder / "pressroom.toml").write_text(config)
     (folder / "plugins" / "said.py").write_text(PLUGIN.replace("$WORD", "one"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     environment = command_environment(folder)
     if packages is not None:
         environment["PYTHONPATH"] = os.pathsep.join([str(packages), environment["PYTHONPATH"]])

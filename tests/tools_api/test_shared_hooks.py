@@ -24,7 +24,6 @@ from support.tool_client import client_of
 SHOUT = "/tools/shout/api/generate"
 
 Start = Callable[..., RunningHost]
-Plug = Callable[..., RunningHost]
 
 HEAD = (
     third_party.HEAD

@@ -22,8 +22,6 @@ from .analytics import DOMAIN, SITE_ID, Matomo, Plausible, Umami, Visit
 from .conftest import VISITS, Site, new_site
 from .standing_in import Apis
 
-YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)
-
 
 def day(before: int = 0) -> date:
     """Return yesterday, or the day `before` days earlier."""

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 FAVICON = "/tools/favicon-generator"
 SCENES = ["In a browser tab, light and dark", "On a home screen", "In a search result"]
 TERRACOTTA = (185, 80, 42)
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,7 +23,6 @@ from support.axe import violations
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 IMAGE = "/tools/image-generator"
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
 BROKEN = '<div style="display:flex">\n  <p>One</p>\n  <img src="http://example.com/a.png">\n</div>'
 DOUBTFUL = '<div style="width:100%; height:100%;\n  color:bluish; float-up:1">Hi</div>'
 
