@@ -101,6 +101,7 @@ def all_of(*changes: Change) -> Change:
 TITLE = "A long story of the bees and its making"
 DESCRIPTION = GOOD.html.partition('name="description" content="')[2].partition('"')[0]
 CANONICAL = '<link rel="canonical" href="https://www.example.org/bees">'
+IMAGE = '<img src="/image.png" alt="An image" width="10" height="10">'
 LD = '<script type="application/ld+json">'
 
 FAULTS: dict[str, Change] = {
