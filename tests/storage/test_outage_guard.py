@@ -122,6 +122,16 @@ async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: Fr
     assert (server.asked, server.probed) == (1, 1)
 
 
+async def test_the_newest_reason_is_told(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
+    server.answer = OSError("gone")
+    await outcomes(1, lambda: guard.call("ask", server.ask))
+    server.answer = OSError("refuses the password")
+    clock.advance(1)
+    told = [await outcomes(1, lambda: guard.call("ask", server.ask)) for _ in range(2)]
+    assert told == [["The server is unavailable: refuses the password"]] * 2
+    assert server.probed == 1
+
+
 async def test_time_in_which_nobody_could_look_for_the_answer_does_not_count(
     server: Server, guard: OutageGuard, log: list[EventDict]
 ) -> None:

@@ -176,6 +176,7 @@ class OutageGuard:
     def _failed(self, reason: str) -> None:
         now = self._clock()
         if self._outage is not None:
+            self._outage.reason = reason
             self._outage.failed_calls += 1
             self._outage.retry_at = now + self._pause
         else:
