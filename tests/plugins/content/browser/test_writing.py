@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from pressroom.testing import RunningHost
+from pressroom_content.articles import trash
+from pressroom_content.tables import ArticleRow
+from sqlalchemy import update
 from support.axe import violations
 from support.standin_platform import StandInPlatform
 from support.written_articles import Work
@@ -109,6 +112,52 @@ async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) 
     await expect(text.get_by_text("The newest text.")).to_be_visible()
     await body.fill("")  # no draft is left behind
     await page.unroute("**/preview")
+
+
+async def test_the_preview_of_a_deleted_article_says_so(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Sorb jam", body="Sorbs."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    await tool(work, "delete_content", content_id=made, confirm=True)
+    await asyncio.to_thread(lambda: work.client.host.run(emptied_trash(work, made)))
+    body = page.get_by_label("Text (Markdown)")
+    await body.fill("Sorbs, written for hours.")
+    await expect(page.get_by_text("This article was deleted. Your text is kept in this browser.")).to_be_visible()
+    await expect(body).to_have_value("Sorbs, written for hours.")
+
+
+async def emptied_trash(work: Work, made: str) -> None:
+    """Delete an article for good, as if it had been in the trash for a month."""
+    plugin = work.client.plugin
+    async with plugin.services.database.writing() as session:
+        old = update(ArticleRow).where(ArticleRow.id == made).values(trashed_at=datetime.now(UTC) - timedelta(days=31))
+        await session.execute(old)
+    assert await trash.remove_old(plugin) == 1
+
+
+async def test_text_typed_after_a_stopped_submission_is_kept(page: Page, work: Work) -> None:
+    """The connection hangs, the person presses the browser's Stop button, and continues to write."""
+    made = (await tool(work, "create_content", title="Haw jam", body="Haws."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    body, sent, stopped = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
+
+    async def held(route: Any) -> None:
+        if route.request.method == "POST":
+            sent.set()
+            await stopped.wait()
+            await route.abort("aborted")
+        else:
+            await route.continue_()
+
+    await page.route("**/edit", held)
+    await body.fill("Haws and sugar.")
+    await page.get_by_role("button", name="Save", exact=True).click(no_wait_after=True)
+    await sent.wait()
+    await (await page.context.new_cdp_session(page)).send("Page.stopLoading")
+    stopped.set()
+    await body.fill("Haws, sugar and cloves.")
+    await page.reload()
+    await expect(body).to_have_value("Haws, sugar and cloves.")
+    await page.get_by_role("button", name="Discard it").click()
 
 
 async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:

@@ -122,6 +122,8 @@ class Writing {
 
   edited(control) {
     if (control.name === "featured_media_id" && control.dataset.alt) this.form.elements.featured_alt.value = control.dataset.alt;
+    // The page is still here after sending if the user stopped that, or came back to it.
+    this.isSent = false;
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.keep(), PAUSE_MS);
     if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
@@ -231,6 +233,10 @@ class Writing {
       const answer = await fetch(this.form.dataset.preview, { method: "POST", body: fields });
       if (answer.status === 401 || answer.status === 403) {
         this.say("You are signed out. Your text is kept: sign in in another tab, then save.");
+      } else if (answer.status === 404) {
+        this.say("This article was deleted. Your text is kept in this browser.");
+      } else if (answer.status < 500 && !answer.ok && ![408, 429].includes(answer.status)) {
+        this.say(`The server refused this preview (status ${answer.status}). Your text is kept in this browser.`);
       } else if (!answer.ok) {
         this.say("The preview will follow shortly.");
         this.follow(BUSY_MS);
