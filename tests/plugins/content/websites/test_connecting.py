@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from pressroom.config import Settings
 from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
 from pressroom_content.tables import ConnectRow, WebsiteRow
 from pressroom_content.vault import Vault
 from pressroom_content.websites.connecting import site_address
 from pressroom_content.websites.store import Websites
 from sqlalchemy import select, update
+from support.publishing_world import connect, world
 from support.selecting import attribute_of
 from support.standin_platform import TOKEN, StandInPlatform
 from support.standin_plugin import PLATFORM
@@ -225,6 +230,20 @@ def test_keys_are_changed(host: RunningHost, ada: Client, platform: StandInPlatf
     before, after, error = host.run(rotate())
     assert (before, after) == (0, 0)
     assert "can no longer be decrypted" in error
+
+
+async def test_concurrent_jobs_count_a_credential_once(tmp_path: Path) -> None:
+    def settings(*keys: str) -> Settings:
+        config = {"plugins": {"content": {"config": {"credential_keys": keys}}, "webhook": {}}}
+        return settings_for_test(config, tmp_path)
+
+    old, new = "old-" + "k" * 32, "new-" + "k" * 32
+    async with world(settings(old), works=False) as plugin:
+        for _ in range(10):
+            await connect(plugin, "https://example.com", "a token", platform="webhook")
+    async with world(settings(new, old), works=False) as plugin:
+        websites = Websites(plugin)
+        assert sum(await asyncio.gather(*(websites.reseal() for _ in range(3)))) == 10
 
 
 @pytest.mark.parametrize(

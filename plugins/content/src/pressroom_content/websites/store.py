@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from slugify import slugify
-from sqlalchemy import func, select, update
+from sqlalchemy import CursorResult, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -321,8 +321,7 @@ class Websites:
                 continue
             same = update(WebsiteRow).where(WebsiteRow.id == id_, WebsiteRow.credential == sealed)
             async with self._database.writing() as session:
-                await session.execute(same.values(credential=fresh))
-            done += 1
+                done += cast("CursorResult[Any]", await session.execute(same.values(credential=fresh))).rowcount
         return done
 
     async def _usual_zone(self, user_id: str) -> str:
