@@ -33,6 +33,7 @@ ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/
 _KEPT_SECONDS: Final = 120.0
 _KEPT_BYTES: Final = 32 * 2**20
 _MAX_SHOWN_LENGTH: Final = 120
+_MAX_BRANDS_BYTES: Final = 256
 _SVG: Final = re.compile(
     rb"(?>(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*)<svg[\s>/]", re.DOTALL | re.IGNORECASE
 )
@@ -136,9 +137,18 @@ def is_image(content: bytes) -> bool:
     return (
         head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))
         or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
-        or (head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"avis", b"mif1"))
+        or _is_avif(head)
         or _SVG.match(head.removeprefix(_BYTE_ORDER_MARK)) is not None
     )
+
+
+def _is_avif(head: bytes) -> bool:
+    """Return whether the file type box (ISO/IEC 14496-12) names AVIF, as its major brand or a compatible one."""
+    if head[4:8] != b"ftyp":
+        return False
+    end = min(int.from_bytes(head[:4], "big"), _MAX_BRANDS_BYTES)
+    brands = (head[at : at + 4] for at in (8, *range(16, end, 4)))
+    return any(brand in (b"avif", b"avis") for brand in brands)
 
 
 def _shown(address: str) -> str:
