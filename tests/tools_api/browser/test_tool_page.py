@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
 from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts
 from support.axe import violations
 from support.page_server import PageServer, branding
+from support.tool_descriptors import ALL
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -180,6 +183,61 @@ async def test_tags_that_a_tool_makes_can_be_copied(browser: Browser, server: Pa
         await page.get_by_role("button", name="Copy HTML").click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert await page.evaluate("navigator.clipboard.readText()") == tags
+
+
+def server_of(slug: str, **sample_data: str) -> PageServer:
+    """Return a server of one tool, whose answers have these members."""
+    (tool,) = (one for one in ALL if one["slug"] == slug)
+    return PageServer(({**tool, "sampleData": sample_data},))
+
+
+async def test_tags_are_copied_while_their_preview_is_on_its_way(browser: Browser) -> None:
+    tags = '<link rel="icon" href="/favicon.ico">'
+    permissions, may_answer = ["clipboard-read", "clipboard-write"], threading.Event()
+    with server_of("favicon-generator", html=tags) as server:
+
+        def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+            may_answer.wait(60)
+            return server.succeed(slug, values)
+
+        server.api = answer
+        async with opened(browser, server, "/tools/favicon-generator", permissions=permissions) as page:
+            async with page.expect_request("**/preview"):
+                await page.get_by_label("Content").fill("Q")
+            await page.get_by_role("button", name="Copy HTML").click()
+            may_answer.set()
+            await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+            assert await page.evaluate("navigator.clipboard.readText()") == tags
+
+
+@pytest.mark.parametrize("label", ["Copy image", "Copy HTML"])
+async def test_a_refused_call_is_not_blamed_on_the_browser(browser: Browser, label: str) -> None:
+    with server_of("qr-code-generator", html="<img>") as server:
+        server.api = lambda slug, _: server.refuse(slug, "margin: must be even (got 3)")
+        permissions = ["clipboard-read", "clipboard-write"]
+        async with opened(browser, server, QR, permissions=permissions) as page:
+            await page.get_by_label("Text").fill("hello")
+            await page.get_by_role("button", name=label).click()
+            await expect(page.get_by_role("button", name="Not copied")).to_be_visible()
+            await expect(page.locator("[data-failure]")).to_contain_text("must be even (got 3)")
+
+
+async def test_previews_are_as_quick_without_a_rate_limit(browser: Browser, server: PageServer) -> None:
+    def unlimited(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+        status, envelope = server.succeed(slug, values)
+        envelope["meta"]["rateLimit"] |= {"limit": 0, "remaining": 0}
+        return status, envelope
+
+    server.api = unlimited
+    async with opened(browser, server, "/") as page:
+        await page.clock.install()
+        await page.goto(server.url + QR)
+        await page.get_by_label("Text").fill("first")
+        await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+        await page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+        await page.get_by_label("Text").fill("second")
+        async with page.expect_request("**/preview"):
+            await page.clock.run_for(100)
 
 
 async def test_a_used_up_budget_says_when_previews_go_on(page: Page, server: PageServer) -> None:

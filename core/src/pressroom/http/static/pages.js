@@ -4,6 +4,8 @@
 const PAUSE_MS = 80;
 const STALE_MS = 400;
 const SHOWN = ["width", "height", "size", "scale", "format"];
+// The page shows why next to the field, or as a failure.
+const NOT_COPIED = "Not copied";
 const PAGE = Math.random().toString(36).slice(2, 14);
 
 class Tool {
@@ -230,18 +232,23 @@ class Tool {
   }
 
   // Requests a preview, one request at a time. If the form changes meanwhile, another request follows, and a slow one is
-  // aborted.
-
+  // aborted. Returns a promise that resolves once no request is left.
   async refresh() {
     clearTimeout(this.timer);
     if (!this.endpoint || Date.now() < this.pausedUntil) return;
     if (this.underWay) {
       this.again = true;
       if (performance.now() - this.began > STALE_MS) this.underWay.abort();
+      await this.refreshed;
       return;
     }
     const body = this.body();
     if (body === undefined || body === this.drawn) return;
+    this.refreshed = this.preview(body);
+    await this.refreshed;
+  }
+
+  async preview(body) {
     this.again = false;
     this.underWay = new AbortController();
     this.began = performance.now();
@@ -260,7 +267,7 @@ class Tool {
       this.underWay = undefined;
       this.panel.setAttribute("aria-busy", "false");
     }
-    if (this.again) this.refresh();
+    if (this.again) await this.refresh();
   }
 
   // Returns the request's body, or undefined if the form is invalid.
@@ -277,7 +284,7 @@ class Tool {
   async previewed(response, body) {
     if (!response.ok) {
       const answer = await response.json().catch(() => null);
-      this.drawn = undefined;
+      this.drawn = this.markup = undefined;
       if (response.status === 503 && !this.again) this.timer = setTimeout(() => this.refresh(), 1000);
       else if (response.status === 429) this.pausePreviews(answer?.error?.retryAfter ?? 60);
       else this.refused(response.status, answer, { quiet: true });
@@ -291,10 +298,10 @@ class Tool {
     this.saveBudget(response);
   }
 
-  // Debounces longer when less of the rate limit remains.
+  // Debounces longer when less of the rate limit remains. Without a limit, 0 / 0 is NaN and no comparison is true.
   saveBudget({ headers }) {
     const left = Number(headers.get("RateLimit-Remaining")) / Number(headers.get("RateLimit-Limit"));
-    this.pause = left > 0.5 ? PAUSE_MS : left > 0.2 ? 3 * PAUSE_MS : 10 * PAUSE_MS;
+    this.pause = left <= 0.2 ? 10 * PAUSE_MS : left <= 0.5 ? 3 * PAUSE_MS : PAUSE_MS;
   }
 
   async show(url) {
@@ -414,6 +421,7 @@ class Tool {
     return (fileStem(this.title()) || this.form.dataset.tool) + (scale > 1 ? `@${scale}x` : "");
   }
 
+  // Runs an action that copies something, and shows the outcome on its button: the text that the action returns, if any.
   async copying(button, action) {
     const label = (button.dataset.label ??= button.textContent);
     let text = "Copied";
@@ -430,19 +438,28 @@ class Tool {
   async copyImage() {
     const format = this.all.find((field) => field.spec.name === "format");
     const changes = format?.spec.choices?.includes("png") ? { format: "png" } : {};
-    const image = this.make(changes).then(async (response) => {
+    const made = this.make(changes);
+    const image = made.then(async (response) => {
       if (!response) throw new Error("refused");
       return asPng(await response.blob());
     });
-    // Pass a promise: awaiting the image first would lose the permission that the click gave.
-    await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
+    try {
+      // Pass a promise: awaiting the image first would lose the permission that the click gave.
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
+    } catch (error) {
+      if (await made) throw error;
+      return NOT_COPIED;
+    }
+    return undefined;
   }
 
   // Copies the HTML that comes with the image. Before the first change, this takes a preview request.
   async copyMarkup() {
-    if (!this.markup) await this.refresh();
-    if (!this.markup) throw new Error("refused");
+    if (!this.check()) return NOT_COPIED;
+    await this.refresh();
+    if (!this.markup || this.body() !== this.drawn) return NOT_COPIED;
     await copy(this.markup);
+    return undefined;
   }
 
   async copyDesign() {
