@@ -34,7 +34,16 @@ def test_wide_characters_take_more_room_than_narrow_ones() -> None:
     assert text_width("iiii") < text_width("nnnn") < text_width("mmmm") <= text_width("日本語字")
 
 
-@pytest.mark.parametrize(("color", "ink"), [("#fff", "#000000"), ("#1d1a17", "#ffffff"), ("#00000020", "#000000")])
+@pytest.mark.parametrize(
+    ("color", "ink"),
+    [
+        ("#fff", "#000000"),
+        ("#1d1a17", "#ffffff"),
+        ("#00000020", "#000000"),
+        ("#00c000", "#000000"),
+        ("#757575", "#ffffff"),
+    ],
+)
 def test_the_text_stands_out(color: str, ink: str) -> None:
     texts = draw("a", "b", color).iterfind(".//svg:text", NAMESPACE)
     assert [text.get("fill") for text in texts] == ["#ffffff", ink]

@@ -70,11 +70,19 @@ def _text(text: str, x: int, background: str) -> str:
 
 
 def _ink(background: str) -> str:
-    """Return black or white as the text colour on a background over a white page, by its approximate luminance."""
+    """Return black or white as the text colour on a background over a white page: the one with the higher contrast."""
     channels = [int(background[index : index + 2], 16) for index in (1, 3, 5)]
     opacity = int(background[7:] or "ff", 16) / 255
-    red, green, blue = (255 + (channel - 255) * opacity for channel in channels)
-    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 140 else "#ffffff"
+    red, green, blue = (_linear(1 + (channel / 255 - 1) * opacity) for channel in channels)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    # The contrast ratios of WCAG 2.2. They are the same at a luminance of 0.18.
+    with_black, with_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return "#000000" if with_black > with_white else "#ffffff"
+
+
+def _linear(channel: float) -> float:
+    """Return an sRGB channel without its gamma."""
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
 
 def _fill(color: str) -> str:
