@@ -68,6 +68,13 @@ def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None
         assert not edge.any()
 
 
+@pytest.mark.parametrize("images", [{}, {"imageUrl": GREEN}], ids=["without an image", "with an image"])
+def test_texts_of_a_story_keep_clear_of_the_buttons_of_apps(images: dict[str, str]) -> None:
+    found = ink(drawn(template="story", props={**LONG, **images, "avatarUrl": GREEN, "theme": "minimal"}))
+    assert found.any()
+    assert not found[-340:].any()
+
+
 @pytest.mark.parametrize("texts", [CHINESE, KOREAN, JAPANESE], ids=["Chinese", "Korean", "Japanese"])
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: dict[str, str]) -> None:
