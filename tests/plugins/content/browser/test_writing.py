@@ -6,10 +6,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
+from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from pressroom.testing import RunningHost
 from pressroom_content.articles import trash
@@ -276,6 +278,23 @@ async def test_images_are_dropped_on_the_text(page: Page) -> None:
     await expect(page.get_by_text("a boat.png: ")).to_contain_text("JPEG, PNG")
     shown = page.frame_locator("iframe[title=Preview]").get_by_role("img", name="old boat 1")
     await expect(shown).to_have_js_property("naturalWidth", 8)
+
+
+async def test_an_image_is_inserted_where_it_is_dropped(page: Page, tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "boat.png")
+    await page.goto(f"{ARTICLES}/new/edit")
+    text = page.get_by_label("Text (Markdown)")
+    await text.fill("After it.")
+    await text.select_text()
+    box = await text.bounding_box()
+    assert box
+    data = {"items": [], "files": [str(tmp_path / "boat.png")], "dragOperationsMask": 1}
+    at_the_beginning = {"x": box["x"] + 4, "y": box["y"] + 20, "data": data}
+    session = await page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        await session.send("Input.dispatchDragEvent", {"type": kind, **at_the_beginning})
+    await expect(text).to_have_value(re.compile(r"^!\[boat\]\(http://\S+/media/m_\w+/boat\S*\)After it\.$"))
+    await text.fill("")  # nothing is left behind as a draft
 
 
 async def test_an_article_is_written_without_javascript(plain: Page, work: Work) -> None:

@@ -129,7 +129,8 @@ class Writing {
     if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
   }
 
-  // Uploads images that are dropped on the text or pasted into it to the media library, and inserts them at the caret.
+  // Uploads images that are dropped on the text or pasted into it to the media library, and inserts them there. Browsers
+  // that don't know which character is at a point insert dropped images at the caret.
   takeImages() {
     $("[data-image-help]", this.form).hidden = false;
     this.body.addEventListener("dragover", (event) => {
@@ -140,6 +141,8 @@ class Writing {
       // Word processors put an image of the copied text on the clipboard as well: paste the text instead.
       if (!images.length || data.types.includes("text/plain")) return;
       event.preventDefault();
+      const dropped = event.type === "drop" && document.caretPositionFromPoint?.(event.clientX, event.clientY);
+      if (dropped?.offsetNode === this.body) this.body.setSelectionRange(dropped.offset, dropped.offset);
       for (const image of images) await this.insertImage(image);
     };
     this.body.addEventListener("drop", (event) => take(event, event.dataTransfer));
