@@ -14,6 +14,7 @@ PUBLIC = {
     "font_sources": ["fonts_revision"],
     "gradient": ["ConicGradient", "Gradient", "LinearGradient", "Paint", "RadialGradient", "Stop", "parse_paint"],
     "icons": ["icon_sheet"],
+    "image_types": ["type_of_image"],
     "jpeg": ["encode_jpeg"],
     "painting": ["paint_image"],
     "png": ["encode_png"],

@@ -12,7 +12,6 @@ import httpx
 import pytest
 from PIL import Image
 from pressroom.errors import InvalidInput
-from pressroom.interfaces.tools_api.pages.uploads import type_of_image
 from pressroom.sdk import UploadedFile, parse_multipart
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -246,24 +245,3 @@ def test_names_and_texts_are_as_browsers_write_them() -> None:
     form = parse_multipart('multipart/form-data; charset=utf-8; boundary="b"', body + b"--b--\r\n", 3)
     assert form.texts == {'a"b\r\né': ["Grüße"]}
     assert form.files == {"file": [UploadedFile(b"hello", 'x"y')]}
-
-
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (b"\xef\xbb\xbf\n<svg>", "image/svg+xml"),
-        (b"<!--x--><svg/>", "image/svg+xml"),
-        (b"<!doctype html><p>", ""),
-        (b"<html><svg></html>", ""),
-        (b"RIFF\0\0\0\0WAVE", ""),
-        (b"\0\0\0\x20ftypavif", "image/avif"),
-        (b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf", "image/avif"),
-        (b"\0\0\0\x1cftypmif1\0\0\0\0mif1heicmiaf", ""),
-        (b"\0\0\0\x14ftypmif1\0\0\0\0mif1\0\0\0\x08avif", ""),
-        (b"\0\0\0\x1cftypheic\0\0\0\0mif1heicmiaf", ""),
-        (b"GIF89a", "image/gif"),
-        (b"", ""),
-    ],
-)
-def test_images_are_known_by_their_first_bytes(content: bytes, kind: str) -> None:
-    assert type_of_image(content) == kind

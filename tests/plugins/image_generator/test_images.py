@@ -11,7 +11,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom.sdk import InvalidInput
 from pressroom_image_generator import preparing
-from pressroom_image_generator.preparing import ImageFetcher, is_image
+from pressroom_image_generator.preparing import ImageFetcher
 from support.origins import Authority, Origin, StubNames, Visit, origin
 
 NAME = "images.example.org"
@@ -130,39 +130,3 @@ async def test_an_address_inside_is_never_connected_to() -> None:
         found = await ImageFetcher().fetch(fetcher, ["https://127.0.0.1/a.png", "https://[::1]/"], "html")
     assert list(found.contents.values()) == [None, None]
     assert all("not on the public internet" in warning for warning in found.warnings)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        PNG,
-        b"\xff\xd8\xff\xe0",
-        b"GIF89a",
-        b"RIFF\0\0\0\0WEBPVP8 ",
-        b"\0\0\0\x20ftypavif",
-        b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf",
-        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
-        b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<!-- a --><!DOCTYPE svg>\n<svg>",
-    ],
-)
-def test_images_are_known_by_their_first_bytes(content: bytes) -> None:
-    assert is_image(content)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"<html><svg>",
-        b"%PDF-1.7",
-        b"RIFF\0\0\0\0WAVE",
-        b"\0\0\0\x20ftypmp42",
-        b"\0\0\0\x1cftypmif1\0\0\0\0mif1heicmiaf",
-        b"\0\0\0\x14ftypmif1\0\0\0\0mif1\0\0\0\x08avif",
-        b'<!DOCTYPE svg [<!ENTITY a "b">]><svg>',
-        b"<!---->" * 300 + b"<html>",
-        b" " * 5000 + b"<svg>",
-    ],
-)
-def test_other_contents_are_not(content: bytes) -> None:
-    assert not is_image(content)

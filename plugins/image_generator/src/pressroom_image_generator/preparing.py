@@ -6,7 +6,6 @@ Offers the templates, looks up the requested one, and fetches the images that th
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import time
 from collections import OrderedDict
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
+from pressroom.graphics.image_types import type_of_image
 from pressroom.sdk import Call, Fetcher, FetchFailed, FetchRefused, InvalidInput, PluginContext
 from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -33,13 +33,6 @@ ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/
 _KEPT_SECONDS: Final = 120.0
 _KEPT_BYTES: Final = 32 * 2**20
 _MAX_SHOWN_LENGTH: Final = 120
-_MAX_BRANDS_BYTES: Final = 256
-_SVG: Final = re.compile(
-    rb"(?>(?>\s+|<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*)<svg[\s>/]", re.DOTALL | re.IGNORECASE
-)
-"""The beginning of an SVG. Atomic groups prevent catastrophic backtracking on hostile content."""
-
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _numbers: Final = count(1)
 IMAGE_PROPS = ("logoUrl", "imageUrl", "avatarUrl")
@@ -106,7 +99,7 @@ class ImageFetcher:
             return error.message
         if fetched.status != 200:
             return f"its server answered with status {fetched.status}"
-        if not is_image(fetched.content):
+        if not type_of_image(fetched.content):
             return "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image"
         self._keep(address, fetched.content)
         return fetched.content
@@ -129,26 +122,6 @@ class ImageFetcher:
     def _forget(self, address: str) -> None:
         _, content = self._kept.pop(address, (0.0, b""))
         self._bytes -= len(content)
-
-
-def is_image(content: bytes) -> bool:
-    """Return whether content is a supported image, based on its first bytes rather than the declared type."""
-    head = content[:2048]
-    return (
-        head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))
-        or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
-        or _is_avif(head)
-        or _SVG.match(head.removeprefix(_BYTE_ORDER_MARK)) is not None
-    )
-
-
-def _is_avif(head: bytes) -> bool:
-    """Return whether the file type box (ISO/IEC 14496-12) names AVIF, as its major brand or a compatible one."""
-    if head[4:8] != b"ftyp":
-        return False
-    end = min(int.from_bytes(head[:4], "big"), _MAX_BRANDS_BYTES)
-    brands = (head[at : at + 4] for at in (8, *range(16, end, 4)))
-    return any(brand in (b"avif", b"avis") for brand in brands)
 
 
 def _shown(address: str) -> str:

@@ -5,12 +5,12 @@ With JavaScript, the browser does this. The format names and limits are the same
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pressroom.errors import InvalidInput
+from pressroom.graphics.image_types import type_of_image
 from pressroom.interfaces.tools_api.pages.forms import Form, Param, form_params
 from pressroom.sdk import UploadedFile
 
@@ -19,7 +19,6 @@ REMOVE: Final = "_remove"
 
 _DEFAULT_LENGTH: Final = 200_000
 _HEAD_ROOM: Final = 64
-_MAX_BRANDS_BYTES: Final = 256
 _NAMES: Final = {
     "image/avif": "AVIF",
     "image/gif": "GIF",
@@ -28,31 +27,6 @@ _NAMES: Final = {
     "image/svg+xml": "SVG",
     "image/webp": "WebP",
 }
-_SVG: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<(?:\?xml\s|!--|!DOCTYPE\s|svg[\s>])", re.IGNORECASE)
-
-
-def type_of_image(content: bytes) -> str:
-    """Return the media type of an image from its first bytes, ignoring the declared type; empty for other content."""
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    if _is_avif(content):
-        return "image/avif"
-    return "image/svg+xml" if _SVG.match(content) and b"<svg" in content else ""
-
-
-def _is_avif(content: bytes) -> bool:
-    """Return whether the file type box (ISO/IEC 14496-12) names AVIF, as its major brand or a compatible one."""
-    if content[4:8] != b"ftyp":
-        return False
-    end = min(int.from_bytes(content[:4], "big"), _MAX_BRANDS_BYTES)
-    brands = (content[at : at + 4] for at in (8, *range(16, end, 4)))
-    return any(brand in (b"avif", b"avis") for brand in brands)
 
 
 def max_file_bytes(param: Param) -> int:
