@@ -340,9 +340,8 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
     await expect(page.get_by_text("The article is saved.")).to_be_visible()
     publish = page.url
     await page.goto(publish.partition("/publications")[0] + "/edit")
-    await expect(page.get_by_label("Title", exact=True)).to_have_value(
-        "Apple jam"
-    )  # the typed text is not a draft once it is saved
+    # The typed text is not a draft once it is saved.
+    await expect(page.get_by_label("Title", exact=True)).to_have_value("Apple jam")
     await expect(page.get_by_text("Your unsaved text")).to_be_hidden()
     await page.goto(publish)
     await page.get_by_role("button", name="Publish now").click()
