@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -71,6 +73,32 @@ async def test_a_file_that_is_missing_is_not_an_outage_of_the_database(database:
         await fail()
     assert await count(database) == 0
     assert failures == []
+
+
+OTHER_PROCESS = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as connection:
+    connection.execute("INSERT INTO setup_links SELECT randomblob(32), created_at, expires_at, NULL FROM setup_links")
+connection.close()
+"""
+
+
+async def test_a_process_that_opens_a_database_twice_shares_it_with_other_processes(tmp_path: Path) -> None:
+    """Without its locks, the other process would remove the write-ahead log that this one continues to use."""
+    settings = settings_for_test({}, tmp_path)
+    async with migrated(settings) as first:
+        async with first.writing() as session:
+            session.add(link(1))
+        second = SqlDatabase(settings)
+        await second.open()
+        try:
+            for expected in (2, 4, 8):
+                await asyncio.to_thread(
+                    subprocess.run, [sys.executable, "-c", OTHER_PROCESS, str(first.url.database)], check=True
+                )
+                assert [await count(first), await count(second)] == [expected, expected]
+        finally:
+            await second.close()
 
 
 async def test_fifty_writers_at_once(database: SqlDatabase) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -315,7 +316,12 @@ def _make_private_file(path: Path) -> None:
     """Create the file so that only its owner can read it, since it holds hashes of secrets; SQLite's others follow."""
     try:
         make_private_folder(path.parent)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        # An existing file is not opened: closing it would release the locks of all other connections of this process
+        # to it, and other processes would then corrupt it (https://sqlite.org/howtocorrupt.html, section 2.2).
+        with suppress(FileExistsError):
+            os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise BackendError(
             f"the database {path} cannot be used: {error.strerror}", hint="check [storage] path and its permissions"
