@@ -20,7 +20,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content import diagnosis
 from pressroom_content.contract.languages import built_in_codes
 from pressroom_content.language import SUPPORTED, language_pack, stem, supported
-from pressroom_content.language.contributed import ContributedLanguage, use
+from pressroom_content.language.contributed import ContributedLanguage, in_use, use
 from pressroom_content.language.grammar import snowball
 from pressroom_content.language.rules import LanguageRules, read_rules
 from support.content_client import Client, client_of
@@ -245,13 +245,14 @@ def test_after_a_stemmer_failed_no_word_has_a_stem_from_before() -> None:
             raise ZeroDivisionError
         return word.removesuffix("j").removesuffix("o")
 
+    before = in_use()
     use([ContributedLanguage("acme", "eo", RULES, stemmer)])
     try:
         assert stem("panoj", "eo") == "pan"
         assert stem("famaj", "eo") == "famaj"
         assert (stem("panoj", "eo"), stem("pano", "eo")) == ("panoj", "pano")
     finally:
-        use(())
+        use(before)
 
 
 @pytest.mark.parametrize("code", built_in_codes())
