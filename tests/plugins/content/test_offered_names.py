@@ -95,7 +95,8 @@ def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, 
 def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis, "_SECONDS", 3.0)
+    # Long enough to start another worker process on a busy machine.
+    monkeypatch.setattr(analysis, "_SECONDS", 10.0)
     with (
         installed(tmp_path, "abacus"),
         RunningHost(settings_for_test(config("abacus"), tmp_path / "data")) as running,
