@@ -52,7 +52,8 @@ def backup(invocation: Invocation, destination: Path, no_files: bool, force: boo
 def restore(invocation: Invocation, source: Path, check: bool, force: bool) -> None:
     """Restore a backup to the database and the data folder of the configuration.
 
-    Stop every server first. The backup is checked before anything is changed, and a restore that fails changes nothing.
+    Stop every server first. The backup is checked before anything is changed. If the restore fails, the error says what
+    was changed, if anything.
     """
     from pressroom.backup import restore_backup  # noqa: PLC0415 - SQLAlchemy, which takes time
 
