@@ -99,7 +99,7 @@ async def test_the_time_of_the_whole_connection_is_bounded() -> None:
 
     async with serving(say_nothing) as port, fetcher_to(port, concurrency=1) as fetcher:
         with pytest.raises(FetchUnknown, match="did not answer within"):
-            async with fetcher.connect(NAME, port, seconds=0.05) as (reader, writer):
+            async with fetcher.connect(NAME, port, seconds=1) as (reader, writer):
                 await reader.read(1)
         assert writer.transport.is_closing()
         async with fetcher.connect(NAME, port, seconds=30):  # its place is free again

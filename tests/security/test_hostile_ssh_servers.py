@@ -268,7 +268,7 @@ async def test_what_a_command_sends_ends_with_an_error(
 ) -> None:
     monkeypatch.setattr(ssh_wire, "_MAX_DELIVERIES", 1_000)
     if process in (no_answer, no_answer_to_a_request):
-        monkeypatch.setattr(ssh, "_SECONDS", 0.5)
+        monkeypatch.setattr(ssh, "_SECONDS", 2.0)
     async with git_server(process) as port:
         error = await error_of(port, fetcher)
     assert (type(error), told in error.message) == (kind, True), error.message

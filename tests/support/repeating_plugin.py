@@ -81,7 +81,7 @@ async def sure_note(params: NoteParams, call: Call) -> ToolResult:
     return await _note(params)
 
 
-@mcp_tool(name="late_note", title="Note too late", result=Noted, timeout=0.05)
+@mcp_tool(name="late_note", title="Note too late", result=Noted, timeout=1)
 async def late_note(params: NoteParams, call: Call) -> ToolResult:
     """Notes something, and does not end."""
     return await _note(params)

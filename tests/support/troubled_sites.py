@@ -44,6 +44,11 @@ class Trouble:
     write: type[SiteError]
     reply: Reply | None
 
+    @property
+    def seconds(self) -> float:
+        """Timeout for a request in seconds: short only if no response comes, so that a busy machine has the time."""
+        return 1.5 if self.reply and self.reply.silent else 60.0
+
 
 TROUBLES: Final = (
     Trouble("down", SiteUnavailable, SiteUnavailable, None),

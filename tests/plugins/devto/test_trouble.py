@@ -22,7 +22,7 @@ def site_at(url: str, fetcher: GuardedFetcher) -> Site:
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "_SECONDS", 0.3)
+    monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
     with troubled(trouble.reply) as url:
         with pytest.raises(trouble.read) as read:
             await site_at(url, fetcher).read("1")

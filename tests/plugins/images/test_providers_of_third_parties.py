@@ -63,7 +63,7 @@ def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     install_plugin(folder / "site", "providers", PLUGIN)
     plugins: dict[str, Any] = {"content": {}, "images": {"config": {"providers": []}}, "providers": {}}
     with pytest.MonkeyPatch.context() as patch, on_path(folder / "site"):
-        patch.setattr(searching, "PROVIDER_SECONDS", 0.2)
+        patch.setattr(searching, "PROVIDER_SECONDS", 1.0)
         patch.setattr(searching, "_PAUSE", 0.0)
         with RunningHost(settings_for_test({"builtin_plugins": False, "plugins": plugins}, folder / "data")) as host:
             yield client_of(host, "ada@example.org")

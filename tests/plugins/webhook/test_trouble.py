@@ -19,7 +19,7 @@ from .test_site import POST
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "_SECONDS", 0.3)
+    monkeypatch.setattr(delivery, "_SECONDS", trouble.seconds)
     with troubled(trouble.reply) as url:
         credential = {"endpoint": f"{url}/hook/of-its-own", "secret": SECRET}
         site = WebhookSite(SiteAddress("w_1", "u_1", "Test", url), credential, fetcher)

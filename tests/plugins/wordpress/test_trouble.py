@@ -34,8 +34,8 @@ def up_to_the_posts(method: str, path: str) -> Reply | None:
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "_SECONDS", 0.3)
-    monkeypatch.setattr(client, "_SECONDS", 0.3)
+    monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
+    monkeypatch.setattr(client, "_SECONDS", trouble.seconds)
     with troubled(trouble.reply) as url, pytest.raises(SiteError) as unseen:
         await site_at(url, fetcher).check()
     assert "127.0.0.1" in unseen.value.message

@@ -188,7 +188,7 @@ class GuardedFetcher:
                         sent = sent.for_strangers()
                     target = following
         except TimeoutError:
-            message = f"{target.host} did not answer within {seconds:g} seconds"
+            message = f"{target.host} did not answer within {seconds:g} s"
             raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
 
     async def exchange(
@@ -216,7 +216,7 @@ class GuardedFetcher:
                 async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
                     return await examined(target, response, max_bytes, began)
         except TimeoutError:
-            raise FetchFailed(f"{target.host} did not answer within {seconds:g} seconds") from None
+            raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
 
     async def _exchange(self, target: Target, sent: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
         """Make one request and return its response."""
@@ -289,7 +289,7 @@ class GuardedFetcher:
         except TimeoutError:
             if not deadline.expired():
                 raise
-            message = f"{name} did not answer within {seconds:g} seconds"
+            message = f"{name} did not answer within {seconds:g} s"
             raise (FetchUnknown(message) if connected else FetchFailed(message)) from None
 
     async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:

@@ -70,7 +70,7 @@ class ProviderClient:
             async with asyncio.timeout(self._seconds):
                 status, body = await self._exchange(method, url, form, headers)
         except TimeoutError:
-            raise ProviderError(f"no answer within {self._seconds:g} seconds") from None
+            raise ProviderError(f"no answer within {self._seconds:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ProviderError(f"cannot be reached ({type(error).__name__})") from None
         if status != 200 and status not in error_statuses:
