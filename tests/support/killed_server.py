@@ -35,6 +35,8 @@ NEVER_SETTLED: Final = 600.0
 _SECONDS: Final = 120.0
 _WRITES: Final = ("POST ", "PUT ", "DELETE ")
 
+_BUSY: Final = "is being processed right now; repeat this in a few seconds"
+
 _CONFIG: Final = """
 builtin_plugins = false
 [plugins.content.config]
@@ -109,8 +111,11 @@ class Stage:
         self._client.close()
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that must succeed, and return its structured content."""
+        """Call a tool that must succeed, and return its structured content. Calls again while it says to."""
+        until = time.monotonic() + _SECONDS
         result = self._ask(tool, arguments)
+        while result["content"][0]["text"].endswith(_BUSY) and time.monotonic() < until:
+            result = self._ask(tool, arguments)
         assert not result.get("isError"), result
         content: dict[str, Any] = result["structuredContent"]
         return content
