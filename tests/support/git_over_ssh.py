@@ -1,40 +1,51 @@
-"""The forced command of `support.ssh_git_server`: runs git's own commands, after consulting the test."""
+"""The forced command of `support.ssh_git_server`: runs git's own commands, after consulting the test.
+
+Each connection starts this program. It imports only what every command needs: the usual modules for sockets, paths and
+quoting take several times as long as the rest.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import socket
-import subprocess
 import sys
-from pathlib import Path
-from typing import IO
+from _socket import socket
+from io import BufferedReader
 
 
 def main(port: str, root: str, access: str) -> int:
     """Run the requested git command and return its exit status."""
-    service, path = shlex.split(os.environ["SSH_ORIGINAL_COMMAND"])
-    folder = Path(root) / path.lstrip("/")
-    with socket.create_connection(("127.0.0.1", int(port))) as test, test.makefile("rwb") as stream:
-        stream.write(json.dumps({"service": service, "protocol": os.environ.get("GIT_PROTOCOL", "")}).encode() + b"\n")
-        stream.flush()
-        lose = json.loads(stream.readline())["lose"]
-    if not folder.exists():
+    service, _, quoted = os.environ["SSH_ORIGINAL_COMMAND"].partition(" ")
+    folder = f"{root}/{unquoted(quoted).lstrip('/')}"
+    lose = asked(int(port), service, os.environ.get("GIT_PROTOCOL", ""))
+    if not os.path.exists(folder):  # noqa: PTH110 - see above
         return refuse("ERROR: Repository not found.")
     if access == "read" and service == "git-receive-pack":
         return refuse("ERROR: The key you are authenticating with has been marked as read only.")
-    quoted = str(folder).replace("'", "'\\''")  # git shell requires single quotes
-    command = ["git", "shell", "-c", f"{service} '{quoted}'"]
     if not lose:
-        os.execvp(command[0], command)
-    with subprocess.Popen(["git", service.removeprefix("git-"), str(folder)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        pass_advertisement(process.stdout, sys.stdout.buffer)
-        if lose == "before":
-            process.kill()
-        process.stdout.read()
-    return 1
+        escaped = folder.replace("'", "'\\''")  # git shell requires single quotes
+        os.execvp("git", ["git", "shell", "-c", f"{service} '{escaped}'"])
+    return lose_answer(service.removeprefix("git-"), folder, lose)
+
+
+def unquoted(text: str) -> str:
+    """Return the path in an argument that is quoted as git quotes it."""
+    assert len(text) > 1
+    assert text[0] == text[-1] == "'"
+    return text[1:-1].replace("'\\''", "'").replace("'\\!'", "!")
+
+
+def asked(port: int, service: str, protocol: str) -> str:
+    """Notify the test of a command, and return whether to lose the answer: `before` it takes effect, or `after`."""
+    connection = socket()
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(f"{service} {protocol}\n".encode())
+    answer = b""
+    while not answer.endswith(b"\n"):
+        part = connection.recv(64)
+        assert part, "the test has ended"
+        answer += part
+    connection.close()
+    return answer.decode().strip()
 
 
 def refuse(message: str) -> int:
@@ -43,14 +54,26 @@ def refuse(message: str) -> int:
     return 1
 
 
-def pass_advertisement(source: IO[bytes], target: IO[bytes]) -> None:
+def lose_answer(service: str, folder: str, lose: str) -> int:
+    """Run a command without returning its answer, or kill it `before` it takes effect; then fail."""
+    import subprocess  # noqa: PLC0415 - see above
+
+    with subprocess.Popen(["git", service, folder], stdout=subprocess.PIPE) as process:
+        assert isinstance(process.stdout, BufferedReader)
+        pass_advertisement(process.stdout)
+        if lose == "before":
+            process.kill()
+        process.stdout.read()
+    return 1
+
+
+def pass_advertisement(source: BufferedReader) -> None:
     """Forward packet lines, up to and including a flush packet."""
-    while True:
+    head = b""
+    while head != b"0000":
         head = source.read(4)
-        target.write(head + source.read(max(int(head, 16) - 4, 0)))
-        if head == b"0000":
-            break
-    target.flush()
+        sys.stdout.buffer.write(head + source.read(max(int(head, 16) - 4, 0)))
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import socket
 import socketserver
@@ -95,16 +94,16 @@ class _Heard(socketserver.StreamRequestHandler):
     server: _Asking
 
     def handle(self) -> None:
-        git, asked = self.server.git, json.loads(self.rfile.readline())
-        git.requests.append(asked["service"])
-        git.protocols.append(asked["protocol"])
+        git, (service, _, protocol) = self.server.git, self.rfile.readline().decode().strip("\n").partition(" ")
+        git.requests.append(service)
+        git.protocols.append(protocol)
         lose = ""
-        if asked["service"] == "git-receive-pack":
+        if service == "git-receive-pack":
             run, git.before_push = git.before_push, None
             lose, git.lose = git.lose, ""
             if run is not None:
                 run()
-        self.wfile.write(json.dumps({"lose": lose}).encode() + b"\n")
+        self.wfile.write(f"{lose}\n".encode())
 
 
 @contextmanager
