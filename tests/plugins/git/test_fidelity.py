@@ -28,54 +28,73 @@ from support.standin_plugin import distribution
 from support.static_sites import SOURCES, built, page_of
 
 from .conftest import Repo
+from .test_bodies import GENERATORS, POSTS, own_post, shows_own_post
 
 pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Astro
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A publication whose page was built and checked, and the page."""
+    """A publication, and its page."""
 
-    plugin: PluginContext
     done: Publication
     html: str
 
 
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A site that its generator has built: two articles that were published to it, and a post of its owner."""
+
+    plugin: PluginContext
+    everything: Shown
+    long: Shown
+    own: str
+
+
+async def looked_at(plugin: PluginContext, done: Publication, public: Path) -> Shown:
+    """Return a publication after its page was checked, and the page."""
+    await look(plugin, done)
+    return Shown(await Publications(plugin).get(ADA, done.id), page_of(public, done.url).decode())
+
+
 @asynccontextmanager
-async def published(repo: Repo, folder: Path, generator: Generator, **article: str) -> AsyncIterator[Shown]:
-    """Publish an article to a repository, and yield what readers see once the generator has built the site."""
-    page = b""
-    for path, source in SOURCES[generator].items():
+async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIterator[Built]:
+    """Publish to a repository, and yield what readers see. All posts are in one build, since each takes seconds."""
+    public, is_built = folder / "public", False
+    own_path, own_url = POSTS[generator]
+    for path, source in {**SOURCES[generator], own_path: own_post(generator)}.items():
         repo.edit(path, source)
     config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
 
     async def reply(visit: Visit) -> None:
+        page = page_of(public, visit.target) if is_built else b""
         await visit.answer(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
 
     async with origin(reply) as pages:
         url, credential = f"http://127.0.0.1:{pages.port}", {"repository": "blog", "generator": generator}
         with on_path(distribution(folder / "site")):
             async with world(settings_for_test(config, folder / "data")) as plugin:
-                done = await publish_everything(plugin, "git", url, credential, **article)
-                assert any("is being built" in one for one in done.warnings)
-                output = await asyncio.to_thread(built, generator, repo.folder, folder / "public", url)
-                page = page_of(output, done.url)
-                await look(plugin, done)
-                yield Shown(plugin, await Publications(plugin).get(ADA, done.id), page.decode())
+                made = [
+                    await publish_everything(plugin, "git", url, credential),
+                    await publish_everything(plugin, "git", url, credential, title=TITLE, body=long_body()),
+                ]
+                assert all(any("is being built" in one for one in done.warnings) for done in made)
+                await asyncio.to_thread(built, generator, repo.folder, public, url)
+                is_built = True
+                everything, long = [await looked_at(plugin, done, public) for done in made]
+                yield Built(plugin, everything, long, page_of(public, own_url).decode())
 
 
-@pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
-async def test_what_readers_get(repo: Repo, tmp_path: Path, generator: Generator) -> None:
-    async with published(repo, tmp_path, generator) as shown:
-        notes = await notes_of(shown.plugin, shown.done, shown.html)
+@pytest.mark.parametrize("generator", GENERATORS)
+async def test_readers_get_every_construct_and_a_long_article_and_what_the_codec_writes(
+    repo: Repo, tmp_path: Path, generator: Generator
+) -> None:
+    async with built_site(repo, tmp_path, generator) as site:
+        notes = await notes_of(site.plugin, site.everything.done, site.everything.html)
     compare(notes, connector(GitConfig()), "git/src/pressroom_git/connector.py", generator)
-
-
-@pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
-async def test_a_long_article_arrives_whole(repo: Repo, tmp_path: Path, generator: Generator) -> None:
-    async with published(repo, tmp_path, generator, title=TITLE, body=long_body()) as shown:
-        shows_all(shown.html, shown.done)
+    shows_all(site.long.html, site.long.done)
+    shows_own_post(site.own, generator)
 
 
 async def test_a_website_tells_what_its_own_generator_shows(repo: Repo, tmp_path: Path) -> None:
