@@ -33,7 +33,7 @@ from .conftest import Repo
 
 @pytest.fixture
 async def plugin(repo: Repo, tmp_path: Path) -> AsyncIterator[PluginContext]:
-    config = configuration({})
+    config = {**configuration({}), "builtin_plugins": False}
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as context:
