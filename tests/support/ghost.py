@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +40,36 @@ class Ghost:
 @contextmanager
 def ghost(folder: Path) -> Iterator[Ghost]:
     """Run a fresh site with its data in `folder`. The test cannot run if npm cannot install Ghost."""
+    new_site = _new_site()
+    with _running(folder, new_site / "ghost.db") as (url, data):
+        yield Ghost(url, (new_site / "admin_key").read_text(), data)
+
+
+def _new_site() -> Path:
+    """Return a folder with the database and the Admin API key of a new site: making them takes as long as starting it.
+
+    The database is good for any URL, since Ghost stores a placeholder instead of its own.
+    """
+    return installed("ghost-site", f"{GHOST} {sorted(OWNER.items())}", _set_up)
+
+
+def _set_up(folder: Path) -> None:
+    first = folder / "first"
+    first.mkdir()
+    with _running(first) as (url, data):
+        (folder / "admin_key").write_text(_admin_key(url))
+    database = data / "data" / "ghost.db"
+    with closing(sqlite3.connect(database)) as old, closing(sqlite3.connect(folder / "ghost.db")) as new:
+        old.backup(new)
+    shutil.rmtree(first)
+
+
+@contextmanager
+def _running(folder: Path, database: Path | None = None) -> Iterator[tuple[str, Path]]:
+    """Run a site with its data in `folder`; yield its URL, and the folder of its content.
+
+    It starts with a copy of `database`, or with an empty one.
+    """
     package, environment = _installed()
     port = free_port()
     url = f"http://127.0.0.1:{port}"
@@ -46,6 +77,8 @@ def ghost(folder: Path) -> Iterator[Ghost]:
     shutil.copytree(package / "content", data, symlinks=True)
     for name in ("data", "images", "logs", "files", "media", "settings", "themes", "public", "adapters"):
         (data / name).mkdir(parents=True, exist_ok=True)
+    if database is not None:
+        shutil.copyfile(database, data / "data" / "ghost.db")
     command = [str(_node(environment)), str(package / "index.js")]
     temporary = folder / "tmp"
     temporary.mkdir()
@@ -55,7 +88,7 @@ def ghost(folder: Path) -> Iterator[Ghost]:
         process = subprocess.Popen(command, cwd=package, env=started, stdout=log, stderr=log, start_new_session=True)
     try:
         _wait(url, process, folder / "ghost.log")
-        yield Ghost(url, _admin_key(url), data)
+        yield url, data
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
