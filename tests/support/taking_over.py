@@ -66,7 +66,7 @@ def taking_over(
 ) -> Iterator[TakeOver]:
     """Yield a client on a server with a connected website."""
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
-    with RunningHost(settings_for_test(config, folder / "data")) as host:
+    with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
         client = client_of(host, "ada@example.com")
         made = host.run(
             Websites(content_of(host)).add(
