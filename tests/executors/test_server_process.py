@@ -1,10 +1,11 @@
-"""Server processes: what workers inherit, and how they end with the server."""
+"""Server processes: which ones start, what workers inherit, and how they end with the server."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
+import multiprocessing
 import os
 import signal
 import sys
@@ -13,7 +14,10 @@ from pathlib import Path
 
 import pytest
 import support.executor_server
+from pressroom.testing import RunningHost
+from pressroom.testing.running import settings_for_test
 from support.executor_tools import ended, until
+from support.tool_hosts import tool_host
 
 SCRIPT = Path(support.executor_server.__file__)
 HIGHEST_NICENESS = 19
@@ -152,3 +156,16 @@ async def test_a_tool_does_not_wait_for_what_plugins_load(tmp_path: Path) -> Non
         loading.unlink()
         assert await line(process) == "the plugin has its module by fork"
         assert await process.wait() == 0
+
+
+def test_a_host_starts_no_processes_for_tools_that_it_lacks(tmp_path: Path) -> None:
+    before = {process.pid for process in multiprocessing.active_children()}
+
+    def started() -> set[int | None]:
+        return {process.pid for process in multiprocessing.active_children()} - before
+
+    without_tools = settings_for_test({"builtin_plugins": False}, tmp_path / "without tools")
+    with RunningHost(without_tools), tool_host(tmp_path / "tools") as with_tools:
+        # Its process starts last, so that those of the other host would be there as well.
+        with_tools.run(until(lambda: bool(started())))
+        assert len(started()) == 1

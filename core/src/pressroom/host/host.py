@@ -193,8 +193,10 @@ class Host:
         know_media_types(files, compiled.catalog)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
-        executors = Executors(settings.executors, preload=self._tool_modules(), font_folders=fonts)
-        await executors.start()
+        tool_modules = self._tool_modules()
+        executors = Executors(settings.executors, preload=tool_modules, font_folders=fonts)
+        if tool_modules:
+            await executors.start()
         if settings.executors.start_plugin_processes and any(compiled.plugins.worker_modules.values()):
             self.workers.start()
         opened.push_async_callback(self._close_executors, executors)
@@ -226,7 +228,10 @@ class Host:
         )
 
     def _tool_modules(self) -> list[str]:
-        """Return the modules that tools' worker processes import before their first call, and no other plugin's."""
+        """Return the modules that tools' worker processes import before their first call, and no other plugin's.
+
+        Without a tool that runs in one, there are none.
+        """
         tools = [tool for tool in self.compiled.catalog.tools.values() if tool.executor == "process"]
         of_plugins = self.compiled.plugins.worker_modules
         named = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}
