@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import count
@@ -35,8 +36,11 @@ from .bing import Bing
 from .standing_in import Apis
 from .standing_in import serving as serving_apis
 
-HISTORY = 17
+HISTORY = 7
 """Number of days in the first fetch: the last two are not final."""
+
+WEEKS = 17
+"""The same on `host_with_weeks`, where a week is compared with the one before."""
 
 CREDENTIALS: Mapping[str, Mapping[str, str]] = {
     "builtin": {},
@@ -59,7 +63,7 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
         "google_authorization_url": f"{google.url}{AUTHORIZE}",
         "google_revocation_url": f"{google.url}{REVOKE}",
         "history_days": HISTORY,
-        "slice_days": 9,
+        "slice_days": 4,
         "sweep_seconds": 86_400,
         **more,
     }
@@ -111,19 +115,38 @@ def google(shared_google: Google) -> Google:
     return empty(shared_google)
 
 
+@contextmanager
+def _shared(kind: str, google: Google, folder: Path, **more: Any) -> Iterator[RunningHost]:
+    """Run a server that uses the stand-in, until the block ends."""
+    with (
+        databases.database_config(kind, folder) as storage,
+        started(config_for(google, **more), storage, folder) as running,
+    ):
+        failed = [record for record in running.host.compiled.plugins.failed if record.id == "search_performance"]
+        assert not failed, failed
+        wait_for_first_sweep(running)
+        yield running
+
+
 @pytest.fixture(scope="package", params=databases.KINDS)
 def host(
     request: pytest.FixtureRequest, shared_google: Google, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningHost]:
     """Return a shared server: one on SQLite, one on PostgreSQL."""
-    folder = tmp_path_factory.mktemp("search")
-    with (
-        databases.database_config(request.param, folder) as storage,
-        started(config_for(shared_google), storage, folder) as running,
-    ):
-        failed = [record for record in running.host.compiled.plugins.failed if record.id == "search_performance"]
-        assert not failed, failed
-        wait_for_first_sweep(running)
+    with _shared(request.param, shared_google, tmp_path_factory.mktemp("search")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package", params=databases.KINDS)
+def host_with_weeks(
+    request: pytest.FixtureRequest, shared_google: Google, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningHost]:
+    """Return a shared server that fetches more days: one on SQLite, one on PostgreSQL.
+
+    Most tests do without, because every day takes several requests.
+    """
+    folder = tmp_path_factory.mktemp("weeks")
+    with _shared(request.param, shared_google, folder, history_days=WEEKS, slice_days=9) as running:
         yield running
 
 
@@ -241,7 +264,7 @@ def full_host(apis: Apis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         "dataforseo_login": dataforseo.LOGIN,
         "dataforseo_password": dataforseo.PASSWORD,
     }
-    config = config_for(Google(), **more)
+    config = config_for(Google(), history_days=WEEKS, slice_days=9, **more)
     config["plugins"]["account"] = {}
     with started(config, {}, tmp_path_factory.mktemp("full")) as running:
         wait_for_first_sweep(running)
@@ -251,6 +274,11 @@ def full_host(apis: Apis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture
 def site(host: RunningHost, google: Google) -> Site:
     return new_site(host, google)
+
+
+@pytest.fixture
+def site_with_weeks(host_with_weeks: RunningHost, google: Google) -> Site:
+    return new_site(host_with_weeks, google)
 
 
 def day(before: int = 0) -> date:

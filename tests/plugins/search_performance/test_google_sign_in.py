@@ -41,6 +41,12 @@ def person(site: Site) -> Iterator[SigningIn]:
         yield signing_in(site, browser)
 
 
+@pytest.fixture
+def person_with_weeks(site_with_weeks: Site) -> Iterator[SigningIn]:
+    with BrowserWithoutScreen(site_with_weeks.client.host) as browser:
+        yield signing_in(site_with_weeks, browser)
+
+
 def signing_in(site: Site, browser: BrowserWithoutScreen) -> SigningIn:
     return SigningIn(site.client.host, site.google, browser, site.client.user_id, site.website.id)
 
@@ -62,7 +68,7 @@ def wait_for_figures(site: Site) -> None:
     async def is_done() -> bool:
         connection = (await connections.of(site.client.user_id, site.website.id))["google"]
         waits = connection.due_at is not None and connection.due_at > datetime.now(UTC)
-        return waits and await connections.days(connection) == HISTORY
+        return waits and await connections.days(connection) == site.plugin.config.history_days
 
     site.client.host.run(eventually(is_done, bool, seconds=30))
 
@@ -72,7 +78,10 @@ def end_token(site: Site) -> None:
     google_source.console_of(site.plugin.config).auth.forget(stored(site))
 
 
-def test_the_property_that_fits_is_connected_and_every_tool_works(site: Site, person: SigningIn) -> None:
+def test_the_property_that_fits_is_connected_and_every_tool_works(
+    site_with_weeks: Site, person_with_weeks: SigningIn
+) -> None:
+    site, person = site_with_weeks, person_with_weeks
     owned(site, "https://unrelated.example/")
     site.google.add(day(), "compost", site.page(), 10, 100, 2.0)
     left = person.leave()
@@ -113,10 +122,8 @@ def test_of_several_properties_one_is_chosen(site: Site, person: SigningIn) -> N
     root = f"{site.client.host.url}/"
     owned(site, root)
     page = person.sign_in()
-    assert [one.attributes["value"] for one in page.tree.css("input[name=property][type=radio]")] == [
-        site.property,
-        root,
-    ]
+    choices = page.tree.css("input[name=property][type=radio]")
+    assert [one.attributes["value"] for one in choices] == [site.property, root]
     assert "Disconnect" not in page.text
     refused = person.send("choose", property="https://unrelated.example/")
     assert (refused.status, "Choose one of the properties" in panel(refused)) == (400, True)

@@ -10,6 +10,11 @@ from pressroom_search_performance.analysis.opportunities import expected_ctr, po
 from .conftest import Site, day
 
 
+@pytest.fixture
+def site(site_with_weeks: Site) -> Site:
+    return site_with_weeks
+
+
 @given(st.floats(1, 200), st.floats(1, 200))
 def test_a_better_position_is_never_clicked_less(one: float, other: float) -> None:
     low, high = sorted((one, other))

@@ -20,6 +20,11 @@ TOLD = {"wordpress": TAKES_OVER, "webhook": COPIES, "builtin": ""}
 """How pages without an article are handled, by platform."""
 
 
+@pytest.fixture
+def site(site_with_weeks: Site) -> Site:
+    return site_with_weeks
+
+
 def publish(site: Site, path: str, client: ToolClient | None = None) -> str:
     """Record an article of the site's client, or of another, as published at a page; return the article's ID."""
     client = client or site.client
@@ -59,26 +64,27 @@ def opportunities(site: Site, kind: str) -> tuple[dict[str, str], str, str]:
 
 
 @pytest.mark.parametrize("platform", CREDENTIALS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_pages_are_named_by_their_articles(site: Site, kind: str, platform: str) -> None:
+def test_pages_are_named_by_their_articles(site: Site, platform: str) -> None:
     site = site.other(platform)
     article = publish(site, "ours")
     fill(site, "ours", "theirs")
-    content_ids, text, items = opportunities(site, kind)
-    assert (site.page("ours") in items, site.page("theirs") in items) == (True, True)
-    assert content_ids == {site.page("ours"): article}
-    assert f"Article {article}: {site.page('ours')}" in text
-    assert [line for line in text.splitlines() if "import_content" in line] == [one for one in [TOLD[platform]] if one]
+    for kind in KINDS:
+        content_ids, text, items = opportunities(site, kind)
+        assert (site.page("ours") in items, site.page("theirs") in items) == (True, True), kind
+        assert content_ids == {site.page("ours"): article}, kind
+        assert f"Article {article}: {site.page('ours')}" in text, kind
+        told = [line for line in text.splitlines() if "import_content" in line]
+        assert told == [one for one in [TOLD[platform]] if one], kind
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_offered_where_every_page_is_an_article(site: Site, kind: str) -> None:
+def test_nothing_is_offered_where_every_page_is_an_article(site: Site) -> None:
     site = site.other("wordpress")
     articles = {site.page(path): publish(site, path) for path in ("ours", "another")}
     fill(site, "ours", "another")
-    content_ids, text, _ = opportunities(site, kind)
-    assert content_ids == articles
-    assert "import_content" not in text
+    for kind in KINDS:
+        content_ids, text, _ = opportunities(site, kind)
+        assert content_ids == articles, kind
+        assert "import_content" not in text, kind
 
 
 def test_articles_of_another_account_are_not_named(site: Site) -> None:

@@ -22,9 +22,9 @@ class Filled:
 
 
 @pytest.fixture(scope="module")
-def filled(host: RunningHost, shared_google: Google) -> Filled:
+def filled(host_with_weeks: RunningHost, shared_google: Google) -> Filled:
     """Return a website whose figures tests must not change."""
-    site = new_site(host, empty(shared_google))
+    site = new_site(host_with_weeks, empty(shared_google))
     for back in range(10):
         site.google.add(day(back), "compost", site.page("compost"), 10, 100, 2.0)
         site.google.add(day(back), "compost bin", site.page("compost"), 4, 100, 6.0, country="gbr", device="MOBILE")
