@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 from pressroom.accounts.records import User
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
@@ -140,32 +140,36 @@ async def test_everybody_can_use_them_on_every_screen(
         assert complaints == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 async def test_labels_keep_their_size_and_lie_beside_the_chart(
-    browser: Browser, host: RunningHost, person: User, busy: Website, width: int
+    browser: Browser, host: RunningHost, person: User, busy: Website
 ) -> None:
     async with signed_in(browser, host, person) as page:
-        await page.set_viewport_size({"width": width, "height": 900})
         await page.goto(f"{host.url}{PATH}/{busy.id}?days=90")
-        frame = page.locator(".chart-frame").first
-        chart = await frame.locator("svg").bounding_box()
-        assert chart is not None
-        boxes = [await one.bounding_box() for one in await frame.locator(".chart-y span").all()]
-        texts = await frame.locator(".chart-x span").evaluate_all(
-            "spans => spans.map(span => { const range = document.createRange(); range.selectNodeContents(span);"
-            "const box = range.getBoundingClientRect(); return [box.left, box.right, box.height] })"
-        )
-        assert len(boxes) >= 3
-        for box in boxes:
-            assert box is not None
-            assert box["x"] + box["width"] <= chart["x"]
-        lines = [await one.bounding_box() for one in await frame.locator("line").all()]
-        for line, box in zip(lines, boxes, strict=True):
-            assert line is not None
-            assert box is not None
-            assert line["y"] == pytest.approx(box["y"] + box["height"] / 2, abs=1.5)
-        for (_, before, height), (after, _, _) in pairwise(texts):
-            assert before < after, "two labels lie upon each other"
-            assert height >= 11
-        assert texts[0][0] >= chart["x"] - 1
-        assert texts[-1][1] <= chart["x"] + chart["width"] + 1
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 900})
+            await check_labels(page.locator(".chart-frame").first, width)
+
+
+async def check_labels(frame: Locator, width: int) -> None:
+    """Check the labels of a chart in a window of this width."""
+    chart = await frame.locator("svg").bounding_box()
+    assert chart is not None, width
+    boxes = [await one.bounding_box() for one in await frame.locator(".chart-y span").all()]
+    texts = await frame.locator(".chart-x span").evaluate_all(
+        "spans => spans.map(span => { const range = document.createRange(); range.selectNodeContents(span);"
+        "const box = range.getBoundingClientRect(); return [box.left, box.right, box.height] })"
+    )
+    assert len(boxes) >= 3, width
+    for box in boxes:
+        assert box is not None, width
+        assert box["x"] + box["width"] <= chart["x"], width
+    lines = [await one.bounding_box() for one in await frame.locator("line").all()]
+    for line, box in zip(lines, boxes, strict=True):
+        assert line is not None, width
+        assert box is not None, width
+        assert line["y"] == pytest.approx(box["y"] + box["height"] / 2, abs=1.5), width
+    for (_, before, height), (after, _, _) in pairwise(texts):
+        assert before < after, f"two labels lie upon each other at {width}"
+        assert height >= 11, width
+    assert texts[0][0] >= chart["x"] - 1, width
+    assert texts[-1][1] <= chart["x"] + chart["width"] + 1, width
