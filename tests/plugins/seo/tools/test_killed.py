@@ -103,6 +103,8 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
             stored = select(func.count()).where(CrawledPageRow.crawl_id == row.id)
             kept = select(CrawlRow.pages).where(CrawlRow.id == row.id)
             with worker(processes, config, tmp_path):
+                # Only then can there be a checkpoint to look for: looking takes as much CPU time as the crawl.
+                await _until(lambda: len(read_pages(site)) - before >= CHECKPOINT - 1)
                 async with asyncio.timeout(60):
                     while await _counted(plugin, kept) < CHECKPOINT:  # noqa: ASYNC110 - another process writes them
                         await asyncio.sleep(0.005)
