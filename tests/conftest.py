@@ -35,6 +35,7 @@ pytest_plugins = (
     "support.hashing",
     "support.missing",
     "support.ordering",
+    "support.preloading",
     "support.probes",
     "support.quick",
     "support.routing",
