@@ -47,11 +47,24 @@ function judge({ name, language, text, ...attributes }) {
   return { name, verdicts, measures };
 }
 
+// Most of the time goes into transliterating the same keyphrases and word forms again, with hundreds of patterns each.
+function rememberTransliterations() {
+  const transliteration = require("yoastseo/build/languageProcessing/helpers/transliterate/transliterateWPstyle");
+  const transliterate = transliteration.default;
+  const known = new Map();
+  transliteration.default = (text, locale) => {
+    const key = `${locale} ${text}`;
+    if (!known.has(key)) known.set(key, transliterate(text, locale));
+    return known.get(key);
+  };
+}
+
 // The package remembers the function words of the language that it was first asked about, so each language gets it anew.
 const papers = JSON.parse(readFileSync(0, "utf8"));
 const judged = [];
 for (const language of new Set(papers.map((paper) => paper.language))) {
   for (const file of Object.keys(require.cache)) delete require.cache[file];
+  rememberTransliterations();
   judged.push(...papers.filter((paper) => paper.language === language).map(judge));
 }
 process.stdout.write(JSON.stringify(judged));
