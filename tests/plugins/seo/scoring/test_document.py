@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from pressroom_seo.document import (
     BlockKind,
     Document,
@@ -40,6 +41,23 @@ A hard break.
 
 def kinds(document: Document) -> list[tuple[BlockKind, str]]:
     return [(block.kind, block.text) for block in document.blocks]
+
+
+LINES = (
+    "Oven-dried: 5 % (or so), $3.",
+    "a-b-c",
+    "http://example.org/x?y=1#z",
+    "1 + 1 = 2 {x} ^2",
+    "x\u00a0y “z” …",
+    "...",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_without_delimiters_is_what_any_parser_makes_of_it(line: str) -> None:
+    for written in (f"# {line}", f"- {line}", f"> {line}", f"| {line} |\n|---|", line):
+        html = MarkdownIt("commonmark").enable("table").render(f"{written}\n\nThe end.")
+        assert kinds(document_from_markdown(f"{written}\n\nThe end.")) == kinds(document_from_html(html))
 
 
 def test_markdown_becomes_blocks_of_text() -> None:

@@ -308,7 +308,9 @@ def _inline(state: StateCore) -> None:
         token.children = []
         marks = sum(map(token.content.count, _MARKS))
         left -= marks
-        if marks > _MAX_MARKS or left < 0:
+        # A line without delimiters is text anyway, and parsing it would try every rule at every punctuation mark.
+        plain_line = not marks and "\n" not in token.content
+        if plain_line or marks > _MAX_MARKS or left < 0:
             plain = type(token)("text", "", 0, content=token.content)
             token.children.append(plain)
         else:
