@@ -64,6 +64,7 @@ def config_for(google: Google, **more: Any) -> dict[str, Any]:
         "google_revocation_url": f"{google.url}{REVOKE}",
         "history_days": HISTORY,
         "slice_days": 4,
+        "max_rows": 1000,
         "sweep_seconds": 86_400,
         **more,
     }
