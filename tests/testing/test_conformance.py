@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 from pressroom.testing import assert_plugin_conforms, conformance
 from support.third_party import GENERATOR, HEAD, MCP_TOOL
 
 Install = Callable[..., str]
+
+ALONE: Final = {"builtin_plugins": False}
+"""Host configuration of checks that are not about other plugins: a host without the built-in ones starts sooner."""
 
 SLOPPY_VALIDATOR = """
 from typing import Annotated
@@ -47,7 +51,7 @@ PLUGIN = Plugin(id="{id}", api="1", title="Shouting", summary="Text in capitals.
 
 def complaints(plugin: str) -> list[str]:
     with pytest.raises(AssertionError) as found:
-        assert_plugin_conforms(plugin)
+        assert_plugin_conforms(plugin, host_config=ALONE)
     heading, *lines = str(found.value).splitlines()
     assert heading == f"{plugin} does not conform:"
     return [line.removeprefix("- ") for line in lines]
@@ -64,7 +68,7 @@ def test_a_sound_plugin_conforms_even_with_more_examples_than_its_limit_allows(i
 
 def test_a_plugin_is_checked_with_its_configuration(install: Install) -> None:
     plugin = install(HEAD + CONFIGURED + GENERATOR)
-    assert_plugin_conforms(plugin, {"suffix": "!"})
+    assert_plugin_conforms(plugin, {"suffix": "!"}, host_config=ALONE)
     (complaint,) = complaints(plugin)
     assert "it is broken (phase config)" in complaint
     assert "suffix" in complaint
@@ -80,11 +84,11 @@ def test_a_plugin_is_checked_beside_those_that_it_requires(install: Install) -> 
     )
     (complaint,) = complaints(plugin)
     assert f"it needs {other}, which is not active" in complaint
-    assert_plugin_conforms(plugin, host_config={"plugins": {other: {}}})
+    assert_plugin_conforms(plugin, host_config={**ALONE, "plugins": {other: {}}})
 
 
 def test_a_public_address_that_leads_elsewhere_does_not_matter(install: Install) -> None:
-    assert_plugin_conforms(install(), host_config={"base_url": "https://tools.example.org"})
+    assert_plugin_conforms(install(), host_config={**ALONE, "base_url": "https://tools.example.org"})
 
 
 def test_a_plugin_that_is_not_installed_is_told(install: Install) -> None:
@@ -198,6 +202,6 @@ async def broken(request):
 def test_what_a_wrapper_changes_is_checked_too(install: Install, offered: str, wrapper: str, record: str) -> None:
     other, wrapping = install(HEAD + offered), install(HEAD + wrapper)
     with pytest.raises(AssertionError) as found:
-        assert_plugin_conforms(wrapping, host_config={"plugins": {other: {}}})
+        assert_plugin_conforms(wrapping, host_config={**ALONE, "plugins": {other: {}}})
     assert record in str(found.value)
-    assert_plugin_conforms(other)
+    assert_plugin_conforms(other, host_config=ALONE)

@@ -19,6 +19,9 @@ def pressroom_config():
     return {"plugins": {"PLUGIN": {}}}
 """
 
+ALONE = CONFIG.replace("}}}", '}}, "builtin_plugins": False}')
+"""The same without the built-in plugins, whose imports take most of the time of such a process."""
+
 TESTS = """
 import httpx
 import pytest
@@ -94,8 +97,8 @@ ASKING = 'pytest_plugins = ["pressroom.testing.plugin"]\n'
 @pytest.mark.parametrize(
     "files",
     [
-        {"conftest": ASKING + CONFIG, "test_it": TESTS},
-        {"conftest": "import pressroom.testing.plugin\n", "test_it": ASKING + CONFIG + TESTS},
+        {"conftest": ASKING + ALONE, "test_it": TESTS},
+        {"conftest": "import pressroom.testing.plugin\n", "test_it": ASKING + ALONE + TESTS},
     ],
     ids=["conftest", "a test module, although something has imported them before"],
 )
@@ -125,7 +128,7 @@ def test_a_project_that_does_not_ask_has_no_fixtures_and_imports_nothing(suite: 
 
 def test_a_plugin_that_does_not_work_fails_the_tests_with_the_reason(suite: Suite) -> None:
     misspelt = HEAD + "\n@hookimpl\ndef pressroom_generatros():\n    return []\n"
-    done = suite("-p", "pressroom.testing.plugin", plugin=misspelt, conftest=CONFIG, test_it=TESTS)
+    done = suite("-p", "pressroom.testing.plugin", plugin=misspelt, conftest=ALONE, test_it=TESTS)
     assert done.returncode == 1
     assert "is broken (register): there is no hook pressroom_generatros" in done.stdout
     assert "did you mean pressroom_generators?" in done.stdout
