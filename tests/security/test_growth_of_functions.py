@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime
@@ -16,14 +15,17 @@ from pressroom_content.articles.edits import Edit
 from pressroom_content.contract import MediaFile
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.voice.store import Voice
-from support.growth import grows, modules, room_of, rooms
+from support.growth import cpu, grows, modules, room_of, rooms
 from support.sizes import SOAK
 
 LOOK, MEASURE = 4_000 if SOAK else 2_000, 20_000
-"""Length of the text in a first trial, and of one that is measured, in characters."""
+"""Length of the text in a trial, and of one that is measured, in characters."""
 
 LONG = LOOK * 0.75e-6
 """CPU seconds in the trial above which a function is measured."""
+
+SUSPICIOUS = 4.35
+"""How many times as long four times the text may take: a linear function takes four times as long, a quadratic 16."""
 
 TEXTS = frozenset({"html", "body", "text", "markdown", "svg", "xml", "page", "source", "content"})
 """Names of parameters and members that hold untrusted text."""
@@ -369,22 +371,26 @@ def test_twice_the_text_takes_a_function_at_most_three_times_as_long(room: str) 
 def _growth(work: Callable[[str], object]) -> list[str]:
     """Return how a function's running time grows, for each text where it grows too fast."""
     problems = []
+    fixed = cpu(work, "a")
     for unit in UNITS:
         text = _repeated(unit)
-        if _may_grow(work, text) and (grown := grows(work, text, MEASURE, floor=0.1)):
+        if _may_grow(work, text, fixed) and (grown := grows(work, text, MEASURE, floor=0.1)):
             problems.append(f"{unit!r} x n: {grown}")
     return problems
 
 
-def _may_grow(work: Callable[[str], object], text: Callable[[int], str]) -> bool:
-    """Return whether a short text suggests measuring.
+def _may_grow(work: Callable[[str], object], text: Callable[[int], str], fixed: float) -> bool:
+    """Return whether a short text suggests measuring. `fixed` is the CPU time for next to no text.
 
-    Trials are repeated, since other load can slow down a single run.
+    Shorter texts clear most functions. Trials are repeated, since other load can slow down a single run.
     """
+    half = _seconds(work, text(LOOK // 2))
+    if half - fixed <= LONG / 8 or half - fixed <= SUSPICIOUS * (_seconds(work, text(LOOK // 8)) - fixed):
+        return False
     whole = _seconds(work, text(LOOK))
     if whole <= LONG:
         return False
-    half = _seconds(work, text(LOOK // 2))
+    half = min(half, _seconds(work, text(LOOK // 2)))
     return whole > 2.5 * half and min(whole, _seconds(work, text(LOOK))) > max(LONG, 2.5 * half)
 
 
@@ -415,10 +421,17 @@ def test_a_method_that_takes_the_cube_of_a_text_is_noticed() -> None:
     assert grows(work, _repeated("a"), 400, floor=0.01)
 
 
+@pytest.mark.parametrize("power", [2, 3])
+def test_a_trial_suspects_a_function_whose_time_grows_like_a_power_of_the_text(power: int) -> None:
+    def work(text: str) -> None:
+        for _ in range(50 * len(text) + 1_000_000 * len(text) ** power // LOOK**power):
+            pass
+
+    assert _may_grow(work, _repeated("a"), cpu(work, "a"))
+
+
 def _seconds(work: Callable[[str], object], text: str) -> float:
-    begin = time.process_time()
-    work(text)
-    return time.process_time() - begin
+    return cpu(work, text, tries=1)
 
 
 def _repeated(unit: str) -> Callable[[int], str]:
