@@ -21,7 +21,7 @@ from typing import Final
 from zipfile import BadZipFile, ZipFile
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from pressroom.cli.installing import SAFE_PATH, SHOWN_LINES, InstallFailed
 
@@ -144,28 +144,40 @@ def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[s
 
     `providers` maps the import packages installed here to the distributions that provide them.
     """
-    allowed = _closure(package)
+    first = {name: file for name, file in _first_imports(package).items() if name not in package.packages}
+    needed = {
+        name: {canonicalize_name(one) for one in providers.get(name, ())}
+        for name in first
+        if name not in sys.stdlib_module_names
+    }
+    allowed = {canonicalize_name(one.name) for one in package.requirements}
+    if any(distributions and not distributions & allowed for distributions in needed.values()):
+        allowed = _closure(package)  # takes longer than everything else
     found: dict[str, str] = {}
-    with ZipFile(package.wheel) as archive:
-        for file in package.files:
-            if not file.endswith(".py"):
-                continue
-            for name in _imports(archive.read(file)):
-                if name in sys.stdlib_module_names or name in package.packages:
-                    continue
-                distributions = {canonicalize_name(one) for one in providers.get(name, ())}
-                if distributions and not distributions & allowed:
-                    found.setdefault(min(distributions), file)
+    for name, distributions in needed.items():
+        if distributions and not distributions & allowed:
+            found.setdefault(min(distributions), first[name])
     return found
 
 
-def _closure(package: BuiltPackage) -> set[str]:
+def _first_imports(package: BuiltPackage) -> dict[str, str]:
+    """Return the top-level packages that a package imports, each with the first file that does."""
+    found: dict[str, str] = {}
+    with ZipFile(package.wheel) as archive:
+        for file in package.files:
+            if file.endswith(".py"):
+                for name in _imports(archive.read(file)):
+                    found.setdefault(name, file)
+    return found
+
+
+def _closure(package: BuiltPackage) -> set[NormalizedName]:
     """Return the transitive dependencies of a package, as far as they are installed here."""
     waiting = list(package.requirements)
-    seen: set[tuple[str, frozenset[str]]] = set()
+    seen: set[tuple[NormalizedName, frozenset[str]]] = set()
     while waiting:
         one = waiting.pop()
-        key = (str(canonicalize_name(one.name)), frozenset(one.extras))
+        key = (canonicalize_name(one.name), frozenset(one.extras))
         if key in seen:
             continue
         seen.add(key)
@@ -179,14 +191,22 @@ def _closure(package: BuiltPackage) -> set[str]:
 def _imports(source: bytes) -> Iterator[str]:
     """Yield the top-level packages of all absolute imports in a module, including those inside functions."""
     try:
-        tree = ast.parse(source)
+        waiting: list[ast.AST] = [ast.parse(source)]
     except SyntaxError:
         return  # the contract checks report it
-    for node in ast.walk(tree):
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            if node.module and not node.level:
+                yield node.module.partition(".")[0]
+        else:  # an expression holds no import, and most nodes are in one
+            waiting += (one for field in _STATEMENTS for one in getattr(node, field, ()))
+
+
+_STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields of syntax nodes that hold statements, or handlers and cases with statements."""
 
 
 def _applying(requirements: Iterable[str], extras: Iterable[str] = ()) -> Iterator[Requirement]:
