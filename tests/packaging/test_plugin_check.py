@@ -214,27 +214,20 @@ def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
         assert found[0]["fix"] == "add an empty file py.typed to the package"
 
 
-def test_people_and_ci_are_told_the_same(tmp_path: Path) -> None:
+def test_people_and_ci_are_told_the_same_and_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
+    """Mypy caches files of an earlier check, and reports files below the working directory by relative path."""
     made = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
     (made / "src" / "acme_told" / "py.typed").touch()
-    done = check(made, "--junit", str(tmp_path / "check.xml"), isolated=True)
-    assert done.returncode == 1
-    assert "it loads and starts" in done.stdout
-    assert "nutmeg" in done.stdout
-    assert f"{made}/src/acme_told/plugin.py:1: its types" in done.stdout
-    report = ET.parse(tmp_path / "check.xml").getroot()
-    told = [one.text or "" for one in report.iter("failure")]
-    assert int(report.attrib["failures"]) == len(told)
-    assert any("nutmeg" in text for text in told)
-
-
-def test_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
-    """Mypy caches files of an earlier check, and reports files below the working directory by relative path."""
-    made = project(tmp_path, "again", "def grate(seed): ...")
-    (made / "src" / "acme_again" / "py.typed").touch()
     for folder in (tmp_path, Path(tempfile.gettempdir())):
-        done = check(made, cwd=folder)
-        assert f"{made}/src/acme_again/plugin.py:1: its types" in done.stdout
+        done = check(made, "--junit", str(tmp_path / "check.xml"), cwd=folder)
+        assert done.returncode == 1
+        assert "it loads and starts" in done.stdout
+        assert "nutmeg" in done.stdout
+        assert f"{made}/src/acme_told/plugin.py:1: its types" in done.stdout
+        report = ET.parse(tmp_path / "check.xml").getroot()
+        told = [one.text or "" for one in report.iter("failure")]
+        assert int(report.attrib["failures"]) == len(told)
+        assert any("nutmeg" in text for text in told)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +255,7 @@ from mypy.plugin import Plugin
 
 class Crashing(Plugin):
     def get_function_hook(self, fullname):
-        if fullname == "acme_crashing.plugin.one" and {when}:
+        if fullname == "acme_{id}.plugin.one" and {when}:
             raise KeyError("nutmeg")
         return None
 
@@ -272,17 +265,19 @@ def plugin(version):
 """
 
 
-@pytest.mark.parametrize("when", ["self.options.cache_dir != os.devnull", "True"])
-def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_path: Path, when: str) -> None:
-    made = project(tmp_path, "crashing", "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n")
-    (tmp_path / "crash.py").write_text(CRASHING.replace("{when}", when))
-    with (made / "pyproject.toml").open("a") as file:
-        file.write('\n[tool.mypy]\nstrict = true\nplugins = ["crash.py"]\n')
-    findings = stages(check(made, "--json"))["types"]["findings"]
-    if when != "True":
-        assert findings == []
-        return
-    (finding,) = findings
+def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_path: Path) -> None:
+    made = []
+    for id_, when in (("cached", "self.options.cache_dir != os.devnull"), ("always", "True")):
+        made.append(project(tmp_path / id_, id_, "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n"))
+        (made[-1] / "crash.py").write_text(CRASHING.replace("{id}", id_).replace("{when}", when))
+        with (made[-1] / "pyproject.toml").open("a") as file:
+            file.write('\n[tool.mypy]\nstrict = true\nplugins = ["crash.py"]\n')
+    done = check(*made, "--json")
+    document = json.loads(done.stdout)
+    assert document["ok"] is (done.returncode == 0), done.stderr
+    findings = {stage["plugin"]: stage["findings"] for stage in document["stages"] if stage["name"] == "types"}
+    assert findings["cached"] == []
+    (finding,) = findings["always"]
     assert finding["promise"] == "mypy can check its types"
     assert finding["where"].endswith("plugin.py:5")
     assert "--show-traceback" in finding["fix"]
