@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
+from support.forked_command import ForkedCommand
 from support.plugin_source import SOUND, install_plugin
 from support.server import announced, command_environment
 
@@ -77,7 +76,7 @@ def source(enter: str = "pass", leave: str = "pass", tool: str = "pass") -> str:
 class Process:
     """A server process that may not have started yet."""
 
-    process: subprocess.Popen[str]
+    process: ForkedCommand
     folder: Path
 
     def log(self) -> list[dict[str, Any]]:
@@ -122,21 +121,14 @@ def serving(folder: Path, module: str, config: str = "") -> Iterator[Process]:
     environment = command_environment(folder)
     environment["PYTHONPATH"] += f"{os.pathsep}{folder / 'own'}"
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pressroom", "serve", "--port", "0", "--json", "--config", "pressroom.toml"],
-            env=environment,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+        arguments = ["serve", "--port", "0", "--json", "--config", "pressroom.toml"]
+        process = ForkedCommand(arguments, cwd=folder, env=environment, stderr=log)
     try:
         yield Process(process, folder)
     finally:
         process.kill()
         process.wait()
-        if process.stdout:
-            process.stdout.close()
+        process.stdout.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -176,9 +168,8 @@ def test_a_plugin_that_blocks_the_start_is_interrupted_and_left_out(tmp_path: Pa
 def test_a_backend_that_does_not_open_is_named(tmp_path: Path) -> None:
     config = "[server]\nstart_timeout = 1\n[cache]\nbackend = 'stubborn'\n"
     with serving(tmp_path, source(), config) as server:
-        out, _ = server.process.communicate(timeout=30)
-        assert server.process.returncode == 1
-    error = json.loads(out)["error"]
+        assert server.process.wait(30) == 1
+        error = json.loads(server.process.stdout.read())["error"]
     assert error["message"] == "the cache backend 'stubborn' did not open within 1 s"
     assert "[server] start_timeout" in error["hint"]
 
