@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -164,23 +165,51 @@ def _copy_pip(environment: Path) -> None:
             shutil.copy2(str(file.locate()), target)
 
 
-_compiled: list[Path] = [Path(sysconfig.get_path("purelib"))]
-"""Package folders with bytecode: those of this process, and of environments that were populated earlier."""
+_compiled: list[Path] = [
+    Path(sysconfig.get_path("purelib")),
+    REPOSITORY / "core/src",
+    *sorted(REPOSITORY.glob("plugins/*/src")),
+]
+"""Folders of packages with bytecode: those of this process, and of environments that were populated earlier."""
 
 
 def _copy_bytecode(packages: Path) -> None:
-    """Copy existing bytecode into packages that share the same files: uv hard-links installed files to its cache.
+    """Copy existing bytecode into packages with the same source files.
 
     Otherwise each environment would recompile everything that the server imports.
     """
-    for compiled in _compiled:
+    for compiled in reversed(_compiled):  # environments first: uv hard-links their files to its cache
         for bytecode in compiled.glob("**/__pycache__/*.pyc"):
             module = bytecode.relative_to(compiled).parents[1] / f"{bytecode.name.partition('.')[0]}.py"
-            target = packages / module.parent / "__pycache__" / bytecode.name
+            source, copy = compiled / module, packages / module
+            target = copy.parent / "__pycache__" / bytecode.name
             with suppress(OSError):
-                if not target.exists() and (packages / module).samefile(compiled / module):
+                if target.exists():
+                    continue
+                if copy.samefile(source):
                     target.parent.mkdir(exist_ok=True)
-                    shutil.copyfile(bytecode, target)
+                    target.hardlink_to(bytecode)
+                elif content := _bytecode_of(source, bytecode, copy):
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
+
+
+def _bytecode_of(source: Path, bytecode: Path, copy: Path) -> bytes:
+    """Return the bytecode of a source file for a copy of it, or nothing if they differ or the bytecode is out of date.
+
+    Bytecode begins with its version, flags, and the time and size of the file that it belongs to. Python corrects the
+    path in it on import.
+    """
+    original, copied = source.stat(), copy.stat()
+    same = original.st_size == copied.st_size and source.read_bytes() == copy.read_bytes()
+    content = bytecode.read_bytes() if same else b""
+    if content[4:16] != _state(original):
+        return b""
+    return content[:4] + _state(copied) + content[16:]
+
+
+def _state(file: os.stat_result) -> bytes:
+    return struct.pack("<3L", 0, int(file.st_mtime) & 0xFFFFFFFF, file.st_size)
 
 
 class Environment:
