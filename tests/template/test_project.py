@@ -107,14 +107,16 @@ def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
     git, repository = program("git"), copy_repository(tmp_path / "pressroom")
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
     commit_it = (*identity, "commit", "--quiet", "-m", "first")
-    for arguments in (("init", "--quiet"), ("add", "."), commit_it, ("update-server-info",)):
+    # In a pack, since git would fetch each loose object with a request of its own.
+    packed = ("repack", "--quiet", "-a", "-d", "--window=0")
+    for arguments in (("init", "--quiet"), ("add", "."), commit_it, packed, ("update-server-info",)):
         run([git, *arguments], repository)
     environment = Environment(tmp_path_factory.mktemp("ci"), with_pip=True)
     environment.install(f"{built.wheels['core']}[template,testing]", built.wheels["plugins/content"], "hatchling")
     environment.pressroom("new", "a-connector", "--kind", "connector", "--into", tmp_path)
     command = next(one for one in steps(tmp_path / "pressroom-a-connector") if "PRESSROOM_SOURCE" in one)
     # Everything else is already installed, so no package index is needed.
-    offline = "PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_FORCE_REINSTALL=1"
+    offline = "PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_FORCE_REINSTALL=1 PIP_NO_COMPILE=1"
     with over_http(tmp_path) as url:
         source = f"git+{url}/pressroom/.git"
         environment.run_tool("env", *offline.split(), "bash", "-c", command, PRESSROOM_SOURCE=source)
