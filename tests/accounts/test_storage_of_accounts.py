@@ -25,17 +25,17 @@ from support import databases
 from support.content_client import Client, client_of, content_of
 
 _numbers = count(1)
-MEGABYTE = 1_000_000
+STORAGE = 300_000
 
 
 @pytest.fixture(scope="module", params=databases.KINDS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    """Return a host whose plan includes 3 MB of storage."""
+    """Return a host whose plan includes 300 kB of storage."""
     folder = tmp_path_factory.mktemp("storage")
     with databases.database_config(request.param, folder) as storage:
         config: dict[str, Any] = {
             "plugins": {"content": {}, "account": {}, "images": {}},
-            "plans": {"free": {"title": "Free", "storage": "3MB"}},
+            "plans": {"free": {"title": "Free", "storage": "300KB"}},
             "accounts": {"connections": 1000},
             "storage": storage,
         }
@@ -61,7 +61,7 @@ def bob(host: RunningHost) -> Client:
 
 
 def test_a_stranger_cannot_collect_exports(host: RunningHost, bob: Client) -> None:
-    bob.data("create_content", title="Large", body="word " * 20_000)
+    bob.data("create_content", title="Large", body="word " * 2_000)
     links = [bob.data("export_content", format="json")["download_url"] for _ in range(4)]
     assert _exports(host, bob) == 1
     assert [httpx.get(link).status_code for link in links] == [404, 404, 404, 200]
@@ -81,8 +81,8 @@ def test_a_stranger_cannot_collect_exports_at_the_same_moment(host: RunningHost,
     assert _exports(host, bob) == 1
 
 
-# 200 kB, and again as much for the version. A few long words cost the server less time than many short ones.
-BODY = f"{'word' * 250}\n" * 200
+# 20 kB, and again as much for the version. A few long words cost the server less time than many short ones.
+BODY = f"{'word' * 250}\n" * 20
 
 
 def fill(client: Client) -> list[str]:
@@ -100,8 +100,8 @@ def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Clien
     ids = fill(bob)
     assert len(ids) == 7
     told = bob.refusal("create_content", title="One more", body=BODY)
-    assert "2.8 MB of 3 MB" in told
-    assert "articles with their versions 2.8 MB" in told
+    assert "282.4 kB of 300 kB" in told
+    assert "articles with their versions 282.4 kB" in told
     assert "delete articles with delete_content" in told
     assert "Article 0" in str(bob.data("get_content", content_id=ids[0])), "what is there can be read"
     bob.data("create_content", title="Small", body="A few words.")
@@ -126,19 +126,19 @@ def test_usage_shows_what_takes_how_much(bob: Client) -> None:
     bob.data("create_content", title="Large", body=BODY)
     bob.data("export_content", format="json")
     storage = bob.data("get_account_usage")["storage"]
-    assert storage["limit_bytes"] == 3_000_000
-    assert 400_000 < storage["kinds"]["articles"]["bytes"] < 402_000
-    assert 200_000 < storage["kinds"]["exports"]["bytes"] < 202_000
+    assert storage["limit_bytes"] == STORAGE
+    assert 40_000 < storage["kinds"]["articles"]["bytes"] < 41_000
+    assert 20_000 < storage["kinds"]["exports"]["bytes"] < 21_000
     assert storage["kinds"]["images"]["bytes"] == 0
     assert storage["used_bytes"] == sum(one["bytes"] for one in storage["kinds"].values())
-    assert storage["left_bytes"] == 3_000_000 - storage["used_bytes"]
+    assert storage["left_bytes"] == STORAGE - storage["used_bytes"]
 
 
 def test_the_dashboard_shows_what_takes_how_much(host: RunningHost, bob: Client) -> None:
     fill(bob)
     meter = storage_meter(host.run(host.host.accounts.stored.storage(bob.user_id)))
-    assert (meter.title, meter.count, meter.state) == ("Storage", "2.8 MB of 3 MB", "low")
-    assert meter.note == "articles with their versions 2.8 MB"
+    assert (meter.title, meter.count, meter.state) == ("Storage", "282.4 kB of 300 kB", "low")
+    assert meter.note == "articles with their versions 282.4 kB"
 
 
 def test_deleting_gives_room_back(bob: Client) -> None:
@@ -191,13 +191,13 @@ def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
 
     async def until_refused() -> None:
         for number in range(1000):
-            draft = Draft(title=f"Number {number}", body="a " * 5_000)
+            draft = Draft(title=f"Number {number}", body="a " * 500)
             await Articles(content_of(host)).create(bob.user_id, draft)
 
     with pytest.raises(QuotaExceeded):
         host.run(until_refused())
     used = host.run(here.storage(bob.user_id)).used
-    assert 2.9 * MEGABYTE < used <= 3 * MEGABYTE * (1 + 3 / 64)
+    assert STORAGE * 29 / 30 < used <= STORAGE * (1 + 3 / 64)
 
 
 def test_what_another_account_stores_does_not_count(host: RunningHost, bob: Client) -> None:
