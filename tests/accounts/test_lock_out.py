@@ -8,7 +8,7 @@ import resource
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 import pytest
@@ -17,77 +17,84 @@ from pressroom.accounts.passwords import PasswordHashes
 from pressroom.errors import Overloaded
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, Page, add_person
+from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
 
 WRONG = "violet harbour lantern mist"
 
+_numbers = count(1)
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[RunningHost]:
-    """Return a host behind one trusted proxy, with an account."""
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    """Return a shared host behind one trusted proxy."""
     accounts = {"sign_in_rate_account": "3/hour", "sign_in_rate_account_total": "6/hour"}
     config = {"server": {"trusted_proxies": 1}, "accounts": accounts}
-    with RunningHost(settings_for_test(config, tmp_path)) as running:
-        add_person(running)
+    with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("lock-out"))) as running:
         yield running
 
 
-def sign_in(browser: BrowserWithoutScreen, password: str, address: str, email: str = EMAIL) -> Page:
+@pytest.fixture
+def ada(host: RunningHost) -> str:
+    """Return the e-mail address of an account that no other test uses: failures are counted for each account."""
+    return add_person(host, f"ada.{next(_numbers)}@example.org").email
+
+
+def sign_in(browser: BrowserWithoutScreen, email: str, password: str, address: str) -> Page:
     """Submit the sign-in form from a client IP address."""
     fields = browser.get("/sign-in").fields("/sign-in")
     return browser.post("/sign-in", {**fields, "email": email, "password": password}, **{"X-Forwarded-For": address})
 
 
-def test_a_stranger_cannot_lock_the_owner_out(host: RunningHost) -> None:
+def test_a_stranger_cannot_lock_the_owner_out(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
-        statuses = [sign_in(stranger, WRONG, "203.0.113.66").status for _ in range(5)]
+        statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(5)]
         assert statuses == [400, 400, 400, 429, 429]
-        assert sign_in(stranger, PASSWORD, "203.0.113.66").status == 429
-        assert sign_in(owner, PASSWORD, "198.51.100.7").path == "/dashboard"
+        assert sign_in(stranger, ada, PASSWORD, "203.0.113.66").status == 429
+        assert sign_in(owner, ada, PASSWORD, "198.51.100.7").path == "/dashboard"
 
 
-def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHost) -> None:
+def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
-        page = sign_in(owner, PASSWORD, "198.51.100.7")
+        page = sign_in(owner, ada, PASSWORD, "198.51.100.7")
         owner.submit(page, "/sign-out")
         for number in range(8):
-            sign_in(stranger, WRONG, f"203.0.113.{number}")
+            sign_in(stranger, ada, WRONG, f"203.0.113.{number}")
         # Guesses are limited, even from an unknown browser of the owner …
-        assert sign_in(stranger, PASSWORD, "192.0.2.1").status == 429
+        assert sign_in(stranger, ada, PASSWORD, "192.0.2.1").status == 429
         # … but the owner's known browser gets in, even from an IP address that the attacker uses.
-        assert sign_in(owner, PASSWORD, "203.0.113.1").path == "/dashboard"
+        assert sign_in(owner, ada, PASSWORD, "203.0.113.1").path == "/dashboard"
 
 
-def test_a_browser_of_one_account_is_not_known_for_another(host: RunningHost) -> None:
+def test_a_browser_of_one_account_is_not_known_for_another(host: RunningHost, ada: str) -> None:
     mallory = add_person(host, "mallory@example.net")
     with BrowserWithoutScreen(host) as browser:
-        page = sign_in(browser, PASSWORD, "203.0.113.66", mallory.email)
+        page = sign_in(browser, mallory.email, PASSWORD, "203.0.113.66")
         browser.submit(page, "/sign-out")
-        assert [sign_in(browser, WRONG, "203.0.113.66").status for _ in range(4)] == [400, 400, 400, 429]
+        assert [sign_in(browser, ada, WRONG, "203.0.113.66").status for _ in range(4)] == [400, 400, 400, 429]
 
 
 @pytest.mark.parametrize(
     "cookie", ["", "x", "a.b.c.d.e", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AA.AA.AA", "." * 3000]
 )
-def test_a_made_up_cookie_makes_no_known_browser(host: RunningHost, cookie: str) -> None:
+def test_a_made_up_cookie_makes_no_known_browser(host: RunningHost, ada: str, cookie: str) -> None:
     with BrowserWithoutScreen(host) as stranger:
         stranger.client.cookies.set("pressroom_known", cookie, domain="127.0.0.1", path="/")
-        statuses = [sign_in(stranger, WRONG, "203.0.113.66").status for _ in range(4)]
+        statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(4)]
     assert statuses == [400, 400, 400, 429]
 
 
-def test_a_known_browser_guesses_no_more_often_than_any_other(host: RunningHost) -> None:
+def test_a_known_browser_guesses_no_more_often_than_any_other(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as browser:
-        page = sign_in(browser, PASSWORD, "198.51.100.7")
+        page = sign_in(browser, ada, PASSWORD, "198.51.100.7")
         browser.submit(page, "/sign-out")
-        assert [sign_in(browser, WRONG, f"198.51.100.{n}").status for n in range(5)] == [400, 400, 400, 429, 429]
+        assert [sign_in(browser, ada, WRONG, f"198.51.100.{n}").status for n in range(5)] == [400, 400, 400, 429, 429]
 
 
-def test_a_stranger_cannot_keep_somebody_from_changing_their_password(host: RunningHost) -> None:
+def test_a_stranger_cannot_keep_somebody_from_changing_their_password(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
-        sign_in(owner, PASSWORD, "198.51.100.7")
+        sign_in(owner, ada, PASSWORD, "198.51.100.7")
         for number in range(8):
-            sign_in(stranger, WRONG, f"203.0.113.{number}")
+            sign_in(stranger, ada, WRONG, f"203.0.113.{number}")
         page = owner.get("/dashboard/account")
         new = "copper meadow whistle tide"
         done = owner.submit(page, "/dashboard/account", action="password", current=PASSWORD, password=new)
