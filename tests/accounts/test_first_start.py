@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +11,8 @@ import pytest
 from pressroom.accounts.sessions import SetupLinks
 from pressroom.accounts.users import Users
 from support import databases
-from support.server import Server, command_environment, serving
+from support.forked_command import ForkedCommand
+from support.server import PROCESSES_WHEN_NEEDED, Server, command_environment, serving
 
 
 def token_of(server: Server) -> str:
@@ -27,14 +26,12 @@ def token_of(server: Server) -> str:
 def token_shown_to_people(folder: Path) -> str:
     """Return the token in the setup link that a second server prints in its text output."""
     with (folder / "people.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pressroom", "serve", "--port", "0", "--config", str(folder / "pressroom.toml")],
-            env=command_environment(folder),
-            stdout=subprocess.PIPE,
+        process = ForkedCommand(
+            ["serve", "--port", "0", "--config", str(folder / "pressroom.toml")],
+            cwd=Path.cwd(),
+            env={**PROCESSES_WHEN_NEEDED, **command_environment(folder)},
             stderr=log,
-            text=True,
         )
-    assert process.stdout is not None
     try:
         line = next(line for line in process.stdout if "/setup?token=" in line)
     finally:
