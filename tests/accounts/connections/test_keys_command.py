@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,27 @@ from pressroom.errors import Rejected
 from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase
 from pressroom.testing.running import settings_for_test
+from support.commands import run_command
+from support.server import command_environment
 
 EMAIL = "ada@example.com"
 
 Run = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def with_ada(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the data of a server that has one account; tests copy it, and leave it unchanged."""
+    folder = tmp_path_factory.mktemp("ada")
+    done = run_command(["users", "add", EMAIL], cwd=folder, env=command_environment(folder))
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(with_ada: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs the command and returns its exit code, stdout and stderr."""
+    shutil.copytree(with_ada, tmp_path / "data")
     monkeypatch.setenv("PRESSROOM_STORAGE__PATH", str(tmp_path / "data"))
 
     def command(*arguments: str) -> tuple[int, str, str]:
@@ -30,7 +43,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         code = main(arguments)
         return code, *capsys.readouterr()
 
-    command("users", "add", EMAIL)
     return command
 
 
