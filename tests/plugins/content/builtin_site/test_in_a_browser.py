@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from pressroom.testing import RunningHost
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from support.axe import axe_script
-from support.chromium import chromium, chromium_page
+from support.chromium import chromium
 from support.people import BrowserWithoutScreen
 
 from ..conftest import Client  # noqa: TID252 - the client of the whole plugin
@@ -38,6 +39,12 @@ averylongwordwithoutanyplacetobreakitwhichnobodywouldwritebutsomebodypastesintoa
 """
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
 def violations(page: Page) -> list[str]:
     page.evaluate(axe_script())
     found: dict[str, Any] = page.evaluate(
@@ -46,7 +53,7 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']}: {json.dumps([node['html'] for node in one['nodes']])[:300]}" for one in found["violations"]]
 
 
-def test_pages_are_accessible_and_fit(host: RunningHost, ada: Client) -> None:
+def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: Client) -> None:
     made = ada.data("connect_website", platform="builtin", name="Notes on engines and other machines")
     articles = Articles(ada.plugin)
     url = ""
@@ -56,12 +63,12 @@ def test_pages_are_accessible_and_fit(host: RunningHost, ada: Client) -> None:
         )
         article = host.run(articles.create(ada.user_id, draft)).article.id
         url = ada.data("publish_content", content_id=article, website_id=made["website_id"])["url"]
-    with BrowserWithoutScreen(host) as browser:
-        browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
-        session = browser.session_cookie()
+    with BrowserWithoutScreen(host) as signed_in:
+        signed_in.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
+        session = signed_in.session_cookie()
     own = f"{host.url}/dashboard/websites"
     aligned = "Array.from(document.querySelectorAll('.prose td'), cell => getComputedStyle(cell).textAlign)"
-    with chromium_page(320, 800) as page:
+    with browser.new_page(viewport={"width": 320, "height": 800}) as page:
         page.context.add_cookies([{"name": "pressroom_session", "value": session, "url": host.url}])
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))
@@ -85,11 +92,11 @@ def test_pages_are_accessible_and_fit(host: RunningHost, ada: Client) -> None:
         assert [one for one in complaints if "404" not in one] == []
 
 
-def test_every_theme_is_accessible_and_fits(host: RunningHost, ada: Client) -> None:
+def test_every_theme_is_accessible_and_fits(browser: Browser, host: RunningHost, ada: Client) -> None:
     blog = Blog(host, ada, description="Notes on engines.")
     post = blog.publish("The engine that was never built", BODY, tags=("engines",), author="Ada", language="ar")
     cover = blog.post_with_images("Wheels", wheel())
-    with chromium_page(1280, 900) as page:
+    with browser.new_page(viewport={"width": 1280, "height": 900}) as page:
         for theme, accent in (("classic", "#ffee00"), ("modern", "#2b5fd9"), ("magazine", "#c2185b")):
             blog.set(theme=theme, accent_color=accent)
             for scheme in ("light", "dark"):
@@ -119,7 +126,9 @@ def test_every_theme_is_accessible_and_fits(host: RunningHost, ada: Client) -> N
                 assert page.evaluate("document.documentElement.scrollWidth") == breadth, shown
 
 
-def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: RunningHost, ada: Client) -> None:
+def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(
+    browser: Browser, host: RunningHost, ada: Client
+) -> None:
     made = ada.data("connect_website", platform="builtin", name="Notes in two scripts")
     website = made["website_id"]
     articles = Articles(ada.plugin)
@@ -132,7 +141,7 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(host: Runni
     for draft in drafts:
         article = host.run(articles.create(ada.user_id, draft)).article.id
         urls.append(ada.data("publish_content", content_id=article, website_id=website)["url"])
-    with chromium_page(800, 800) as page:
+    with browser.new_page(viewport={"width": 800, "height": 800}) as page:
         page.goto(urls[1])
         assert page.locator("html").get_attribute("dir") == "rtl"
         for selector in (".prose p code", ".prose pre code"):
@@ -173,10 +182,9 @@ _DATE_EDGES = f"""node => {{{_RANGE}
 }}"""
 
 
-def test_a_phone_loads_images_no_larger_than_it_shows(host: RunningHost, ada: Client) -> None:
+def test_a_phone_loads_images_no_larger_than_it_shows(browser: Browser, host: RunningHost, ada: Client) -> None:
     url = Blog(host, ada).post_with_images("Wheels", wheel())
-    with chromium() as browser:
-        page = browser.new_page(viewport={"width": 412, "height": 800}, device_scale_factor=1.75)
+    with browser.new_page(viewport={"width": 412, "height": 800}, device_scale_factor=1.75) as page:
         page.goto(url)
         page.wait_for_function("document.querySelector('.post-image').complete")
         loaded = page.evaluate("document.querySelector('.post-image').currentSrc")
