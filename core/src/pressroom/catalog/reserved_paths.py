@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 HOST_PATHS: Final = (
@@ -65,18 +66,22 @@ def host_path_taken(path: str) -> str | None:
 
     This includes more specific routes: `/tools/shout` would take precedence over `/tools/<slug>`.
     """
-    return next((own for own in HOST_PATHS if fits(own, path)), None)
+    parts = _segments(path)
+    return next((own for own, wanted in _HOST_SEGMENTS if _all_covered(wanted, parts)), None)
 
 
 def fits(route: str, path: str) -> bool:
     """Return whether a route such as `/tools/<slug>` covers a path, or every path of another route."""
-    wanted, parts = _segments(route), _segments(path)
-    return len(parts) == len(wanted) and all(map(_covers, wanted, parts))
+    return _all_covered(_segments(route), _segments(path))
 
 
 def specificity(route: str) -> int:
     """Return the number of literal segments of a route; among matching routes, the one with the most wins."""
     return sum(not segment.startswith("<") for segment in _segments(route))
+
+
+def _all_covered(wanted: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(parts) == len(wanted) and all(map(_covers, wanted, parts))
 
 
 def _covers(segment: str, part: str) -> bool:
@@ -88,3 +93,6 @@ def _covers(segment: str, part: str) -> bool:
 
 def _segments(path: str) -> list[str]:
     return path.rstrip("/").split("/")
+
+
+_HOST_SEGMENTS: Final = tuple((path, _segments(path)) for path in HOST_PATHS)

@@ -316,8 +316,9 @@ def collect(
     records: dict[str, list[Any]] = {}
     for hook, record_type in hooks.items():
         implementations = _implementations(manager, hook, context.id)
-        if not implementations and module is not None and hook in DECORATED:
-            records[hook] = decorated_in(module, record_type)
+        if not implementations:
+            found = decorated_in(module, record_type) if module is not None and hook in DECORATED else []
+            records[hook] = found
             continue
         answers = manager.subset_hook_caller(hook, others)(plugin=context)
         if len(answers) < implementations:

@@ -163,6 +163,9 @@ class _PluginManager(pluggy.PluginManager):
     """Ignores wrappers, which `pressroom.plugins.wrapping` runs: pluggy would run all in one call, failing together."""
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> pluggy.HookimplOpts | None:
+        # Only functions can be hooks. pluggy inspects every other name of a module at length before it skips it.
+        if isinstance(plugin, ModuleType) and not inspect.isroutine(vars(plugin).get(name)):
+            return None
         options = super().parse_hookimpl_opts(plugin, name)
         return None if is_wrapper(options) else options
 
