@@ -177,6 +177,10 @@ class Migrator:
             SchemaError: a migration failed, or the database holds a revision unknown to this version.
             BackendError: the database failed.
         """
+        # Usually nothing has to be changed, which can be seen without a lock and a separate connection.
+        state = await self.state(plugin)
+        if not state.behind:
+            return state
         async with self._database.migrating() as connection:
             if self._database.dialect == "postgresql":
                 await connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
