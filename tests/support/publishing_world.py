@@ -16,6 +16,7 @@ from pressroom.jobs.queue import JobQueue
 from pressroom.pipeline.chain import InternalCalls
 from pressroom.sdk import HostServices, Job, PluginContext
 from pressroom.storage.database import SqlDatabase
+from pressroom.testing.databases import make_database
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.engine import Engine
@@ -72,6 +73,7 @@ async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping
     settings = compiled.settings
     broken = [f"{record.id}: {record.error}" for record in compiled.plugins.failed if record.id in settings.plugins]
     assert not broken, broken
+    await make_database(settings, compiled.models())
     database = SqlDatabase(settings)
     await database.open()
     try:
