@@ -66,7 +66,7 @@ def test_a_body_that_announces_too_much_is_refused_before_it_is_sent(shared_host
 
 
 def test_a_client_that_stops_in_the_middle_of_its_request_is_let_go(start: Start) -> None:
-    host = start(server={"request_timeout": 1, "response_timeout": 2})
+    host = start(builtin_plugins=True, server={"request_timeout": 1, "response_timeout": 2})
 
     for begun in (head(QR)[:-10], head(QR, "Content-Length: 100") + b'{"text":'):
         with connect(host) as connection:

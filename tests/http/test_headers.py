@@ -73,7 +73,7 @@ def test_an_unknown_page_is_html_for_browsers_and_json_for_programs(api: httpx.C
 
 
 def test_health_and_readiness(start: Start) -> None:
-    host = start()
+    host = start(builtin_plugins=True)
     assert httpx.get(f"{host.url}/healthz").json() == {"status": "ok"}
     assert httpx.get(f"{host.url}/readyz").json() == {"status": "ready", "problems": []}
 

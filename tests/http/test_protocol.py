@@ -194,7 +194,7 @@ def test_a_metrics_token_of_odd_bytes_is_only_wrong(start: Start) -> None:
 
 
 def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
-    host = start(server={"request_timeout": 0.3})
+    host = start(builtin_plugins=True, server={"request_timeout": 0.3})
 
     status, headers, body = answer(host, request("POST", QR, JSON, "Content-Length: 100") + b'{"te')
 
@@ -204,7 +204,7 @@ def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
 
 @pytest.mark.parametrize("upgrade", ["X-Nothing: 1", "Upgrade: websocket"])
 def test_a_slow_connection_is_closed_when_it_idles(start: Start, upgrade: str) -> None:
-    host = start(server={"request_timeout": 5, "keep_alive_timeout": 0.4})
+    host = start(builtin_plugins=True, server={"request_timeout": 5, "keep_alive_timeout": 0.4})
     head = request("POST", QR, JSON, LENGTH, upgrade).replace(b"Connection: close\r\n", b"")
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(head)

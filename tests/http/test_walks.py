@@ -42,7 +42,7 @@ def assert_below(walk: Walk, *, modules: int, hops: int) -> None:
 
 @pytest.fixture
 def host(start: Start) -> RunningHost:
-    return start(plugins={"seo": {"enabled": False}, "images": {"enabled": False}})
+    return start(builtin_plugins=True, plugins={"seo": {"enabled": False}, "images": {"enabled": False}})
 
 
 def test_a_qr_code_that_is_not_cached(host: RunningHost) -> None:

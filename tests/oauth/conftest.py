@@ -15,11 +15,12 @@ Start = Callable[..., RunningHost]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a separate host; keyword arguments are configuration tables."""
+    """Return a function that starts a separate host without plugins; keyword arguments are configuration tables."""
     running: list[RunningHost] = []
 
     def begin(folder: Path | None = None, **config: Any) -> RunningHost:
-        host = RunningHost(settings_for_test(config, folder or tmp_path / "data"))
+        values = {"builtin_plugins": False, **config}
+        host = RunningHost(settings_for_test(values, folder or tmp_path / "data"))
         running.append(host.__enter__())
         return host
 

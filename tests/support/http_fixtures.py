@@ -28,12 +28,16 @@ def test_tools_distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a new host. Keyword arguments are tables of the configuration."""
+    """Return a function that starts a new host with the test tools. Keyword arguments are tables of the configuration.
+
+    Most tests need no built-in plugins, which would take half of the time to start. Those that do say so.
+    """
     running: list[RunningHost] = []
 
     def begin(folder: Path | None = None, **config: Any) -> RunningHost:
         plugins = {"test_tools": {}, **config.pop("plugins", {})}
-        host = RunningHost(settings_for_test({"plugins": plugins, **config}, folder or tmp_path / "data"))
+        values = {"builtin_plugins": False, "plugins": plugins, **config}
+        host = RunningHost(settings_for_test(values, folder or tmp_path / "data"))
         running.append(host.__enter__())
         return host
 

@@ -130,7 +130,7 @@ def test_a_disabled_tool_is_hidden_and_refused(start: Start) -> None:
 
 
 def test_a_tool_outside_the_plan_is_hidden_and_refused(start: Start) -> None:
-    host = start(plans={"anonymous": {"tools": ["qr-*"]}})
+    host = start(builtin_plugins=True, plans={"anonymous": {"tools": ["qr-*"]}})
 
     assert [tool["slug"] for tool in httpx.get(f"{host.url}/tools/api").json()["tools"]] == ["qr-code-generator"]
     assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 404

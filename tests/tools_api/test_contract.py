@@ -206,7 +206,7 @@ def test_other_requests_have_other_ids(api: httpx.Client) -> None:
 
 
 def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:
-    host = start()
+    host = start(builtin_plugins=True)
     with httpx.Client(base_url=host.url, timeout=30) as http, ThreadPoolExecutor(8) as pool:
         body = {"text": "once", "size": 2048}
         answers = list(pool.map(lambda _: http.post(QR, json=body).json(), range(8)))
@@ -219,7 +219,7 @@ def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:
 
 
 def test_8_the_limits_and_the_discount_of_the_qr_code_generator(start: Start) -> None:
-    host = start()
+    host = start(builtin_plugins=True)
     tool = httpx.get(f"{host.url}/tools/qr-code-generator/api").json()["data"]
 
     assert tool["rateLimit"] == {"requests": 300, "windowSec": 3600}
@@ -230,7 +230,7 @@ def test_8_the_limits_and_the_discount_of_the_qr_code_generator(start: Start) ->
 
 
 def test_a_limit_is_counted_for_each_tool_and_address(start: Start) -> None:
-    host = start(server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
+    host = start(builtin_plugins=True, server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
 
     def status(address: str, path: str = TEXT, text: str = "x") -> int:
         headers = {"x-forwarded-for": address}

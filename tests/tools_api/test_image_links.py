@@ -48,11 +48,11 @@ def test_equal_designs_have_one_url(api: httpx.Client) -> None:
 
 
 def test_an_image_is_drawn_again_by_another_server_with_the_same_key(start: Start, client: Client) -> None:
-    first = client(start(secret_key="0123456789abcdef" * 2))
+    first = client(start(builtin_plugins=True, secret_key="0123456789abcdef" * 2))
     url = httpx.URL(link(first))
-    second = client(start(secret_key="0123456789abcdef" * 2))
+    second = client(start(builtin_plugins=True, secret_key="0123456789abcdef" * 2))
     assert second.get(url.raw_path.decode()).content == first.get(url.raw_path.decode()).content
-    third = client(start(secret_key="fedcba9876543210" * 2))
+    third = client(start(builtin_plugins=True, secret_key="fedcba9876543210" * 2))
     assert third.get(url.raw_path.decode()).status_code == 403
 
 
@@ -92,8 +92,8 @@ def test_a_design_that_is_too_long_says_what_to_do_instead(api: httpx.Client) ->
 
 def test_the_operator_withdraws_an_image(start: Start, client: Client) -> None:
     key = "0123456789abcdef" * 2
-    url = httpx.URL(link(client(start(secret_key=key))))
-    host = start(secret_key=key, image_links={"blocked": [url.params["signature"]]})
+    url = httpx.URL(link(client(start(builtin_plugins=True, secret_key=key))))
+    host = start(builtin_plugins=True, secret_key=key, image_links={"blocked": [url.params["signature"]]})
     answer = client(host).get(url.raw_path.decode())
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
@@ -111,32 +111,32 @@ def test_the_operator_withdraws_an_image(start: Start, client: Client) -> None:
 )
 def test_what_the_operator_withdrew_gets_no_other_url(start: Start, client: Client, again: dict[str, object]) -> None:
     key = "0123456789abcdef" * 2
-    before = client(start(secret_key=key))
+    before = client(start(builtin_plugins=True, secret_key=key))
     url = link(before, MENU)
     assert link(before, again) == url
-    host = start(secret_key=key, image_links={"blocked": [httpx.URL(url).params["signature"]]})
+    host = start(builtin_plugins=True, secret_key=key, image_links={"blocked": [httpx.URL(url).params["signature"]]})
     other = link(client(host), again)
     assert client(host).get(other).status_code == 403
 
 
 def test_the_operator_switches_lasting_urls_off(start: Start, client: Client) -> None:
-    http = client(start(image_links={"enabled": False}))
+    http = client(start(builtin_plugins=True, image_links={"enabled": False}))
     assert http.post(f"{QR}/link", json=MENU).status_code == 404
     assert "Lasting link" not in http.get(QR).text
 
 
 def test_only_images_that_are_drawn_anew_are_counted(start: Start, client: Client) -> None:
-    http = client(start(image_links={"rate_limit": "1/hour"}, cache={"seconds": 0}))
+    http = client(start(builtin_plugins=True, image_links={"rate_limit": "1/hour"}, cache={"seconds": 0}))
     urls = [link(http, {"text": str(number)}) for number in range(2)]
     assert [http.get(url).status_code for url in urls] == [200, 429]
     assert 0 < int(http.get(urls[1]).headers["retry-after"]) <= 3600
-    cached = client(start(image_links={"rate_limit": "1/hour"}))
+    cached = client(start(builtin_plugins=True, image_links={"rate_limit": "1/hour"}))
     url = link(cached)
     assert [cached.get(url).status_code for _ in range(3)] == [200, 200, 200]
 
 
 def test_a_design_that_the_tool_no_longer_takes_is_refused_as_documented(start: Start, client: Client) -> None:
-    host = start()
+    host = start(builtin_plugins=True)
     http = client(host)
     before_an_update = DesignSigner(signing_secret(host.host.settings)).query("qr-code-generator", {**MENU, "size": 9})
     answer = http.get(f"{QR}/image", params=before_an_update)

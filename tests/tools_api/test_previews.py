@@ -86,7 +86,9 @@ def test_other_requests_are_refused(api: httpx.Client) -> None:
 
 
 def test_previews_have_a_budget_of_their_own(start: Start, client: Client) -> None:
-    host = start(previews={"rate_limit": "3/hour"}, tools={"qr-code-generator": {"rate_limit": "2/hour"}})
+    host = start(
+        builtin_plugins=True, previews={"rate_limit": "3/hour"}, tools={"qr-code-generator": {"rate_limit": "2/hour"}}
+    )
     http = client(host)
     answers = [http.post(f"{QR}/preview", json={"text": str(number)}) for number in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
@@ -99,7 +101,7 @@ def test_previews_have_a_budget_of_their_own(start: Start, client: Client) -> No
 
 
 def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: Path) -> None:
-    http = client(start())
+    http = client(start(builtin_plugins=True))
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     for number in range(5):
         assert http.post(f"{QR}/preview", json={"text": str(number)}).status_code == 200
@@ -108,7 +110,7 @@ def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: P
 
 
 def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
-    http = client(start(previews={"max_pixels": 65_536}))
+    http = client(start(builtin_plugins=True, previews={"max_pixels": 65_536}))
     answer = http.post(f"{QR}/preview", json={"text": "hi", "size": 2048})
     width, height = Image.open(io.BytesIO(answer.content)).size
     assert width * height <= 65_536
@@ -116,7 +118,7 @@ def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
 
 
 def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, client: Client, tmp_path: Path) -> None:
-    http = client(start(executors={"processes": 2, "threads": 2}))
+    http = client(start(builtin_plugins=True, executors={"processes": 2, "threads": 2}))
     gate, log = tmp_path / "gate", tmp_path / "log"
     body = {"gate": str(gate), "log": str(log)}
 

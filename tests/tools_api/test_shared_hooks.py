@@ -276,8 +276,11 @@ def test_a_header_can_be_the_credential_over_mcp(plugins: Plugins) -> None:
     assert ask(**{"x-company-key": "k1"}).json()["result"]["tools"]
 
 
+PLANS = {"staff": {"title": "Staff", "quotas": {"images_generated": 5}}}
+
+
 def test_who_has_no_account_here_can_ask_for_its_plan(plugins: Plugins) -> None:
-    host = plugins.start(COMPANY_KEY, plans={"staff": {"title": "Staff", "quotas": {"images_generated": 5}}})
+    host = plugins.start(COMPANY_KEY, builtin_plugins=True, plans=PLANS)
 
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_account_usage"}}
     result = httpx.post(f"{host.url}/api/mcp", json=body, headers={"x-company-key": "k1"}).json()["result"]
