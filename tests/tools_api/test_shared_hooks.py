@@ -17,7 +17,7 @@ from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support import third_party
-from support.commands import Done, run_command, run_process
+from support.commands import Done, run_command, run_forked
 from support.server import command_environment
 from support.tool_client import client_of
 
@@ -1002,7 +1002,7 @@ def whisper(text):
 def pressroom_commands():
     return [whisper]
 """)
-    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET", run=run_process)
+    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET", run=run_forked)
 
     assert (done.returncode, done.stdout) == (0, "quiet\n")
 
@@ -1018,7 +1018,7 @@ def pressroom_commands(plugin):
         plugin.services.database
     return [tidy]
 """)
-    done = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_process)
+    done = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_forked)
 
     assert done.returncode != 0
     assert "the services of the server can be used once it starts" in done.stderr

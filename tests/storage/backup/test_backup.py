@@ -15,7 +15,7 @@ import httpx
 import pytest
 from pressroom.testing import RunningHost
 from pressroom_content.vault import Vault
-from support.commands import Done, run_process
+from support.commands import Done, run_command, run_forked
 from support.content_client import Client, client_of, content_of
 from support.disks import run_on_small_disk
 from support.members import invite, make_member, switch
@@ -84,7 +84,7 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         # In a separate process, as alongside a running server: SQLite's locks are per process.
         environment = command_environment(here.folder, **_address(here))
         (here.folder / "pressroom.toml").write_text("[plugins.content]\n")
-        done = run_process(["backup", str(archive)], cwd=here.folder, env=environment)
+        done = run_forked(["backup", str(archive)], cwd=here.folder, env=environment)
         stop.set()
         writer.join(60)
     assert not failures
@@ -149,7 +149,7 @@ def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
     place = make_place("sqlite")
     seed(place)
     environment = command_environment(place.folder, PRESSROOM_STORAGE__FILES="s3://my-bucket/pressroom")
-    done = run_process(["backup", "backup.tar"], cwd=place.folder, env=environment)
+    done = run_forked(["backup", "backup.tar"], cwd=place.folder, env=environment)
     assert done.returncode == 0
     assert "s3://my-bucket/pressroom" in done.stderr
     with tarfile.open(place.folder / "backup.tar") as tar:
@@ -193,7 +193,7 @@ def test_a_running_server_keeps_its_database(make_place: MakePlace) -> None:
     with serve(there) as host:
         client_of(host, "eve@example.org")
         environment = command_environment(there.folder)
-        done = run_process(["restore", str(archive), "--force"], cwd=there.folder, env=environment)
+        done = run_forked(["restore", str(archive), "--force"], cwd=there.folder, env=environment)
         assert done.returncode == 1
         assert "is in use" in done.stderr
         assert "Stop the server" in done.stderr
@@ -226,7 +226,7 @@ def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_pla
     environment = command_environment(here.folder, PRESSROOM_STORAGE__DATABASE=f"sqlite:///{elsewhere}")
 
     def run(*arguments: str) -> Done:
-        return run_process([*arguments, "--json"], cwd=here.folder, env=environment)
+        return run_command([*arguments, "--json"], cwd=here.folder, env=environment)
 
     assert run("users", "add", "ada@example.org").returncode == 0
     assert run("backup", "backup.tar").returncode == 0
@@ -243,7 +243,7 @@ def test_a_secret_key_that_is_not_restored_is_told(make_place: MakePlace) -> Non
     archive = here.folder / "backup.tar"
     here.json("backup", str(archive))
     environment = command_environment(there.folder, PRESSROOM_SECRET_KEY="another secret key of a server")
-    done = run_process(["restore", str(archive), "--json"], cwd=there.folder, env=environment)
+    done = run_forked(["restore", str(archive), "--json"], cwd=there.folder, env=environment)
     assert done.returncode == 0
     assert "secret_key" in json.loads(done.stdout)["warnings"][-1]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import Done, run_command, run_process
+from support.commands import Done, run_command, run_forked
 from support.databases import KINDS, database_config
 from support.notes_plugin import notes_plugin
 from support.server import command_environment, serving
@@ -38,8 +38,8 @@ class Operator:
     def run(self, *arguments: str) -> Done:
         return run_command(arguments, cwd=self.folder, env=self.environment)
 
-    def run_process(self, *arguments: str) -> Done:
-        return run_process(arguments, cwd=self.folder, env=self.environment)
+    def run_forked(self, *arguments: str) -> Done:
+        return run_forked(arguments, cwd=self.folder, env=self.environment)
 
     def json(self, *arguments: str) -> tuple[int, Any]:
         done = self.run(*arguments, "--json")
@@ -71,7 +71,7 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
 def test_two_at_the_same_moment(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda _: operator.run_process("migrate", "--json"), range(2)))
+        done = list(pool.map(lambda _: operator.run_forked("migrate", "--json"), range(2)))
     assert [one.returncode for one in done] == [0, 0]
     results = sorted(json.loads(one.stdout)["plugins"][0]["result"] for one in done)
     assert results == ["migrated", "up to date"]
@@ -110,7 +110,7 @@ def test_doctor_says_what_is_behind(operator: Operator) -> None:
 
 def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
     if operator.kind == "postgresql":
-        refused = operator.run_process("serve", "--port", "0")
+        refused = operator.run_forked("serve", "--port", "0")
         assert refused.returncode == 1
         assert "Error: the tables of pressroom in PostgreSQL at" in refused.stderr
         assert "run `pressroom migrate`" in refused.stderr
@@ -128,7 +128,7 @@ def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("migrate",), ("migrate", "--check"), ("doctor",)])
 def test_a_database_that_cannot_be_reached(command: tuple[str, ...], tmp_path: Path) -> None:
     operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
-    run = operator.run_process if "serve" in command else operator.run
+    run = operator.run_forked if "serve" in command else operator.run
     done = run(*command)
     everything = done.stdout + done.stderr
     assert done.returncode == 1

@@ -27,7 +27,7 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.websites.store import Websites
-from support.commands import Done, run_command, run_process
+from support.commands import Done, run_command, run_forked
 from support.content_client import client_of, content_of
 from support.databases import postgresql_url
 from support.migrations import migrate
@@ -312,7 +312,7 @@ def test_operators_see_and_accept_keys(url: str, tmp_path: Path) -> None:
     with serving(tmp_path, "", {name: environment[name] for name in environment if name.startswith("PRESSROOM")}):
         assert host.run("secrets", "list").returncode == 0
     environment["PRESSROOM_SECRET_KEY"] = OTHER
-    refused = run_process(["serve", "--port", "0"], cwd=tmp_path, env=environment)
+    refused = run_forked(["serve", "--port", "0"], cwd=tmp_path, env=environment)
     assert refused.returncode == 1
     assert "Error: secret_key does not include the key that PostgreSQL at" in refused.stderr
     assert "run `pressroom secrets accept secret_key`" in refused.stderr
