@@ -117,8 +117,14 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     assert "Traceback" not in reloading.output
 
 
-@pytest.mark.parametrize("after", ["", THREAD], ids=["imported before", "cannot be forked"])
-def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("after", "number", "code"),
+    [("", signal.SIGTERM, 0), (THREAD, signal.SIGKILL, -signal.SIGKILL)],
+    ids=["imported before, ends by SIGTERM", "cannot be forked, ends by SIGKILL"],
+)
+def test_what_was_imported_before_is_never_served_stale_and_a_signal_to_the_command_alone_ends_all(
+    after: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
     # Replaces a built-in plugin, which is imported once for several servers.
     package = tmp_path / "packages" / "pressroom_devto"
     metadata = tmp_path / "packages" / "pressroom_devto-9.dist-info"
@@ -148,7 +154,10 @@ def test_what_was_imported_before_is_never_served_stale(after: str, tmp_path: Pa
         os.kill(starting_process(running.process.pid), signal.SIGKILL)
         running.write("four")
         running.wait_for("four")
-    wait_until_all_are_gone(running)
+
+        running.process.send_signal(number)
+        assert running.process.wait(40) == code
+        wait_until_all_are_gone(running)
 
 
 def starting_process(command: int) -> int:
@@ -169,26 +178,12 @@ def test_servers_start_where_processes_cannot_be_forked(tmp_path: Path) -> None:
     wait_until_all_are_gone(running)
 
 
-def test_a_signal_to_the_command_alone_ends_all(reloading: Reloading) -> None:
-    reloading.process.terminate()
-
-    assert reloading.process.wait(40) == 0
-    wait_until_all_are_gone(reloading)
-
-
 def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
     reloading.write("two words")
     reloading.wait_for_output("Restarting.")
     reloading.process.send_signal(signal.SIGINT)
 
     assert reloading.process.wait(40) == 0
-    wait_until_all_are_gone(reloading)
-
-
-def test_the_server_ends_with_a_command_that_was_killed(reloading: Reloading) -> None:
-    reloading.process.kill()
-    reloading.process.wait(10)
-
     wait_until_all_are_gone(reloading)
 
 
