@@ -17,6 +17,8 @@ LAUNCH = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # No page runs long enough for optimised code to repay its compilation, not even under the accessibility checker.
+    "--js-flags=--no-turbofan --no-maglev",
 )
 
 # When other tests keep the machine busy, a page's reaction to a click can exceed the default of five seconds.
