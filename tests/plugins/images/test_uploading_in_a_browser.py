@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
@@ -34,7 +35,7 @@ async def library(browser: Browser, host: RunningHost, ada: ToolClient, *, scrip
 
 
 async def test_several_files_are_sent_and_one_that_is_refused_says_why(
-    browser: Browser, host: RunningHost, ada: ToolClient
+    browser: Browser, host: RunningHost, ada: ToolClient, tmp_path: Path
 ) -> None:
     page = await library(browser, host, ada, scripting=True, width=390)
     files = page.get_by_label("Drop JPEG, PNG, GIF, WebP or AVIF files here")
@@ -45,7 +46,9 @@ async def test_several_files_are_sent_and_one_that_is_refused_says_why(
     assert await violations(page) == []
     await files.set_input_files([_file("notes.txt", "text/plain", b"no image")])
     await expect(page.locator("[data-drop-list] .field-error")).to_contain_text("JPEG")
-    await files.set_input_files([_file("huge.jpg", "image/jpeg", bytes(20 * 1024**2))])
+    with (tmp_path / "huge.jpg").open("wb") as huge:  # Playwright would encode its bytes as text, its path is enough
+        huge.truncate(20 * 1024**2)
+    await files.set_input_files([tmp_path / "huge.jpg"])
     await expect(page.get_by_text("That file has 20.0 MiB; an image may have ")).to_be_visible()
     await expect(rows).to_have_count(2)
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
