@@ -225,9 +225,11 @@ class SqlDatabase:
                 from pressroom.storage.database.pooled import POOLED_ARGUMENTS  # noqa: PLC0415 - few need it
 
                 arguments |= POOLED_ARGUMENTS
-            return create_async_engine(self.url, connect_args=arguments, **pool)
+            engine = create_async_engine(self.url, connect_args=arguments, **pool)
         except ImportError as error:
             raise BackendError("PostgreSQL needs the driver asyncpg", hint="install pressroom[postgresql]") from error
+        engine.sync_engine.dialect.do_ping = _ping  # type: ignore[method-assign, assignment]
+        return engine
 
 
 class _Connections:
@@ -301,6 +303,20 @@ class _Connections:
                 f"{self._name}: no connection was free within {self._timeout:g} s",
                 hint="raise [storage] database_connections, or find out what keeps the database busy",
             ) from error
+
+
+def _ping(connection: Any) -> bool:
+    """Check that a pooled connection to PostgreSQL is alive. Raises the driver's error otherwise.
+
+    SQLAlchemy's own check takes three round trips, because it prepares its query. This query is not prepared, which
+    also works with a transaction pooler.
+    """
+    try:
+        connection.run_async(lambda driver: driver.execute("SELECT 1"))
+    except Exception as error:  # noqa: BLE001 - raised again
+        # SQLAlchemy's own check translates errors in this way.
+        connection._handle_exception(error)  # noqa: SLF001
+    return True
 
 
 def _close_lent(_connection: Any, entry: ConnectionPoolEntry) -> None:
