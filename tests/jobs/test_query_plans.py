@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pressroom.jobs.queries import due_job, due_subjects, next_due, oldest_due
+from pressroom.jobs.queries import due_job, due_subjects, first_jobs, next_due
 from pressroom.sdk import Job
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
@@ -60,7 +60,7 @@ def by_key() -> ColumnElement[bool]:
 
 STATEMENTS: list[tuple[str, Any, str]] = [
     ("lease", due_job("mail", "", NOW).with_for_update(skip_locked=True), "subject_due_at|due_at_kind_subject"),
-    ("oldest", oldest_due(NOW), "ix_jobs_due_at_kind_subject"),
+    ("first", first_jobs(), "ix_jobs_due_at_kind_subject"),
     ("subjects", due_subjects(KINDS, NOW), "ix_jobs_kind_subject_due_at"),
     ("wait", next_due(NOW), "ix_jobs_due_at_kind_subject"),
     ("status", select(JobRow).where(JobRow.id == "j_42"), "pk_jobs|sqlite_autoindex_jobs_1"),

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, String, literal, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, String, func, literal, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.sdk import Job
@@ -24,6 +24,9 @@ MAX_LOOK: Final = 200
 """How many jobs are read at once to find one that can run."""
 
 _MAX_WAITING: Final = 1000
+
+JobTime: TypeAlias = Row[str, str, datetime | None] | tuple[str, str, datetime | None]
+"""The kind and subject of a job, and when it is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,10 @@ def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:
     return due.order_by(JobRow.due_at).limit(1)
 
 
-def oldest_due(now: datetime) -> Select[str, str, datetime | None]:
-    """Return the query for the jobs that have been due longest, of any kind."""
-    due = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at <= now)
-    return due.order_by(JobRow.due_at).limit(MAX_LOOK)
+def first_jobs() -> Select[str, str, datetime | None]:
+    """Return the query for the unfinished jobs of any kind in the order of their times: the due ones come first."""
+    unfinished = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at.is_not(None))
+    return unfinished.order_by(JobRow.due_at).limit(MAX_LOOK)
 
 
 def next_due(now: datetime) -> Select[str, str, datetime | None]:
@@ -138,16 +141,49 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
     return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
 
 
-async def waiting_jobs(session: AsyncSession, kinds: Collection[str], now: datetime) -> tuple[list[WaitingJobs], bool]:
-    """Return the due jobs by kind and subject, the oldest first, and whether at most one job is due at all."""
+@dataclass(frozen=True, slots=True)
+class JobsLook:
+    """The jobs at `now`: `due` are the ones that have been due longest, `coming` the next ones, of any kind.
+
+    Both together are at most `MAX_LOOK`. With `more`, there may be others after the last one.
+    """
+
+    now: datetime
+    due: Sequence[JobTime]
+    coming: Sequence[JobTime]
+    more: bool
+
+
+async def look(session: AsyncSession) -> JobsLook:
+    """Return the first jobs, and the time of the database server: with one statement, since it is asked often."""
+    if session.get_bind().dialect.name == "sqlite":
+        now = datetime.now(UTC)
+        rows: Sequence[JobTime] = (await session.execute(first_jobs())).all()
+    else:
+        clock, jobs = select(func.clock_timestamp().label("now")).subquery(), first_jobs().subquery()
+        both = select(jobs.c.kind, jobs.c.subject, jobs.c.due_at, clock.c.now).select_from(clock)
+        found = (await session.execute(both.outerjoin(jobs, true()).order_by(jobs.c.due_at))).all()
+        now = found[0].now.astimezone(UTC)
+        rows = [(kind, subject, due_at) for kind, subject, due_at, _ in found if due_at is not None]
+    due = [row for row in rows if row[2] is not None and row[2] <= now]
+    return JobsLook(now, due, rows[len(due) :], more=len(rows) == MAX_LOOK)
+
+
+async def coming_jobs(session: AsyncSession, now: datetime) -> tuple[Sequence[JobTime], bool]:
+    """Return the jobs of any kind that become due next, and whether there may be others after them."""
+    rows = (await session.execute(next_due(now))).all()
+    return rows, len(rows) == MAX_LOOK
+
+
+async def waiting_jobs(session: AsyncSession, kinds: Collection[str], seen: JobsLook) -> list[WaitingJobs]:
+    """Return the due jobs by kind and subject, the oldest first."""
     if not kinds:
-        return [], False
-    rows = (await session.execute(oldest_due(now))).all()
-    lonely = len(rows) <= 1
+        return []
+    rows: Sequence[JobTime] = seen.due
     if len(rows) == MAX_LOOK:
-        rows = (await session.execute(due_subjects(kinds, now))).all()
+        rows = (await session.execute(due_subjects(kinds, seen.now))).all()
     first: dict[tuple[str, str], WaitingJobs] = {}
     for kind, subject, due_at in rows:
         if kind in kinds and due_at is not None:
             first.setdefault((kind, subject), WaitingJobs(kind, subject, due_at))
-    return list(first.values()), lonely
+    return list(first.values())

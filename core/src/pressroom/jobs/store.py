@@ -18,14 +18,14 @@ from operator import attrgetter
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Row, Table, delete, func, select, update
+from sqlalchemy import CursorResult, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs import locks
-from pressroom.jobs.queries import MAX_LOOK, WaitingJobs, due_job, next_due, waiting_jobs
+from pressroom.jobs.queries import MAX_LOOK, JobTime, WaitingJobs, coming_jobs, due_job, look, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
@@ -80,7 +80,7 @@ class JobStore:
         self.was_last = False
         """Whether at most one job of any kind was due when `claim` last looked."""
 
-        self._coming: Sequence[Row[str, str, datetime | None]] | None = None
+        self._coming: tuple[Sequence[JobTime], bool] | None = None
 
     async def add(
         self, kind: str, payload: Mapping[str, Any], *, subject: str, key: str, run_at: datetime | None
@@ -178,12 +178,15 @@ class JobStore:
         Raises `BackendError`.
         """
         async with self._database.reading() as session:
-            now = self._looked_at = await _now(session)
+            seen = await look(session)
+            now = self._looked_at = seen.now
             self._looked_on = time.monotonic()
-            due, self.was_last = await waiting_jobs(session, jobs, now)
-            chosen = choose(due)[:_MAX_TRIES]
-            lonely = self.was_last or not chosen
-            self._coming = (await session.execute(next_due(now))).all() if lonely else None
+            chosen = choose(await waiting_jobs(session, jobs, seen))[:_MAX_TRIES]
+            self.was_last = bool(jobs) and len(seen.due) <= 1
+            self._coming = None
+            if self.was_last or not chosen:
+                all_due = len(seen.due) == MAX_LOOK
+                self._coming = await coming_jobs(session, now) if all_due else (seen.coming, seen.more)
         if not chosen:
             return None
         blocked: BlockedJob | None = None
@@ -208,17 +211,18 @@ class JobStore:
 
         Raises `BackendError`.
         """
-        looked_at, rows = self._looked_at, self._coming
-        if rows is None:
+        looked_at, coming = self._looked_at, self._coming
+        if coming is None:
             async with self._database.reading() as session:
                 now = await _now(session)
-                rows = (await session.execute(next_due(looked_at or now))).all()
+                coming = await coming_jobs(session, looked_at or now)
         else:
             now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._looked_on)
+        rows, more = coming
         for kind, subject, due_at in rows:
             if kind in jobs and admits(kind, subject):
                 return _seconds_between(now, due_at)
-        return _seconds_between(now, rows[-1][2]) if len(rows) == MAX_LOOK else None
+        return _seconds_between(now, rows[-1][2]) if more else None
 
     async def renew(
         self, lease: LeasedJob, seconds: float, *, progress: float | None = None, message: str | None = None
