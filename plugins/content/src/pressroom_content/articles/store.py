@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
-from sqlalchemy import select, update
+from sqlalchemy import CursorResult, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -308,9 +308,10 @@ async def note_status(
     values: dict[str, Any] = {"status": status}
     if published_at is not None:
         values["published_at"] = published_at
-    row = await owned(session, user_id, content_id)
-    wanted = (ArticleRow.id == row.id, ArticleRow.status != "trashed")
-    await session.execute(update(ArticleRow).where(*wanted).values(**values))
+    wanted = (ArticleRow.id == as_id(content_id), ArticleRow.user_id == as_id(user_id), ArticleRow.status != "trashed")
+    done = await session.execute(update(ArticleRow).where(*wanted).values(**values))
+    if not cast("CursorResult[Any]", done).rowcount:
+        await owned(session, user_id, content_id)
 
 
 async def owned(session: AsyncSession, user_id: str, content_id: str) -> ArticleRow:

@@ -125,11 +125,12 @@ class Engine:
             row = await session.get(PublicationRow, publication_id)
             if row is None or row.due_at is None or (job_id and row.job_id not in ("", job_id)):
                 return None
-            if row.due_at > await now_of(session):
+            now = await now_of(session)
+            if row.due_at > now:
                 return Reschedule(row.due_at)
             if row.status == "published":
                 return record(row)
-            row.status, row.updated_at, row.job_id = "publishing", await now_of(session), job_id or row.job_id
+            row.status, row.updated_at, row.job_id = "publishing", now, job_id or row.job_id
             held = LeasedPublication(database, lease, row, await steps_of(session, publication_id))
             try:
                 website, sealed = await Websites(self._plugin).sealed(session, row.user_id, row.website_id)

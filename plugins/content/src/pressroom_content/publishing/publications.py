@@ -307,9 +307,9 @@ class Publications:
     async def _restart(self, session: AsyncSession, row: PublicationRow, now: datetime, *, resume: bool) -> None:
         row.status, row.due_at, row.error = "queued", now, ""
         row.warnings, row.updated_at = [], now
-        await session.flush()
+        with session.no_autoflush:  # the row is written once, with its job
+            row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
         await begin_attempt(session, row, resume=resume)
-        row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
 
     async def others_live(self, publication: Publication) -> bool:
         """Check whether the article is published or scheduled on another website."""

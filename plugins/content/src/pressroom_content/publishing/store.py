@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from pressroom.columns import as_id
+from pressroom.columns import Timestamp, as_id
 from pressroom.sdk import Database, Lease, NotFound, PluginContext
-from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy import CursorResult, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.records import Publication, PublicationStatus
@@ -125,10 +125,13 @@ class LeasedPublication:
             raise NotFound(f"the publication {self.row.id} no longer exists")
         for name in self._noted:
             step = self.steps[name]
-            row = await session.get_one(StepRow, (self.row.id, STEPS.index(name)))
-            row.state, row.detail = step.state, step.detail
-            row.started_at = row.started_at or (now if step.state != "pending" else None)
-            row.finished_at = now if step.state in ("done", "failed") else None
+            values = {"state": step.state, "detail": step.detail}
+            values["finished_at"] = now if step.state in ("done", "failed") else None
+            if step.state != "pending":
+                values["started_at"] = func.coalesce(StepRow.started_at, literal(now, Timestamp()))
+            mine = (StepRow.publication_id == self.row.id, StepRow.position == STEPS.index(name))
+            noting = update(StepRow).where(*mine).values(values)
+            await session.execute(noting.execution_options(synchronize_session=False))
 
     def _take(self, values: Mapping[str, Any]) -> None:
         self._values |= values
@@ -158,18 +161,22 @@ async def work_on(plugin: PluginContext, session: AsyncSession, publication_id: 
 
 
 async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: bool) -> None:
-    """Set up the steps of an attempt. With `resume` it continues at the step where the last one ended.
+    """Store a publication's row, and set up the steps of its next attempt.
 
-    Uploads are kept, and so is every mark of a request whose outcome is unknown.
+    With `resume` it continues at the step where the last one ended. Uploads are kept, and so is every mark of a request
+    whose outcome is unknown.
     """
     row.attempt = (row.attempt or 0) + 1
     row.tries = 0
-    before = await step_rows(session, row.id)
+    new = row in session.new
+    await session.flush()
+    before = [] if new else await step_rows(session, row.id)
     if resume and before:
         for step in before:
             step.state = "pending" if step.state == "failed" else step.state
         return
-    await session.execute(delete(StepRow).where(StepRow.publication_id == row.id))
+    if before:
+        await session.execute(delete(StepRow).where(StepRow.publication_id == row.id))
     details = {step.name: step.detail for step in before}
     for position, name in enumerate(STEPS):
         kept = {key: value for key, value in details.get(name, {}).items() if key in _KEPT}

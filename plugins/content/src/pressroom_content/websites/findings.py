@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pressroom.sdk import CallError, InvalidInput
-from sqlalchemy import update
+from sqlalchemy import case, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import ConnectionReport, SiteRejected
@@ -78,6 +78,6 @@ async def note_error(session: AsyncSession, website_id: str, error: CallError) -
 
 async def note_published(session: AsyncSession, website_id: str) -> None:
     """Record that something was published, which clears the status `error`."""
+    status = case((WebsiteRow.status == "error", "active"), else_=WebsiteRow.status)
     change = update(WebsiteRow).where(WebsiteRow.id == website_id)
-    await session.execute(change.values(last_published_at=datetime.now(UTC)))
-    await session.execute(change.where(WebsiteRow.status == "error").values(status="active"))
+    await session.execute(change.values(last_published_at=datetime.now(UTC), status=status))
