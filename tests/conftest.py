@@ -19,6 +19,7 @@ import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG as _HTTP_TIMEOUT
 from pressroom.config import Settings
 from pressroom.storage.database import SqlDatabase
+from structlog.dev import ConsoleRenderer, plain_traceback
 from support import databases
 from support.logging_state import logging_as_before
 
@@ -59,6 +60,10 @@ def _context(*args: Any, **options: Any) -> ssl.SSLContext:
 # Each httpx client reads all certificate authorities from one of these files, which takes longer than many tests: share
 # one context.
 ssl.create_default_context = _context
+
+# The server logs plain tracebacks. Where nothing is configured, structlog renders the source code and all variables of
+# each frame, which takes longer than most tests.
+ConsoleRenderer.get_active().exception_formatter = plain_traceback
 
 # httpx's default of five seconds is too short for a server among four workers. Tests that need a limit set their own.
 _HTTP_TIMEOUT.read = _HTTP_TIMEOUT.write = _HTTP_TIMEOUT.connect = _HTTP_TIMEOUT.pool = 60.0
