@@ -48,7 +48,7 @@ def configuration(storage: dict[str, Any], **content: Any) -> dict[str, Any]:
         "plugins": {"content": {"config": {**QUICK, **content}}, "standin": {}},
         "storage": {name: str(value) for name, value in storage.items()},
         "fetch": {"private_networks": ["127.0.0.0/8"]},
-        "jobs": {"poll_interval": 0.1},
+        "jobs": {"poll_interval": 1},
     }
 
 
