@@ -86,7 +86,7 @@ def read_body(raw: str, codec: BodyCodec) -> SiteBody:
 
 def joined_text(texts: Sequence[str]) -> str:
     """Join texts of segments to one Markdown text in which each remains a separate block."""
-    body, _ = _written(texts, _touching(texts))
+    body, _ = _written(texts, _touching(texts)[0])
     return body
 
 
@@ -340,22 +340,23 @@ def _opaque(segment: BodySegment) -> BodySegment:
 
 def _swallowed(texts: Sequence[str]) -> set[int]:
     """Return the indices of the texts that do not begin a piece of their own when joined."""
-    return _without_pieces(texts, _touching(texts))
+    apart, _ = _touching(texts)
+    return _without_pieces(texts, apart)[0] if apart else set()
 
 
-def _touching(texts: Sequence[str]) -> set[int]:
-    """Return the indices of the texts that would merge with the one before, such as a list after a list."""
+def _touching(texts: Sequence[str]) -> tuple[set[int], Sequence[BodyPiece]]:
+    """Return the indices of the texts that would merge with the one before, and the pieces of all of them together."""
     return _without_pieces(texts, set())
 
 
-def _without_pieces(texts: Sequence[str], apart: set[int]) -> set[int]:
+def _without_pieces(texts: Sequence[str], apart: set[int]) -> tuple[set[int], Sequence[BodyPiece]]:
     body, starts = _written(texts, apart)
     try:
         pieces = pieces_of(body, "markdown")
     except InvalidInput:
-        return set(range(len(texts)))
+        return set(range(len(texts))), ()
     begun = {bisect_right(starts, piece.line) - 1 for piece in pieces if piece.text}
-    return {at for at, text in enumerate(texts) if text and at not in begun}
+    return {at for at, text in enumerate(texts) if text and at not in begun}, pieces
 
 
 def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
@@ -377,8 +378,10 @@ def unchanged(
     if not segments:
         return
     texts = [one.text for one in segments]
-    body, starts = _written(texts, _touching(texts))
-    known = pieces_of(body, "markdown")
+    apart, known = _touching(texts)
+    body, starts = _written(texts, apart)
+    if apart:
+        known = pieces_of(body, "markdown")
     owners = [bisect_right(starts, piece.line) - 1 if piece.text else -1 for piece in known]
     now = [f"own:{number}" if number in own else piece.key for number, piece in enumerate(pieces)]
     before = [piece.key for piece in known]
