@@ -178,9 +178,9 @@ class JobStore:
         Raises `BackendError`.
         """
         async with self._database.reading() as session:
+            self._looked_on = time.monotonic()
             seen = await look(session)
             now = self._looked_at = seen.now
-            self._looked_on = time.monotonic()
             chosen = choose(await waiting_jobs(session, jobs, seen))[:_MAX_TRIES]
             self.was_last = bool(jobs) and len(seen.due) <= 1
             self._coming = None
