@@ -30,7 +30,7 @@ from pressroom_devto import site as devto
 from pressroom_devto.site import DevtoSite
 from pressroom_ghost import posts as ghost
 from pressroom_ghost.site import GhostSite
-from pressroom_wordpress import posts, reading, terms
+from pressroom_wordpress import parsing, posts, terms
 from support.content_client import Client, client_of
 from support.hostile_sites import HostileForem, HostileGhost, HostileSite, HostileWordPress, running
 
@@ -254,7 +254,7 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
     text, names = "&amp;" * (MANY // 5), [f"tag {number}" for number in range(100_000)]
     begun = time.process_time()
     shown = [
-        reading.post_of({"id": 1, "title": {"raw": text}, "excerpt": {"raw": text}, "tags": names}),
+        parsing.post_of({"id": 1, "title": {"raw": text}, "excerpt": {"raw": text}, "tags": names}),
         ghost.post_of({"id": "1", "title": text, "feature_image_caption": text, "tags": [{"name": text}]}),
         devto.post_of({"id": 1, "title": text, "description": text, "tag_list": names}),
     ]
@@ -330,7 +330,7 @@ FIELDS = {
 
 
 def test_an_attackers_odd_values_in_any_field_are_read_or_refused(any_site: HostileSite) -> None:
-    read = {"wordpress": reading.post_of, "ghost": ghost.post_of, "devto": devto.post_of}[any_site.platform]
+    read = {"wordpress": parsing.post_of, "ghost": ghost.post_of, "devto": devto.post_of}[any_site.platform]
     any_site.shows(80)
     for name in (*any_site.post, *FIELDS[any_site.platform]):
         for value in ODD:

@@ -143,7 +143,7 @@ THREADS: Mapping[str, str] = {
     "pressroom_search_performance.sources.google_auth": "a signature with a key that a worker process checked",
     "pressroom_seo.jobs": "the import of parsers, which is given no text",
     "pressroom_seo.reports.store": "records of pages, whose texts and lists are bounded when a worker makes them",
-    "pressroom_seo.reports.running": "the same records",
+    "pressroom_seo.reports.crawl_job": "the same records",
 }
 """Modules that use threads, and for what. A thread cannot be killed, so untrusted text and files go to workers."""
 

@@ -15,9 +15,9 @@ from typing import Final, Literal
 from pressroom.sdk import PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import SiteConnector
-from pressroom_content.publishing.asking import UNDER_WAY
 from pressroom_content.publishing.losses import all_losses, told
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import UNDER_WAY
 from pressroom_content.publishing.structure_reading import structure_of
 from pressroom_content.publishing.verifying import LATER_LOOKS, sent_body
 from pressroom_content.records import Publication

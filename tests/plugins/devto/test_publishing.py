@@ -11,7 +11,7 @@ import pytest
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
-from pressroom_content.publishing.bringing import unpublish
+from pressroom_content.publishing.operations import unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
 from pressroom_content.websites.connecting import check_website

@@ -13,7 +13,7 @@ import pytest
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.store import Articles
-from pressroom_content.publishing.bringing import unpublish
+from pressroom_content.publishing.operations import unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication

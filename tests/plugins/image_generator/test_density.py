@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageStat
 from pressroom.sdk import InvalidInput
 from pressroom_image_generator.engine import render
 from pressroom_image_generator.params import MAX_PIXELS, ImageDetails, ImageParams
-from pressroom_image_generator.preparing import RemoteImages, WorkerInput
+from pressroom_image_generator.preparation import RemoteImages, WorkerInput
 from pressroom_image_generator.rendering import render as render_params
 from pressroom_image_generator.templates import BUILT_IN
 from pydantic import ValidationError

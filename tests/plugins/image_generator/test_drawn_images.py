@@ -20,7 +20,7 @@ from pressroom_image_generator.engine import RenderedImage, render
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.sources import Sources
 from pressroom_image_generator.params import ImageParams
-from pressroom_image_generator.preparing import RemoteImages, WorkerInput
+from pressroom_image_generator.preparation import RemoteImages, WorkerInput
 from pressroom_image_generator.rendering import render as render_params
 
 ADDRESS: Final = "https://example.com/a"

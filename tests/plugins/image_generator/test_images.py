@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom.sdk import InvalidInput
-from pressroom_image_generator import preparing
-from pressroom_image_generator.preparing import ImageFetcher
+from pressroom_image_generator import preparation
+from pressroom_image_generator.preparation import ImageFetcher
 from support.origins import Authority, Origin, StubNames, Visit, origin
 
 NAME = "images.example.org"
@@ -61,7 +61,7 @@ def at(running: Origin, path: str) -> str:
 async def test_images_are_fetched_at_once_and_failures_are_told(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "MAX_BYTES", 1000)
+    monkeypatch.setattr(preparation, "MAX_BYTES", 1000)
     async with serving(authority, tmp_path) as (running, fetcher):
         good = [at(running, path) for path in ("/ok", "/ok?2", "/moved")]
         bad = [at(running, path) for path in ("/page", "/large", "/inside", "/gone")]
@@ -78,8 +78,8 @@ async def test_images_are_fetched_at_once_and_failures_are_told(
 async def test_one_that_never_answers_does_not_hold_up_the_others(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preparing, "SECONDS_EACH", 60.0)
-    monkeypatch.setattr(preparing, "SECONDS_TOGETHER", 1.0)
+    monkeypatch.setattr(preparation, "SECONDS_EACH", 60.0)
+    monkeypatch.setattr(preparation, "SECONDS_TOGETHER", 1.0)
     async with serving(authority, tmp_path) as (running, fetcher):
         addresses = [at(running, "/ok"), at(running, "/never")]
         found = await ImageFetcher().fetch(fetcher, addresses, "html")

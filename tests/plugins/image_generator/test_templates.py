@@ -14,7 +14,7 @@ from pressroom.graphics.color import contrast, parse_color
 from pressroom_image_generator.palette import MIN_CONTRAST, palette, photo_palette
 from pressroom_image_generator.params import ImageParams
 from pressroom_image_generator.plugin import PAGE
-from pressroom_image_generator.preparing import WorkerInput
+from pressroom_image_generator.preparation import WorkerInput
 from pressroom_image_generator.rendering import render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.sizes import examples

@@ -26,7 +26,7 @@ from pressroom_search_performance.charts.svg import (
     share_axis,
     sparkline,
 )
-from pressroom_search_performance.figures.reading import Figures
+from pressroom_search_performance.figures.queries import Figures
 
 counts = st.one_of(st.none(), st.integers(0, 10**18).map(float))
 shares = st.one_of(st.none(), st.floats(0, 1))

@@ -28,7 +28,7 @@ from pressroom.gate.deadlines import (
     operator_interrupts,
     time_limit,
 )
-from pressroom.gate.wording import one_line
+from pressroom.gate.formatting import one_line
 
 log = structlog.get_logger()
 T = TypeVar("T")

@@ -230,7 +230,7 @@ class Host:
     def _tool_modules(self) -> list[str]:
         """Return the modules that tools' worker processes import before their first call, and no other plugin's.
 
-        Without a tool that runs in one, there are none.
+        Empty if no tool runs in one.
         """
         tools = [tool for tool in self.compiled.catalog.tools.values() if tool.executor == "process"]
         of_plugins = self.compiled.plugins.worker_modules

@@ -19,7 +19,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from pressroom.gate.wording import one_line
+from pressroom.gate.formatting import one_line
 from pressroom.validation.echo import counted
 
 ENTRY_POINT_GROUP = "pressroom.plugins"

@@ -32,6 +32,13 @@ from pressroom.plugins.contributions import (
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, discover
 from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
+from pressroom.plugins.loading_state import (
+    LoadingPlugin,
+    leave_out,
+    settle_claims,
+    settle_requirements,
+    settle_wrappers,
+)
 from pressroom.plugins.registering import (
     fallen,
     import_plugin,
@@ -43,13 +50,6 @@ from pressroom.plugins.registering import (
     warnings_of,
 )
 from pressroom.plugins.select import HOST_ID, record_of, select
-from pressroom.plugins.settling import (
-    LoadingPlugin,
-    leave_out,
-    settle_claims,
-    settle_requirements,
-    settle_wrappers,
-)
 from pressroom.plugins.template_folder import TemplateFolder, folders_of
 from pressroom.plugins.validating import validate
 from pressroom.sdk import Extensions, HostServices, Models, PageTemplates, Plugin, PluginContext

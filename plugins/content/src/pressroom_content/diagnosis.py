@@ -14,8 +14,8 @@ from pressroom_content.articles.analysis import scorer_of
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import article_scorers
 from pressroom_content.language import SUPPORTED
+from pressroom_content.language.activation import contributed_languages, try_stemmer
 from pressroom_content.language.contributed import ContributedLanguage
-from pressroom_content.language.starting import contributed_languages, try_stemmer
 
 _STEMMER_SECONDS: Final = 8.0
 _TRY: Final = """

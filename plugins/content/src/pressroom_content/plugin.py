@@ -161,7 +161,7 @@ def pressroom_languages() -> Iterable[Language]:
 @hookimpl
 def pressroom_lifespan(plugin: PluginContext) -> Iterable[Lifespan]:
     """Activate the languages of other plugins."""
-    from pressroom_content.language.starting import languages_in_use  # noqa: PLC0415 - pydantic models load with it
+    from pressroom_content.language.activation import languages_in_use  # noqa: PLC0415 - pydantic models load with it
 
     return [Lifespan("languages", lambda: languages_in_use(plugin))]
 

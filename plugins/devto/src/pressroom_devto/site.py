@@ -36,7 +36,7 @@ from pressroom_content.contract import (
 )
 
 from pressroom_devto.config import DevtoConfig
-from pressroom_devto.pacing import PacedFetcher, Paces
+from pressroom_devto.rate_limit import PacedFetcher, Paces
 
 MAX_TAGS: Final = 4
 _MAX_TAG_LENGTH: Final = 30

@@ -26,7 +26,7 @@ from pressroom.sdk import (
 
 from pressroom_image_generator.guidance import EXAMPLES, MCP
 from pressroom_image_generator.params import ImageDetails, ImageParams
-from pressroom_image_generator.preparing import Preparation, WorkerInput, offered_params
+from pressroom_image_generator.preparation import Preparation, WorkerInput, offered_params
 from pressroom_image_generator.templates import BUILT_IN, THEMES, ImageTemplateHooks
 
 PLUGIN = Plugin(

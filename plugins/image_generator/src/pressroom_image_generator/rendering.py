@@ -40,7 +40,7 @@ from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.sources import Sources, not_loaded
 from pressroom_image_generator.palette import palette, photo_palette
 from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps, shown_text
-from pressroom_image_generator.preparing import IMAGE_PROPS, RemoteImages, WorkerInput
+from pressroom_image_generator.preparation import IMAGE_PROPS, RemoteImages, WorkerInput
 from pressroom_image_generator.templates import BUILT_IN, FILE, FOLDER, HTML_SIZE, Size
 from pressroom_image_generator.typesetting import (
     Copy,

@@ -41,7 +41,7 @@ def jobs(plugin: PluginContext[SeoConfig]) -> Sequence[Job]:
 
 
 def _crawl_website() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, Any] | Pause]]:
-    from pressroom_seo.reports.running import crawl_website  # noqa: PLC0415
+    from pressroom_seo.reports.crawl_job import crawl_website  # noqa: PLC0415
 
     return crawl_website
 
@@ -53,6 +53,6 @@ def _check_links() -> Callable[[PluginContext, JobRun], Awaitable[Mapping[str, A
 
 
 def _tidy_up() -> Callable[[PluginContext], Awaitable[int]]:
-    from pressroom_seo.reports.running import tidy_up  # noqa: PLC0415
+    from pressroom_seo.reports.crawl_job import tidy_up  # noqa: PLC0415
 
     return tidy_up

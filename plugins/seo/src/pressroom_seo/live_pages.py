@@ -17,14 +17,14 @@ from pressroom_content.language import run_with_languages
 
 from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.frontier import Limits
+from pressroom_seo.crawler.http_client import Politeness, Visitor
 from pressroom_seo.crawler.links import LinkChecker, LinkReport, Progress, check_links
 from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import begin_survey, survey
-from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.document import clean_text, document_from_html, document_from_markdown
 from pressroom_seo.document.decoding import decode
-from pressroom_seo.reports.reading import CrawlReport
+from pressroom_seo.reports.queries import CrawlReport
 from pressroom_seo.reports.store import Crawls, is_own, start_of
 from pressroom_seo.scoring import (
     LinkStatus,

@@ -22,7 +22,7 @@ from pressroom_content.contract import (
     retry_after_of,
 )
 
-from pressroom_wordpress import reading
+from pressroom_wordpress import parsing
 
 _POSTS: Final = "/wp/v2/posts"
 
@@ -80,7 +80,7 @@ class WordPressClient:
     async def meta_keys(self) -> Mapping[str, tuple[str, ...]]:
         """Return the writable meta keys of posts, by field."""
         if self._keys is None:
-            self._keys = reading.writable((await self._ask("OPTIONS", _POSTS)).body)
+            self._keys = parsing.writable((await self._ask("OPTIONS", _POSTS)).body)
         return self._keys
 
     async def _ask(self, method: str, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:

@@ -22,10 +22,10 @@ from pressroom_content.contract import (
     work_beside,
 )
 
-from pressroom_wordpress import reading
+from pressroom_wordpress import parsing
 from pressroom_wordpress.client import WordPressClient
 from pressroom_wordpress.codec import WordPressCodec
-from pressroom_wordpress.reading import (
+from pressroom_wordpress.parsing import (
     EMBED,
     LONG,
     PAGE,
@@ -143,7 +143,7 @@ class WordPressPosts:
 
     async def create(self, post: Post) -> RemotePost:
         """Create a post as a draft."""
-        document = await self._document(post, reading.EVERY_KEY, tail="")
+        document = await self._document(post, parsing.EVERY_KEY, tail="")
         answer = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
         return await self._post(answer.row(written=True))
 
@@ -156,12 +156,12 @@ class WordPressPosts:
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Update a post. Raises `RemoteChanged` if its revision has changed."""
-        tail, keys = "", reading.EVERY_KEY
+        tail, keys = "", parsing.EVERY_KEY
         if revision:
             row, there = await self._fresh(post_id)
             if there.revision != revision:
                 raise RemoteChanged("the post was edited in WordPress since it was published from here")
-            tail, keys = tail_of(row), reading.listed(row)
+            tail, keys = tail_of(row), parsing.listed(row)
         self._read = None
         document = await self._document(post, keys, tail=tail)
         answer = await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)
@@ -315,7 +315,7 @@ class WordPressPosts:
         author = _numbers(post.term_ids.get("author", ()))
         if author and "author" not in post.kept:
             document["author"] = author[0]
-        meta = reading.to_meta(post, keys)
+        meta = parsing.to_meta(post, keys)
         return {**document, "meta": meta} if meta else document
 
     async def _remove(self, post_id: str, *, for_good: bool) -> RemotePost:

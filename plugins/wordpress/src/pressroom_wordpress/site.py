@@ -29,7 +29,7 @@ from pressroom_content.contract import (
     TermKind,
 )
 
-from pressroom_wordpress import reading
+from pressroom_wordpress import parsing
 from pressroom_wordpress.client import WordPressClient, language_tag
 from pressroom_wordpress.codec import WordPressCodec
 from pressroom_wordpress.posts import WordPressPosts
@@ -87,7 +87,7 @@ def check_upload(able: Mapping[str, Any]) -> ConnectionCheck:
 def check_seo(keys: Mapping[str, tuple[str, ...]]) -> ConnectionCheck:
     """Check which SEO plugins have writable meta keys."""
     if keys:
-        names = ", ".join(reading.plugins_of(keys))
+        names = ", ".join(parsing.plugins_of(keys))
         return ConnectionCheck("seo_meta", "ok", f"meta title and description are writable ({names})")
     fix = "Register the meta keys of your SEO plugin for the REST API; the documentation has the few lines of code."
     return ConnectionCheck("seo_meta", "warning", "meta title and description cannot be written over the REST API", fix)

@@ -9,8 +9,8 @@ from pressroom.sdk import PluginContext
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
-from pressroom_content.publishing.asking import PublishRequest
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PublishRequest
 from pressroom_content.records import Publication
 from support.publishing_world import ADA, connect
 from support.standin_platform import StandInPlatform

@@ -10,7 +10,7 @@ from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemotePost
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
-from pressroom_content.publishing.bringing import unpublish
+from pressroom_content.publishing.operations import unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_edits import merge_edits
 from pressroom_content.publishing.verifying import look

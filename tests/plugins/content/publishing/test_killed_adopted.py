@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from pressroom.sdk import PluginContext
-from pressroom_content.publishing.asking import PublishRequest
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PublishRequest
 from support.job_processes import Forker
 from support.publishing_world import ADA
 from support.sizes import rounds

@@ -12,9 +12,9 @@ import pytest
 from pressroom.sdk import InvalidInput, NotFound, PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteMedia
-from pressroom_content.publishing import asking as patience
-from pressroom_content.publishing import bringing
-from pressroom_content.publishing.bringing import unpublish
+from pressroom_content.publishing import operations
+from pressroom_content.publishing import publish_requests as patience
+from pressroom_content.publishing.operations import unpublish
 from pressroom_content.publishing.posts import removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.site_resources import author_warnings
@@ -436,7 +436,7 @@ async def test_a_publication_under_way_is_not_changed_into_another_one(
     plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Shorter than the timeout of the held request.
-    monkeypatch.setattr(bringing, "_BUSY_SECONDS", 0.5)
+    monkeypatch.setattr(operations, "_BUSY_SECONDS", 0.5)
     website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
     fault = platform.fault("POST /api/posts", delay=held)
     begun = await Publications(plugin).publish(ADA, article, website)

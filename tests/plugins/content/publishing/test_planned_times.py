@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pressroom.sdk import InvalidInput
-from pressroom_content.publishing.asking import moment
+from pressroom_content.publishing.publish_requests import moment
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ from pressroom.sdk import PluginContext
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.adopting import adopt
-from pressroom_content.publishing.asking import PublishRequest
-from pressroom_content.publishing.bringing import DownMode, unpublish
+from pressroom_content.publishing.operations import DownMode, unpublish
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PublishRequest
 from pressroom_content.publishing.site_edits import merge_edits
 from pressroom_content.records import Publication
 from support.publishing_world import ADA, connect, write

@@ -14,9 +14,9 @@ from pressroom.sdk import InvalidInput, PluginContext
 from pressroom.storage.database.tables import JobRow
 from pressroom_content.articles.store import Articles
 from pressroom_content.builtin_site.store import BuiltinSite
-from pressroom_content.publishing.asking import PublishRequest
-from pressroom_content.publishing.bringing import bring, cancel
+from pressroom_content.publishing.operations import bring, cancel
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PublishRequest
 from pressroom_content.publishing.store import work_on
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow, WebsiteRow

@@ -8,7 +8,7 @@ import pytest
 from pressroom.sdk import PluginContext
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
-from pressroom_content.publishing.bringing import unpublish
+from pressroom_content.publishing.operations import unpublish
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Publication
 from support.publishing_world import ADA, BODY, connect, write

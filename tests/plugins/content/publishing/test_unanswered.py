@@ -13,9 +13,9 @@ import pytest
 from pressroom.sdk import PluginContext, Reschedule
 from pressroom.testing.clock import FrozenClock
 from pressroom_content.articles.store import Articles
-from pressroom_content.publishing.asking import PATIENCE, pause
 from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PATIENCE, pause
 from pressroom_content.publishing.store import lock_of
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow

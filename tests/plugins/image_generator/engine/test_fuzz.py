@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom_image_generator.params import MAX_HTML_LENGTH, ImageParams
-from pressroom_image_generator.preparing import WorkerInput
+from pressroom_image_generator.preparation import WorkerInput
 from pressroom_image_generator.rendering import MAX_WARNINGS, render
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 from support.html_grammar import BROKEN_DOCUMENTS, DOCUMENTS, TEXTS

@@ -11,9 +11,9 @@ from typing import Any
 
 from pressroom.fetch import GuardedFetcher
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.http_client import Clock, Politeness
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import Clock, Politeness
 from pressroom_seo.site_checks.model import Issue
 from pressroom_seo.site_checks.report import SiteReport
 from support.origins import Authority, Origin, StubNames, Visit, origin

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.http_client import Politeness
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import Politeness
 from support.origins import Visit
 
 from .sites import Answers, Reply, Site, TestClock, World, crawl, good_site, plain

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from pressroom_seo.crawler.visiting import Politeness, Visitor, retry_after
+from pressroom_seo.crawler.http_client import Politeness, Visitor, retry_after
 from support.origins import Visit
 
 from .sites import Answers, Reply, TestClock, World, crawl, good_site, page, plain

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pressroom_seo.crawler.frontier import Limits
-from pressroom_seo.crawler.visiting import Politeness
+from pressroom_seo.crawler.http_client import Politeness
 from pressroom_seo.site_checks.report import OF_SITES
 from support.origins import Visit
 

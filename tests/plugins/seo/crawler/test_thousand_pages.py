@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
 from pressroom_seo.crawler.frontier import Limits
+from pressroom_seo.crawler.http_client import Politeness
 from pressroom_seo.crawler.records import LinkRecord, PageRecord, page_from_json, to_json
-from pressroom_seo.crawler.visiting import Politeness
 from pressroom_seo.site_checks.report import SiteReport, trend
 from support.origins import Visit
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pressroom_seo.crawler.http_client import Politeness, Visitor
 from pressroom_seo.crawler.links import LinkChecker, check_links
 from pressroom_seo.crawler.survey import Probe
-from pressroom_seo.crawler.visiting import Politeness, Visitor
 from pressroom_seo.site_checks.llms_txt import check_llms_txt
 from pressroom_seo.site_checks.model import CAPS, SEVERITIES, Severity, health, score
 from pressroom_seo.site_checks.report import CRAWL_CHECKS, OF_SITES, check_page

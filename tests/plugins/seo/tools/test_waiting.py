@@ -17,7 +17,7 @@ from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
 from pressroom_seo.jobs import jobs
-from pressroom_seo.reports.running import MAX_WAITS
+from pressroom_seo.reports.crawl_job import MAX_WAITS
 from pressroom_seo.reports.store import Crawls
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
 from sqlalchemy import func, select

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, Forbidden, InternalError, InvalidInput, Overloaded
 from pressroom.host.host import Host
-from pressroom.interfaces.mcp.finding import CALL_TOOL, FIND_TOOLS, FindableTool, find_result, read_call, read_find
 from pressroom.interfaces.mcp.listing import ToolListView, aliases
 from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, Incoming, ProtocolVersion, RpcError
+from pressroom.interfaces.mcp.tool_search import CALL_TOOL, FIND_TOOLS, FindableTool, find_result, read_call, read_find
 from pressroom.pipeline.context import (
     CallRequest,
     IdentifiedCall,

@@ -19,8 +19,8 @@ from pressroom.errors import BackendError, CallError, CallTimeout, InternalError
 from pressroom.fetch.shares import Share, share_of
 from pressroom.gate import PluginCall
 from pressroom.gate.attribution import raised_in
+from pressroom.gate.formatting import one_line, shown
 from pressroom.gate.plugin_gate import Reason
-from pressroom.gate.wording import one_line, shown
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.stages.base import CallStage

@@ -15,7 +15,7 @@ from pressroom_content.articles import versions
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, owned
 from pressroom_content.config import ContentConfig
-from pressroom_content.publishing.bringing import unpublish as unpublish_post
+from pressroom_content.publishing.operations import unpublish as unpublish_post
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.records import Article, ArticleStatus, Publication
 from pressroom_content.tables import ArticleRow, ExportRow, PublicationRow

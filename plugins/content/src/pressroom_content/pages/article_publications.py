@@ -28,11 +28,11 @@ from pressroom_content.pages.article import asked_for, head, refusal
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import Badge, moment, state
-from pressroom_content.publishing.asking import UNDER_WAY, Mode, PublishRequest
-from pressroom_content.publishing.asking import moment as moment_of
-from pressroom_content.publishing.bringing import DownMode, DryRun, bring, cancel, dry_run, look_again, unpublish
+from pressroom_content.publishing.operations import DownMode, DryRun, bring, cancel, dry_run, look_again, unpublish
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import UNDER_WAY, Mode, PublishRequest
+from pressroom_content.publishing.publish_requests import moment as moment_of
 from pressroom_content.publishing.store import STEPS, PublicationStep
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.connectors import connector_of, connectors

@@ -27,10 +27,10 @@ from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.pages.article import refusal
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import state
-from pressroom_content.publishing.asking import PublishRequest, moment
-from pressroom_content.publishing.bringing import bring
+from pressroom_content.publishing.operations import bring
 from pressroom_content.publishing.overview import MAX_ENTRIES, ScheduleEntry, entries
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import PublishRequest, moment
 from pressroom_content.records import Website
 from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites, read_names

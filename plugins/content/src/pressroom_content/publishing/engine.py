@@ -34,11 +34,11 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.asking import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.images import ids_of
 from pressroom_content.publishing.known import KnownBody, canonical_of_copy, known_body
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import MAX_RETRY_AFTER_SECONDS, pause
 from pressroom_content.publishing.site_resources import drop_uses, media_on, remove_unused
 from pressroom_content.publishing.steps import ACTIONS
 from pressroom_content.publishing.store import (

@@ -17,7 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
-from pressroom_content.publishing.asking import (
+from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
+from pressroom_content.publishing.publish_requests import (
     UNDER_WAY,
     BegunPublication,
     Mode,
@@ -27,7 +28,6 @@ from pressroom_content.publishing.asking import (
     is_same,
     resolved,
 )
-from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.store import (
     PublicationStep,
     begin_attempt,
@@ -43,7 +43,7 @@ from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connector_of
-from pressroom_content.websites.paging import before
+from pressroom_content.websites.pagination import before
 from pressroom_content.websites.store import Websites
 
 MAX_OPTIONS_LENGTH: Final = 20_000

@@ -26,10 +26,10 @@ from pressroom_content.publishing.bodies import (
     unchanged,
     with_known_texts,
 )
-from pressroom_content.publishing.bringing import changing
 from pressroom_content.publishing.comparing import compared, is_as_it_was, seen_of
 from pressroom_content.publishing.known import can_be_kept, known_body, remember_body
 from pressroom_content.publishing.merged_fields import FieldConflict, Side, merged_fields, sent_of, settled
+from pressroom_content.publishing.operations import changing
 from pressroom_content.publishing.store import record, shortened
 from pressroom_content.records import Article, Publication
 from pressroom_content.rendering.pieces import BodyPiece, pieces_of, placeholder

@@ -13,9 +13,9 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pydantic import BaseModel, ConfigDict, Field
 
 from pressroom_content.contract import Cursor, Day, WebsiteId
-from pressroom_content.publishing.asking import clashes, gaps
 from pressroom_content.publishing.overview import heads
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import clashes, gaps
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Publication
 from pressroom_content.tools.common import context

@@ -11,9 +11,9 @@ from pressroom.sdk import Annotations, Call, ClientRequestId, InvalidInput, Para
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
-from pressroom_content.publishing.asking import BegunPublication, PublishRequest, moment
-from pressroom_content.publishing.bringing import bring, dry_run, look_again, unpublish
+from pressroom_content.publishing.operations import bring, dry_run, look_again, unpublish
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
+from pressroom_content.publishing.publish_requests import BegunPublication, PublishRequest, moment
 from pressroom_content.publishing.verifying import RemoteState
 from pressroom_content.records import Publication, PublicationStatus, Website
 from pressroom_content.tools import publications

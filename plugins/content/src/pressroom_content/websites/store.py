@@ -39,7 +39,7 @@ from pressroom_content.websites.bounded_site import bounded_site, open_site
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.domain_names import server_url, site_url
 from pressroom_content.websites.findings import note_error, own_settings, take_finding
-from pressroom_content.websites.paging import before
+from pressroom_content.websites.pagination import before
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
 _MAX_KEY_LENGTH: Final = 60

@@ -13,7 +13,7 @@ from pressroom_content.contract import content_services
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 
-from pressroom_search_performance.figures.reading import SUMS, DimensionFigures, Question, figures_of, matching
+from pressroom_search_performance.figures.queries import SUMS, DimensionFigures, Question, figures_of, matching
 from pressroom_search_performance.tables import FigureRow, KeywordRow
 
 MAX_KEYWORDS: Final = 500

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 from pressroom.sdk import PluginContext
 from sqlalchemy import case, func, select
 
-from pressroom_search_performance.figures.reading import SUMS, DimensionFigures, Figures, Question, figures_of, matching
+from pressroom_search_performance.figures.queries import SUMS, DimensionFigures, Figures, Question, figures_of, matching
 from pressroom_search_performance.tables import FigureRow
 
 _MAX_CANDIDATES: Final = 2000

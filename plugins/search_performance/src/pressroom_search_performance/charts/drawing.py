@@ -20,7 +20,7 @@ from pressroom_search_performance.charts.svg import (
     share_axis,
     sparkline,
 )
-from pressroom_search_performance.figures.reading import Figures, figures_of
+from pressroom_search_performance.figures.queries import Figures, figures_of
 
 _CODES: Final = """
 abw Aruba|afg Afghanistan|ago Angola|aia Anguilla|ala Åland Islands|alb Albania|and Andorra|are United Arab Emirates|

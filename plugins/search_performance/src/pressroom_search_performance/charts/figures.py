@@ -12,8 +12,8 @@ from pressroom_content.contract import Grain, Website
 
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.connecting.store import SourceConnection
-from pressroom_search_performance.figures import reading
-from pressroom_search_performance.figures.reading import Dimension, DimensionFigures, Figures, Question
+from pressroom_search_performance.figures import queries
+from pressroom_search_performance.figures.queries import Dimension, DimensionFigures, Figures, Question
 from pressroom_search_performance.figures.store import freshness
 from pressroom_search_performance.host import sources_of
 from pressroom_search_performance.sources.google import span
@@ -107,7 +107,7 @@ class Board:
         period = self.site.latest(wanted.days)
         before = period.before()
         compared = self.site.first is not None and self.site.first <= before.start
-        days = await reading.days(
+        days = await queries.days(
             self._plugin, self._id, self._type, before.start, period.end + timedelta(days=_MAX_CHANGING_DAYS)
         )
         found = await self._by_day(Period(before.start, max(days, default=period.end)))
@@ -120,7 +120,7 @@ class Board:
             now=await self._totals(question),
             then=await self._totals(self._question(before)) if compared else Figures(),
             missing=sum(day not in days for day in span(period.start, period.end)),
-            truncated=await reading.is_truncated(self._plugin, self._id, question),
+            truncated=await queries.is_truncated(self._plugin, self._id, question),
         )
 
     async def rows(
@@ -131,14 +131,14 @@ class Board:
         if grain is None:
             return ()
         question = replace(self._question(period), dimensions=(dimension,), limit=limit, offset=offset)
-        return await reading.read(self._plugin, self._id, grain, question)
+        return await queries.read(self._plugin, self._id, grain, question)
 
     async def latest(self, days: int) -> Sequence[Figures | None]:
         """Return the figures of this many final days and of as many before; empty if nothing has been fetched yet."""
         if self.site.last is None:
             return ()
         whole = self.site.latest(2 * days)
-        known = await reading.days(self._plugin, self._id, self._type, whole.start, whole.end)
+        known = await queries.days(self._plugin, self._id, self._type, whole.start, whole.end)
         found = await self._by_day(whole)
         return [found.get(day, Figures()) if day in known else None for day in span(whole.start, whole.end)]
 
@@ -150,14 +150,14 @@ class Board:
 
     async def _totals(self, question: Question) -> Figures:
         grain = self._grain("date")
-        return Figures() if grain is None else await reading.totals(self._plugin, self._id, grain, question)
+        return Figures() if grain is None else await queries.totals(self._plugin, self._id, grain, question)
 
     async def _by_day(self, period: Period) -> Mapping[date, Figures]:
         grain = self._grain("date")
         if grain is None:
             return {}
         question = replace(self._question(period), dimensions=("date",), data_state="all", limit=period.days)
-        found = await reading.read(self._plugin, self._id, grain, question)
+        found = await queries.read(self._plugin, self._id, grain, question)
         return {date.fromisoformat(one.keys["date"]): one.figures for one in found}
 
 
@@ -189,4 +189,4 @@ def _sum(parts: Sequence[Figures]) -> Figures | None:
         return None
     clicks, shown = sum(one.clicks for one in parts), sum(one.impressions for one in parts)
     weighted = sum(one.position * one.impressions for one in parts)
-    return reading.figures_of(clicks, shown, weighted)
+    return queries.figures_of(clicks, shown, weighted)

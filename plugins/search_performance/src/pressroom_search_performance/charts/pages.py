@@ -21,7 +21,7 @@ from pressroom_search_performance.charts.drawing import (
 from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Range, range_of
 from pressroom_search_performance.connecting.ownership import owns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
-from pressroom_search_performance.figures.reading import Dimension, DimensionFigures
+from pressroom_search_performance.figures.queries import Dimension, DimensionFigures
 from pressroom_search_performance.host import PAGE, root_of, sources_of
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import Period

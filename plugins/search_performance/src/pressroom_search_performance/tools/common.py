@@ -13,7 +13,7 @@ from pressroom_content.contract import Day, SearchLimited, SiteError, Website, W
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
-from pressroom_search_performance.figures.reading import Figures
+from pressroom_search_performance.figures.queries import Figures
 from pressroom_search_performance.figures.store import freshness
 from pressroom_search_performance.host import page_of, plugin_of, sources_of, website_of
 from pressroom_search_performance.sources import google

@@ -12,7 +12,7 @@ from pressroom_content.contract import Article, ArticlePost, content_services
 from pydantic import BaseModel, Field
 from sqlalchemy import select
 
-from pressroom_search_performance.figures.reading import SUMS, Figures, Question, figures_of, matching
+from pressroom_search_performance.figures.queries import SUMS, Figures, Question, figures_of, matching
 from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.tables import FigureRow
 from pressroom_search_performance.tools.common import (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import ideas, opportunities
 from pressroom_search_performance.analysis.ideas import FollowedKeyword, FollowedKeywords
-from pressroom_search_performance.figures.reading import Question
+from pressroom_search_performance.figures.queries import Question
 from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.tools.common import NotConnected, WebsiteId, place, position_of, searched
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pressroom_search_performance.analysis import opportunities
 from pressroom_search_performance.analysis.opportunities import expected_ctr
-from pressroom_search_performance.figures.reading import Question
+from pressroom_search_performance.figures.queries import Question
 from pressroom_search_performance.tools.common import (
     Count,
     Period,

@@ -15,9 +15,8 @@ from pressroom_content.contract import Grain, SearchType
 from pydantic import AfterValidator, BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnections
-from pressroom_search_performance.figures import reading
-from pressroom_search_performance.figures import reading as live
-from pressroom_search_performance.figures.reading import (
+from pressroom_search_performance.figures import queries
+from pressroom_search_performance.figures.queries import (
     Condition,
     DataState,
     Dimension,
@@ -178,16 +177,16 @@ class _Asked:
         question = replace(self.question, limit=self.question.limit + 1)
         grain = self.stored_grain(question)
         if grain is not None:
-            return await reading.read(self.site.plugin, self.site.connection.id, grain, question), ""
-        return await live.ask_google(*await self._live(), question, *await self._access())
+            return await queries.read(self.site.plugin, self.site.connection.id, grain, question), ""
+        return await queries.ask_google(*await self._live(), question, *await self._access())
 
     async def totals(self, question: Question) -> Figures:
         """Return the totals for a question, from the coarsest grain that supports its conditions."""
         whole = replace(question, dimensions=())
         grain = self.stored_grain(whole)
         if grain is not None:
-            return await reading.totals(self.site.plugin, self.site.connection.id, grain, whole)
-        return await live.google_totals(*await self._live(), whole, *await self._access())
+            return await queries.totals(self.site.plugin, self.site.connection.id, grain, whole)
+        return await queries.google_totals(*await self._live(), whole, *await self._access())
 
     async def _live(self) -> tuple[google.GoogleConsole, str]:
         if self.site.connection.source != google.NAME:
@@ -221,7 +220,7 @@ async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
         freshness=Freshness(
             last_final_date=site.last.isoformat() if site.last else None, first_incomplete_date=incomplete
         ),
-        truncated=stored and await reading.is_truncated(site.plugin, site.connection.id, question),
+        truncated=stored and await queries.is_truncated(site.plugin, site.connection.id, question),
         next_cursor=_cursor(params, following) if more and following <= _MAX_OFFSET else None,
     )
     return ToolResult(_text(site, period, totals, rows, result), result)

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from pressroom.sdk import Fetcher
 
 from pressroom_seo.crawler.frontier import Frontier, FrontierItem, Limits
+from pressroom_seo.crawler.http_client import MAX_BYTES, SECONDS, Clock, HostGate, Politeness, SystemClock, Visitor
 from pressroom_seo.crawler.links import LinkChecker
 from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
-from pressroom_seo.crawler.visiting import MAX_BYTES, SECONDS, Clock, HostGate, Politeness, SystemClock, Visitor
 from pressroom_seo.urls import SiteScope, host_of, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]

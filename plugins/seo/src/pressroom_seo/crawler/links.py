@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from pressroom_seo.crawler.http_client import ANYTHING, MAX_REDIRECTS, Visitor
 from pressroom_seo.crawler.records import CrawlResponse, LinkRecord
-from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Visitor
 from pressroom_seo.urls import SiteScope, normalise, origin_of
 
 LinkProblem = Literal["broken", "redirected", "insecure"]

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
+from pressroom_seo.crawler.http_client import ANYTHING, MAX_REDIRECTS, Visitor
 from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_files import (
@@ -17,7 +18,6 @@ from pressroom_seo.crawler.site_files import (
     LlmsTxt,
 )
 from pressroom_seo.crawler.site_reader import SAMPLES
-from pressroom_seo.crawler.visiting import ANYTHING, MAX_REDIRECTS, Visitor
 from pressroom_seo.urls import SiteScope, host_of, normalise
 
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"

@@ -9,8 +9,8 @@ from pressroom.columns import as_id
 from pressroom.sdk import NotFound, PluginContext
 from sqlalchemy import delete, select
 
-from pressroom_seo.reports.reading import CrawlFinding
-from pressroom_seo.reports.running import recount
+from pressroom_seo.reports.crawl_job import recount
+from pressroom_seo.reports.queries import CrawlFinding
 from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.tables import CrawlRow, FindingRow, MarkRow, plain, upsert
 

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from pressroom_seo.crawler.http_client import Visitor
 from pressroom_seo.crawler.records import CrawlResponse
 from pressroom_seo.crawler.site_files import MAX_LLMS_TXT_BYTES, LlmsTxt
-from pressroom_seo.crawler.visiting import Visitor
 from pressroom_seo.urls import SiteScope
 
 SAMPLES: Final = 10

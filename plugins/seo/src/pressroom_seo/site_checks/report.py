@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pressroom_seo.checks import CHECKS
+from pressroom_seo.crawler.http_client import MAX_REDIRECTS, Visitor
 from pressroom_seo.crawler.records import CrawlResponse, LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import MAX_REDIRECTS, Visitor
 from pressroom_seo.site_checks import (
     page_delivery,
     page_indexing,

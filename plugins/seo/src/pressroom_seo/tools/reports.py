@@ -17,7 +17,7 @@ from pressroom_seo.tools.pages import LlmsPart, llms_lines, llms_part
 if TYPE_CHECKING:
     from pressroom_content.contract import Website
 
-    from pressroom_seo.reports.reading import CrawlFinding
+    from pressroom_seo.reports.queries import CrawlFinding
     from pressroom_seo.tables import CrawlRow
 
 QUOTA: Final = "seo_reports"
@@ -265,7 +265,7 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zon
 
 
 async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, answer: ReportAnswer) -> None:
-    from pressroom_seo.reports.reading import CrawlReport  # noqa: PLC0415
+    from pressroom_seo.reports.queries import CrawlReport  # noqa: PLC0415
 
     report = CrawlReport(plugin.services.database, crawl)
     limit, cursor = params.limit, params.cursor

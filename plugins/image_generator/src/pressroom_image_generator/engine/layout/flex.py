@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pressroom_image_generator.engine.boxes import Box
-from pressroom_image_generator.engine.layout.flexing import FlexItem, resolve_lengths
+from pressroom_image_generator.engine.layout.flexible_lengths import FlexItem, resolve_lengths
 from pressroom_image_generator.engine.layout.fragments import Fragment, LayoutContext, PendingBox, Space
 from pressroom_image_generator.engine.layout.sizing import (
     Sizing,

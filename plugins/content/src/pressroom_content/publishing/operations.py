@@ -21,11 +21,11 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.asking import BegunPublication, PublishRequest
 from pressroom_content.publishing.comparing import compared, is_another, left_alone
 from pressroom_content.publishing.known import check_original, forget_body
 from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
+from pressroom_content.publishing.publish_requests import BegunPublication, PublishRequest
 from pressroom_content.publishing.site_resources import author_warnings, drop_uses, remove_unused
 from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
 from pressroom_content.publishing.verifying import RemoteState, look

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 from pressroom_content.contract import SiteUnavailable
-from pressroom_devto.pacing import Pace, Paces
+from pressroom_devto.rate_limit import Pace, Paces
 
 
 class Clock:

@@ -18,11 +18,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_seo.config import SeoConfig
 from pressroom_seo.crawler.engine import Crawl, CrawlPlan
+from pressroom_seo.crawler.http_client import Politeness
 from pressroom_seo.crawler.links import link_report
 from pressroom_seo.crawler.records import LinkRecord
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts
-from pressroom_seo.crawler.visiting import Politeness
 from pressroom_seo.reports.findings import add_groups, finding_rows, tally
 from pressroom_seo.reports.store import BUSY_WAITS, CrawlRecords, Crawls
 from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
