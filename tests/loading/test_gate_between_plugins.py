@@ -78,7 +78,7 @@ async def reckon(params: ReadParams, call: Call) -> Weather:
     \"\"\"Reckons in a worker process.\"\"\"
     (owner, station), *_ = call.plugin.extensions.of("pressroom_weather_stations")
     try:
-        seconds = 2 if params.fault == "deaf" else 20
+        seconds = 10 if params.fault == "deaf" else 20
         told = await call.plugin.services.workers.run(reckoned, owner, station, params.fault, seconds=seconds)
     except CallError as error:
         told = f"lost: {error.__cause__}"
@@ -263,7 +263,7 @@ def test_a_tool_that_is_late_for_the_sake_of_another_plugin_names_that_one(
         ("end", "failed", "contained", "it called os._exit(3)"),
         ("hang", "timeout", "contained", "almanac did not end within 0.5 s"),
         ("kill", "failed", "lost", "its worker process was lost: it ended with exit status -9"),
-        ("deaf", "timeout", "lost", "it did not end within 2 s"),
+        ("deaf", "timeout", "lost", "it did not end within 10 s"),
     ],
 )
 def test_what_fails_in_a_worker_process_names_the_plugin_that_contributed_it(
