@@ -102,9 +102,9 @@ def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
     id_ = alice.data("create_content", title="Tea", body=body, website_id=blog["website_id"])["content_id"]
     change = {"find": "One", "replace": "Two"}
     alice.data("update_content", content_id=id_, expected_version=1, edits=[change])
-    browser = BrowserWithoutScreen(host)
-    browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
-    assert "Two cup" in browser.get(f"/dashboard/articles/{id_}").html
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
+        assert "Two cup" in browser.get(f"/dashboard/articles/{id_}").html
     url = str(alice.data("publish_content", content_id=id_, website_id=blog["website_id"])["url"])
     assert "<img" in httpx.get(url).text
     feed = httpx.get(f"{url.rpartition('/')[0]}/feed.xml")
@@ -117,14 +117,14 @@ def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
     buffer = io.BytesIO()
     Image.effect_noise((600, 600), 90).save(buffer, "PNG")  # large enough to get a thumbnail
     alice = client_of(host, "alice.images@example.com")
-    browser = BrowserWithoutScreen(host)
-    browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
-    monkeypatch.setattr(Image, "open", _refuse)
-    link = alice.data("create_upload_url", content_type="image/png")["upload_url"]
-    sent = httpx.put(link, content=buffer.getvalue())
-    assert sent.status_code == 201, sent.text
-    [one] = alice.data("list_media")["media"]
-    shown = browser.client.get(f"/media/thumbnails/{one['id']}")
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
+        monkeypatch.setattr(Image, "open", _refuse)
+        link = alice.data("create_upload_url", content_type="image/png")["upload_url"]
+        sent = httpx.put(link, content=buffer.getvalue())
+        assert sent.status_code == 201, sent.text
+        [one] = alice.data("list_media")["media"]
+        shown = browser.client.get(f"/media/thumbnails/{one['id']}")
     assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
 
 
