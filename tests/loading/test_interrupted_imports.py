@@ -1,11 +1,14 @@
-"""An import interrupted in one plugin leaves the shared library importable for others."""
+"""Imports that are interrupted in one plugin, or go on in another thread, do not disturb others."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
+from threading import Event, Thread
 
+from pressroom.gate.deadlines import alarm
 from support.commands import run_command
 from support.plugin_source import SOUND, install_plugin
 
@@ -41,3 +44,27 @@ def test_a_library_whose_import_was_cut_off_works_for_the_next_plugin(tmp_path: 
     assert states["early"][0] == "broken"
     assert "did not end within 1 s" in states["early"][1]
     assert states["late"] == ("active", "")
+
+
+def test_plugins_can_be_called_while_another_thread_imports() -> None:
+    interval, over = sys.getswitchinterval(), Event()
+    names = [f"imported_beside_{number}" for number in range(200)]
+
+    def imports() -> None:
+        while not over.is_set():
+            for name in names:
+                sys.modules[name] = sys
+            for name in names:
+                del sys.modules[name]
+
+    thread = Thread(target=imports)
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(20_000):
+            with alarm(60, lambda: None):
+                pass
+    finally:
+        over.set()
+        thread.join()
+        sys.setswitchinterval(interval)

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from itertools import takewhile
@@ -171,8 +171,7 @@ def alarm(
         yield
         return
     armed, rings, began = True, 0, time.monotonic()
-    # Avoid copying all names, since this runs hundreds of times at start-up.
-    latest = next(reversed(sys.modules)) if imports else None
+    latest = _latest_module() if imports else None
 
     def ring(_number: int, frame: FrameType | None) -> None:
         nonlocal rings
@@ -207,6 +206,13 @@ def alarm(
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
     if rings and within is None:
         raise Overdue  # it was swallowed, but the time was exceeded all the same
+
+
+def _latest_module() -> str:
+    """Return the name of the module imported last, without copying all names: this runs hundreds of times at start."""
+    while True:
+        with suppress(RuntimeError):  # another thread imports a module at the same moment
+            return next(reversed(sys.modules))
 
 
 def _forget_half_imported(latest: str) -> None:
