@@ -74,9 +74,9 @@ def serving(
 ) -> Iterator[Server]:
     """Run the command with a configuration file until the block ends. `prefix` goes before it, `options` after it.
 
-    `port` is its port; 0 picks a free one. Python is started from scratch if there is a prefix, if the environment has
-    variables for Python other than `PYTHONPATH`, or if `forked` is false, as for benchmarks; otherwise the process is
-    forked, which is faster.
+    `port` is its port; 0 picks a free one. Python is started from scratch if there is a prefix, if `environment`
+    changes a variable for Python other than `PYTHONPATH`, or if `forked` is false, as for benchmarks; otherwise the
+    process is forked, which is faster.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pressroom.toml").write_text(config)
@@ -85,7 +85,8 @@ def serving(
     env = command_environment(folder, **(environment or {}))
     process: subprocess.Popen[str] | ForkedCommand
     with log_file.open("w") as log:
-        for_python = {name for name in environment or () if name.startswith("PYTHON")} - {"PYTHONPATH"}
+        changed = {name for name, value in (environment or {}).items() if os.environ.get(name) != value}
+        for_python = {name for name in changed if name.startswith("PYTHON")} - {"PYTHONPATH"}
         if prefix or not forked or for_python:
             command = [*prefix, sys.executable, "-m", "pressroom", *arguments]
             process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log, text=True)
