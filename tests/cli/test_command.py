@@ -209,6 +209,18 @@ def test_a_command_of_a_server_without_articles_needs_no_database(tmp_path: Path
     imports_none_of(not_imported, ("plugins", "list"), tmp_path)
 
 
+def test_installed_packages_are_listed_without_loading_the_server(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom pressroom.cli.installing import installed_packages\n"
+        "print('pressroom-qr-code-generator' in installed_packages())\n"
+        "print(sorted({'sqlalchemy', 'pydantic', 'structlog', 'rich', 'pluggy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "True\n[]\n"
+
+
 def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: Path) -> None:
     variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
     assert run("users", "add", "ada@example.org", cwd=tmp_path, **variables).returncode == 0

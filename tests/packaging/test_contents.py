@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS
 from support.distributions import REPOSITORY, Built, build, build_many, copy_repository, projects, unpack
 
 PROJECTS = projects(REPOSITORY)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from pressroom.cli import scaffolding
 from pressroom.cli.scaffolding import KINDS, render_template
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
 from support.commands import Done, run_command, run_process
 from support.distributions import REPOSITORY, clean_environment, run

@@ -23,7 +23,7 @@ from pressroom.gate import PluginCall, PluginGate
 from pressroom.gate.formatting import shown, squeezed
 from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
-from pressroom.plugins.select import HOST_ID
+from pressroom.plugins.discovery import HOST_ID
 from pressroom.sdk import CachePolicy, CacheRule, Generator, McpTool, Params, PluginContext, Rate, RateLimit, ToolInfo
 from pressroom.sdk.declaration import GENERATORS
 from pressroom.validation.echo import nearest

@@ -16,9 +16,8 @@ from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import RunningServer, running_servers
 from pressroom.host.stores import key_state, open_backends
 from pressroom.plugins.contributions import Contribution
-from pressroom.plugins.discovery import PluginRecord
+from pressroom.plugins.discovery import HOST_ID, PluginRecord
 from pressroom.plugins.gated import class_name
-from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
 from pressroom.storage.data_folder import changeable_by_others, open_to_others
 from pressroom.storage.database import Migrator, SqlDatabase

@@ -23,7 +23,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from pressroom.errors import PressroomError
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, HOST_ID, discover
 from pressroom.version import VERSION
 
 SAFE_PATH: Final = "-P"
@@ -63,8 +63,6 @@ class InstalledPackage:
 
 def installed_packages() -> dict[str, InstalledPackage]:
     """Return the distributions with plugins that this process finds, keyed by normalised name."""
-    from pressroom.plugins.discovery import discover  # noqa: PLC0415 - most of this module works without it
-
     packages: dict[str, InstalledPackage] = {}
     for candidate in discover():
         package = packages.setdefault(candidate.distribution, InstalledPackage(candidate.version, [], 0))

@@ -72,8 +72,8 @@ def migrate(invocation: Invocation, check: bool) -> int:
 
 async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
     """Return the database's name and the status of each plugin's tables. Raises `BackendError` on an outage."""
-    from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - loads SQLAlchemy and more, which takes time
-    from pressroom.storage.database import SqlDatabase  # noqa: PLC0415
+    from pressroom.plugins.discovery import HOST_ID  # noqa: PLC0415 - importlib.metadata
+    from pressroom.storage.database import SqlDatabase  # noqa: PLC0415 - SQLAlchemy
 
     database = SqlDatabase(host.settings)
     migrator = host.migrator(database)

@@ -148,7 +148,7 @@ def new(invocation: Invocation, plugin: str, message: str) -> int:
 
 
 def _models(loaded: LoadedApp, plugin: str) -> Models:
-    from pressroom.plugins.select import HOST_ID  # noqa: PLC0415 - pydantic
+    from pressroom.plugins.discovery import HOST_ID  # noqa: PLC0415 - importlib.metadata
 
     for record in loaded.plugins.failed:
         if record.id == plugin:

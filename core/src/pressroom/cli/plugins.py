@@ -77,7 +77,7 @@ def list_plugins(invocation: Invocation, requirements: bool) -> int:
 
 def _list_requirements(invocation: Invocation) -> int:
     from pressroom.cli.installing import installed_packages, pinned  # noqa: PLC0415 - not needed by --help
-    from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS  # noqa: PLC0415
+    from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS  # noqa: PLC0415
 
     lines = pinned([name for name in installed_packages() if name not in BUILTIN_DISTRIBUTIONS])
     if invocation.json:

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.errors import PressroomError
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS
 from pressroom.sdk.plugin import PLUGIN_ID
 
 PREFIX: Final = "pressroom-"

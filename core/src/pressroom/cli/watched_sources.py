@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, discover
+
 State: TypeAlias = Mapping[str, tuple[int, int, int]]
 """Modification time in nanoseconds, size and inode of each file."""
 
@@ -41,9 +43,6 @@ def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths
     Packages in `site-packages` are not watched, since installers write them as a whole. That leaves clones, editable
     installations, and folders of `PYTHONPATH`.
     """
-    from pressroom.plugins.discovery import discover  # noqa: PLC0415 - reads the metadata of all packages
-    from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS  # noqa: PLC0415 - pydantic
-
     importlib.invalidate_caches()
     own = {"pressroom"}
     packages = {"pressroom"}

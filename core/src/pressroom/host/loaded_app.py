@@ -21,8 +21,8 @@ from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.deadlines import CANCEL_SECONDS
 from pressroom.gate.plugin_gate import BLOCKED_GRACE
 from pressroom.plugins.contributions import Contribution
+from pressroom.plugins.discovery import HOST_ID
 from pressroom.plugins.load import LoadedPlugins, load_plugins
-from pressroom.plugins.select import HOST_ID
 from pressroom.plugins.template_folder import TemplateFolder
 from pressroom.sdk import (
     Authenticator,

@@ -25,8 +25,8 @@ from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.formatting import one_line
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.contributions import Contribution
+from pressroom.plugins.discovery import HOST_ID
 from pressroom.plugins.gated import GatedBackend
-from pressroom.plugins.select import HOST_ID
 from pressroom.sdk import CacheIndex, FileStore, Generator, Limiter, SharedKeys
 from pressroom.sdk.shared import BackendKind
 from pressroom.storage.database import Migrator, SchemaError, SchemaMismatch, SqlDatabase

@@ -19,10 +19,35 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from pressroom.gate.formatting import one_line
 from pressroom.validation.echo import counted
 
 ENTRY_POINT_GROUP = "pressroom.plugins"
+
+HOST_ID: Final = "pressroom"
+"""The ID under which the host registers its own records; plugins cannot use it."""
+
+BUILTIN_DISTRIBUTIONS: Final = frozenset(
+    {
+        "pressroom-account",
+        "pressroom-code-to-image",
+        "pressroom-content",
+        "pressroom-devto",
+        "pressroom-favicon-generator",
+        "pressroom-ghost",
+        "pressroom-git",
+        "pressroom-image-generator",
+        "pressroom-images",
+        "pressroom-qr-code-generator",
+        "pressroom-search-performance",
+        "pressroom-seo",
+        "pressroom-webhook",
+        "pressroom-wordpress",
+    }
+)
+"""Distributions that ship with the server, enabled without being configured.
+
+They win conflicts with third-party plugins over names.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +133,8 @@ def _candidate(distribution: importlib.metadata.Distribution, entry_point: impor
             host_requirement=str(_host_requirement(metadata.get_all("Requires-Dist") or distribution.requires or ())),
         )
     except Exception as error:  # noqa: BLE001 - any installed package may have damaged metadata
+        from pressroom.gate.formatting import one_line  # noqa: PLC0415 - loads pydantic and more, which takes time
+
         problem = f"the metadata of its package cannot be read: {one_line(error)}"
         return Candidate(entry_point.name, "unknown", "0", value, problem=problem)
 

@@ -29,7 +29,7 @@ from pressroom.plugins.contributions import (
     collect,
     describe,
 )
-from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, discover
+from pressroom.plugins.discovery import HOST_ID, Candidate, Phase, PluginRecord, Status, discover
 from pressroom.plugins.folder import discover_folder
 from pressroom.plugins.gated import Gated
 from pressroom.plugins.loading_state import (
@@ -49,7 +49,7 @@ from pressroom.plugins.registering import (
     unregister,
     warnings_of,
 )
-from pressroom.plugins.select import HOST_ID, record_of, select
+from pressroom.plugins.select import record_of, select
 from pressroom.plugins.template_folder import TemplateFolder, folders_of
 from pressroom.plugins.validating import validate
 from pressroom.sdk import Extensions, HostServices, Models, PageTemplates, Plugin, PluginContext

@@ -13,9 +13,8 @@ from pressroom.config.models import Settings
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.plugins.conflicts import losers, without_requirements
 from pressroom.plugins.contributions import RECORD_TYPES, claims_of
-from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, HOST_ID, Candidate, Phase, PluginRecord, Status
 from pressroom.plugins.registering import fallen, taken_out
-from pressroom.plugins.select import BUILTIN_DISTRIBUTIONS, HOST_ID
 from pressroom.plugins.wrapping import RunningWrapper, Wrapped, Wrapper
 from pressroom.sdk import Plugin, PluginContext
 

@@ -11,37 +11,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from pressroom.config.models import PluginSettings, Settings
-from pressroom.plugins.discovery import Candidate, PluginRecord
+from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, HOST_ID, Candidate, PluginRecord
 from pressroom.sdk.plugin import PLUGIN_ID
 from pressroom.validation.echo import nearest
 from pressroom.version import VERSION
-
-HOST_ID: Final = "pressroom"
-"""The ID under which the host registers its own records; plugins cannot use it."""
-
-BUILTIN_DISTRIBUTIONS: Final = frozenset(
-    {
-        "pressroom-account",
-        "pressroom-code-to-image",
-        "pressroom-content",
-        "pressroom-devto",
-        "pressroom-favicon-generator",
-        "pressroom-ghost",
-        "pressroom-git",
-        "pressroom-image-generator",
-        "pressroom-images",
-        "pressroom-qr-code-generator",
-        "pressroom-search-performance",
-        "pressroom-seo",
-        "pressroom-webhook",
-        "pressroom-wordpress",
-    }
-)
-"""Distributions that ship with the server, enabled without being configured.
-
-They win conflicts with third-party plugins over names.
-"""
-
 
 SAFE_MODE: Final = "left out: safe mode loads built-in plugins alone"
 """The error in records of plugins that safe mode leaves out."""
