@@ -21,6 +21,11 @@ EMIT := $(PACKAGES:%=--no-emit-package %) .lock/runtime.in
 # Write bytecode even if the environment disables it, or each of the hundreds of processes of a run recompiles the server.
 export PYTHONDONTWRITEBYTECODE :=
 
+# Keep freed memory of up to this many bytes for reuse (glibc): drawing images takes an eighth less time if their buffers are
+# not returned to the system and requested again.
+export MALLOC_MMAP_THRESHOLD_ := 33554432
+export MALLOC_TRIM_THRESHOLD_ := 134217728
+
 # Two workers per core, for two cores, since many tests spend most of their time waiting.
 WORKERS ?= 4
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadscope --quiet $(PYTEST_OPTIONS)

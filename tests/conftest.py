@@ -92,6 +92,12 @@ def pytest_runtest_teardown() -> Generator[None, None, None]:
         faulthandler.cancel_dump_traceback_later()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    # pytest has just collected all garbage, and does so once more: that would take seconds in each worker.
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _databases() -> Iterator[None]:
     yield

@@ -8,6 +8,7 @@ import random
 import shutil
 import socket
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -75,7 +76,8 @@ def free_port() -> int:
     """
     folder = Path(tempfile.gettempdir()) / "pressroom-tests-ports"
     folder.mkdir(exist_ok=True)
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+    first = random.SystemRandom().randrange(len(_PORTS))
+    for port in chain(_PORTS[first:], _PORTS[:first]):
         lock = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
