@@ -66,10 +66,10 @@ class CallOut(BaseModel):
     at: datetime = Field(description="When the call ended (UTC).")
     tool: str = Field(description="The tool, or the page of the dashboard on which a member changed something.")
     outcome: str = Field(description="ok, or the code of the error, such as quota_exceeded.")
-    client: str = Field(description="The name of the connection, or of the member; empty where it had none.")
+    client: str = Field(description="The name of the connection or the member; may be empty.")
     connection_id: str = Field(description="The id of that connection; empty for a member.")
-    address: str = Field(description="The network address that the call came from.")
-    website_id: str = Field(description="The website that the call was about; empty where there was none.")
+    address: str = Field(description="The IP address that the call came from.")
+    website_id: str = Field(description="The website that the call was about; empty if there was none.")
     duration_ms: int = Field(description="How long the call took, in milliseconds.")
     cached: bool = Field(description="Whether the answer came from the cache.")
     request_id: str = Field(description="Identifies the call in the server's log.")
@@ -173,7 +173,7 @@ class JobReport(BaseModel):
     message: str = Field(description="What it is doing, or how it ended; may be empty.")
     result: dict[str, Any] | None = Field(description="The result, once it succeeded; its members depend on kind.")
     error: str | None = Field(description="Why it failed, once it failed for good.")
-    created_at: datetime = Field(description="When it was asked for (UTC).")
+    created_at: datetime = Field(description="When it was requested (UTC).")
     finished_at: datetime | None = Field(description="When it ended (UTC); null while it has not.")
 
 

@@ -20,9 +20,9 @@ class UsageParams(Params):
 class ClassUsage(BaseModel):
     """One quota class in this calendar month."""
 
-    used: int = Field(description="How many uses this month has seen so far.")
-    limit: int | None = Field(description="How many the plan includes a month; null means unlimited.")
-    left: int | None = Field(description="How many are left this month; null means unlimited.")
+    used: int = Field(description="Uses so far this month.")
+    limit: int | None = Field(description="Uses included in the plan each month; null means unlimited.")
+    left: int | None = Field(description="Uses left this month; null means unlimited.")
     resets_at: datetime = Field(description="When the next calendar month begins (UTC) and counting starts again.")
 
 
@@ -30,15 +30,15 @@ class StoredKindOut(BaseModel):
     """What an account stores of one kind."""
 
     title: str = Field(description="What is stored, such as images.")
-    bytes: int = Field(description="How many bytes the account stores of it.")
+    bytes: int = Field(description="Bytes stored of this kind.")
 
 
 class StorageUsageOut(BaseModel):
     """What the account stores."""
 
-    used_bytes: int = Field(description="How many bytes the account stores.")
-    limit_bytes: int | None = Field(description="How many bytes the plan includes; null means unlimited.")
-    left_bytes: int | None = Field(description="How many bytes are left; null means unlimited.")
+    used_bytes: int = Field(description="Bytes stored by the account.")
+    limit_bytes: int | None = Field(description="Bytes included in the plan; null means unlimited.")
+    left_bytes: int | None = Field(description="Bytes left; null means unlimited.")
     kinds: dict[str, StoredKindOut] = Field(description="Bytes by what is stored, such as articles.")
 
 
@@ -55,9 +55,7 @@ class UsageOut(BaseModel):
     plan: str = Field(description="The plan's name in the configuration, such as free.")
     plan_title: str = Field(description="The plan's name as people see it.")
     usage: dict[str, ClassUsage] = Field(description="The quota classes by name, such as articles_created.")
-    storage: StorageUsageOut = Field(
-        description="How much the account stores, of what, and how much the plan includes."
-    )
+    storage: StorageUsageOut = Field(description="What the account stores, by kind, and how much the plan includes.")
     connections: int = Field(description="How many API keys and clients are connected to the account.")
     hidden_tools: list[HiddenToolsOut] = Field(description="The tools that cannot be called, by reason.")
 

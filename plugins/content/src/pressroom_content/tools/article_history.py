@@ -29,7 +29,7 @@ class DeletedFrom(BaseModel):
 
     publication_id: str = Field(description="The publication.")
     website_id: str = Field(description="The website.")
-    status: str = Field(description="What it is there now.")
+    status: str = Field(description="Its status there now.")
     url: str = Field(description="Where it is or was.")
 
 
@@ -37,7 +37,7 @@ class DeletedArticleOut(BaseModel):
     """The answer of `delete_content`."""
 
     trashed: bool = Field(description="Whether it is in the trash now.")
-    publications: list[DeletedFrom] = Field(description="What of it is, or was, on websites.")
+    publications: list[DeletedFrom] = Field(description="Where it is, or was, published.")
 
 
 @mcp_tool(
@@ -105,9 +105,9 @@ async def restore_content(params: RestoreParams, call: Call) -> ToolResult:
 class VersionItem(BaseModel):
     """A version of an article."""
 
-    version: int = Field(description="Its number.")
+    version: int = Field(description="The version's number.")
     created_at: datetime = Field(description="When it was written.")
-    client: str = Field(description="The connection that wrote it; empty where it had none.")
+    client: str = Field(description="The connection that wrote it; may be empty.")
     author: str = Field(description="The author that the version names.")
     changed: list[str] = Field(description="The fields that changed against the version before.")
     added: int = Field(description="Lines of the body that were added.")

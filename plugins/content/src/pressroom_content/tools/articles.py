@@ -90,7 +90,7 @@ class CreatedArticleOut(BaseModel):
 
     content_id: str = Field(description="The article's id, for all other tools.")
     version: int = Field(description="The version; give it to update_content as expected_version.")
-    slug: str = Field(description="The slug, with a number at its end where another article had it.")
+    slug: str = Field(description="The slug, with a number at the end if another article had it.")
     word_count: int = Field(description="How many words readers see.")
     preview_url: str = Field(description="A page of the dashboard that shows the article to its owner.")
     seo: Seo = Field(description="The SEO score, and what would raise it most.")
@@ -163,7 +163,7 @@ class UpdatedArticleOut(BaseModel):
 
     content_id: str = Field(description="The article.")
     version: int = Field(description="The newest version.")
-    changed: list[str] = Field(description="The fields that changed; empty where all were so before.")
+    changed: list[str] = Field(description="The fields that changed; empty if none did.")
     seo: Seo = Field(description="The SEO score, its change, and what would raise it most.")
 
 
@@ -229,7 +229,7 @@ class ContentPage(BaseModel):
     content: ArticleView = Field(description="The article's fields.")
     body: str = Field(description="The part of the body; empty with versions or compare_with.")
     next_offset: int | None = Field(description="Pass it as offset for more; null at the end.")
-    versions: list[VersionItem] | None = Field(description="The versions that are kept, newest first, where asked for.")
+    versions: list[VersionItem] | None = Field(description="The stored versions, newest first, if requested.")
     diff: str | None = Field(description="What changed since compare_with, as a unified diff; empty for nothing.")
 
 
@@ -299,7 +299,7 @@ class ContentItem(BaseModel):
     content_id: str = Field(description="The article's id.")
     title: str = Field(description="The headline.")
     status: str = Field(description="draft, scheduled, published or trashed.")
-    score: int | None = Field(description="The SEO score; null where it has none.")
+    score: int | None = Field(description="The SEO score; null if it has none.")
     updated_at: datetime = Field(description="When it was last changed, in its website's time zone, else in UTC.")
     urls: list[str] = Field(description="Where it is published.")
     version: int = Field(description="The newest version.")

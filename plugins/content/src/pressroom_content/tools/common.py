@@ -78,9 +78,9 @@ class FieldChanges(Params):
 
 
 class Seo(BaseModel):
-    """How the article does in the checks of check_blog_seo."""
+    """The article's result in the checks of check_blog_seo."""
 
-    score: int | None = Field(description="From 0 to 100; null where this server scores nothing.")
+    score: int | None = Field(description="From 0 to 100; null if this server has no scorer.")
     top_fixes: list[str] = Field(description="What would raise the score most, best first; at most three.")
     delta: int | None = Field(default=None, description="The change of the score; null for the first score.")
 
@@ -109,14 +109,14 @@ class ArticleView(BaseModel):
     author: str = Field(description="The author; may be empty.")
     featured_media_id: str = Field(description="The featured image; empty if absent.")
     featured_alt: str = Field(description="The alternative text of the featured image.")
-    score: int | None = Field(description="The SEO score of the version; null where this server scores nothing.")
+    score: int | None = Field(description="The SEO score of the version; null if this server has no scorer.")
     urls: list[str] = Field(description="Where it is published.")
     preview_url: str = Field(description="A page of the dashboard that shows it to its owner.")
     created_at: datetime = Field(description="When it was made. All times are in timezone.")
     updated_at: datetime = Field(description="When it was last changed.")
     published_at: datetime | None = Field(description="When it first went live.")
-    trashed_at: datetime | None = Field(description="When it went to the trash; null where it is not there.")
-    timezone: str = Field(description="The website's time zone; UTC where it has no website.")
+    trashed_at: datetime | None = Field(description="When it was moved to the trash; null if it is not there.")
+    timezone: str = Field(description="The website's time zone; UTC without a website.")
 
 
 def article_view(article: Article, urls: tuple[str, ...], call: Call, zone: ZoneInfo) -> ArticleView:

@@ -29,8 +29,8 @@ class ConnectAnswer(BaseModel):
 
     connect_url: str = Field(description="For the user to open in a browser; of a built-in site, its URL.")
     state: Literal["waiting_for_user", "connected"]
-    expires_at: datetime | None = Field(description="When the link stops working; null where there is nothing to do.")
-    website_id: str | None = Field(description="The website, where it is connected already.")
+    expires_at: datetime | None = Field(description="When the link expires; null if it does not.")
+    website_id: str | None = Field(description="The website, if it is already connected.")
 
 
 @mcp_tool(

@@ -24,10 +24,10 @@ class LinkSuggestion(BaseModel):
     """A link that fits into the article."""
 
     target_url: str = Field(description="Where it leads.")
-    target_title: str = Field(description="What that text is called.")
+    target_title: str = Field(description="The title of that text.")
     anchor_text: str = Field(description="The text of the stored body that becomes the link.")
     position: int = Field(description="Where that begins in the stored body, in characters from 0.")
-    reason: str = Field(description="Why this text.")
+    reason: str = Field(description="Why this text was chosen.")
     score: float = Field(description="How related the texts are; more is better.")
 
 

@@ -44,7 +44,7 @@ class PublicationOut(BaseModel):
     url: str
     external_id: str = Field(description="The post's id on the site.")
     article_version: int = Field(description="The version of the article that was sent last.")
-    newest_version: int | None = Field(description="The article's newest version; null where the article is gone.")
+    newest_version: int | None = Field(description="The article's newest version; null if the article is gone.")
     publish_at: datetime | None
     published_at: datetime | None
     updated_at: datetime

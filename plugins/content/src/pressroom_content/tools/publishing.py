@@ -68,7 +68,7 @@ class PublishAnswer(BaseModel):
 
     publication_id: str | None = Field(description="Null for a dry run.")
     status: PublicationStatus | Literal["dry_run"] = Field(
-        description="unknown: the site never answered; it is looked at before anything is sent again."
+        description="unknown: the site never answered; it is checked before anything is sent again."
     )
     url: str
     external_id: str = Field(description="The post's id on the site.")
@@ -77,7 +77,7 @@ class PublishAnswer(BaseModel):
     verified: dict[str, Any] = Field(description="What a visitor sees at the URL: status, title, canonical, index.")
     conflict: str | None = Field(description="What was edited on the site, so that nothing was written; else null.")
     warnings: list[str] = Field(description="What the site dropped or changed, and what it cannot hold.")
-    error: str = Field(description="Why it failed, or waits; empty where all is well.")
+    error: str = Field(description="Why it failed or is waiting; empty if there is no problem.")
 
 
 async def _has_post(params: Params, call: Call) -> bool:

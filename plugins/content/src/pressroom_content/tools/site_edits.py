@@ -46,7 +46,7 @@ class MergeAnswer(BaseModel):
 
     publication_id: str
     content_id: str
-    version: int | None = Field(description="The article's new version; null where none was written.")
+    version: int | None = Field(description="The article's new version; null if none was created.")
     edited: bool = Field(description="Whether the post was edited on the site.")
     diff: str = Field(
         description="What was edited in the body, as a unified diff of Markdown; its end says where it is cut."

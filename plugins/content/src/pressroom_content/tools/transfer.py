@@ -64,8 +64,8 @@ class ImportArticleParams(Params):
 class ImportedContent(BaseModel):
     """The answer of `import_content`."""
 
-    content_id: str = Field(description="The new article, or the one that the post is of already.")
-    title: str = Field(description="Its headline.")
+    content_id: str = Field(description="The new article, or the one that the post already belongs to.")
+    title: str = Field(description="The article's headline.")
     slug: str = Field(description="The end of its URL.")
     word_count: int = Field(description="How many words readers see.")
     publication_id: str | None = Field(description="The post that publish_content updates; null for a copy.")
@@ -161,9 +161,9 @@ class PreviewResult(BaseModel):
 
     html: str = Field(description="The sanitised HTML; cut at 100,000 characters, which its end says.")
     payload: dict[str, Any] = Field(description="The other fields as the platform gets them; empty without a website.")
-    removed: list[str] = Field(description="What sanitising took away.")
+    removed: list[str] = Field(description="What sanitising removed.")
     unsupported: list[str] = Field(description="Fields of the article that the platform cannot hold.")
-    warnings: list[str] = Field(description="What else is not as it is in the article, such as images.")
+    warnings: list[str] = Field(description="What else differs from the article, such as images.")
     preview_url: str = Field(description="A page of the dashboard that shows it to its owner.")
 
 
@@ -223,7 +223,7 @@ class ExportParams(Params):
 class ExportOut(BaseModel):
     """The answer of `export_content`."""
 
-    download_url: str = Field(description="Gives the file to whoever has the link, until it expires.")
+    download_url: str = Field(description="Anyone with the link can download the file until it expires.")
     expires_at: datetime = Field(description="When the link stops working.")
     items: int = Field(description="How many articles the file holds.")
 

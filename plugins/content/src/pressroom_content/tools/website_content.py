@@ -92,7 +92,7 @@ class SettingsAnswer(BaseModel):
 
     website: WebsiteDetails
     version: int
-    domain: DomainOut | None = Field(description="The domain of its own that a built-in site has or waits for.")
+    domain: DomainOut | None = Field(description="The custom domain of a built-in site, verified or pending.")
 
 
 @mcp_tool(
@@ -194,8 +194,8 @@ class JudgedRow(RedirectRow):
 
     hops: int = Field(description="How many redirects a visitor passes.")
     leads_to: str = Field(description="Where it ends.")
-    status: int | None = Field(description="What the target answers with; null where it was not asked.")
-    problems: list[str] = Field(description="Chains, loops and dead targets, in words; empty where it is sound.")
+    status: int | None = Field(description="The status of the target's response; null if it was not requested.")
+    problems: list[str] = Field(description="Chains, loops and dead targets, in words; empty if none.")
 
 
 class RedirectsParams(Params):
@@ -256,7 +256,7 @@ class SetRedirectParams(Params):
 class RedirectAnswer(BaseModel):
     """The answer of `set_redirect`."""
 
-    redirect: RedirectRow | None = Field(description="What is there now; null where it was removed.")
+    redirect: RedirectRow | None = Field(description="The current redirect; null if it was removed.")
     before: RedirectRow | None = Field(
         description="What it replaced or removed: set it again to undo; null if nothing."
     )

@@ -45,7 +45,7 @@ class WebsiteSummary(BaseModel):
 
 
 class ControlState(BaseModel):
-    """Whether the website is known to control its URL."""
+    """Whether the website has proved that it controls its URL."""
 
     proven: bool = Field(
         description="Needed for texts and redirects on this server, as the original of copies, and at search engines."
@@ -54,11 +54,11 @@ class ControlState(BaseModel):
         description="server: on this server. platform: an administrator's credential. file, meta: put there."
     )
     proven_at: datetime | None
-    how: str = Field(description="What the user can do where it is not proven; empty where it is.")
+    how: str = Field(description="What the user can do if it is not proven; otherwise empty.")
 
 
 class DomainOut(BaseModel):
-    """The domain of its own that a built-in site has, or waits for."""
+    """The custom domain of a built-in site, verified or pending."""
 
     name: str
     status: Literal["waiting", "proven", "lost"] = Field(
@@ -66,8 +66,8 @@ class DomainOut(BaseModel):
     )
     since: datetime | None
     checked_at: datetime | None
-    problem: str = Field(description="What was found instead when it was checked; empty where nothing is wrong.")
-    how: str = Field(description="What the user does next; empty where nothing is left to do.")
+    problem: str = Field(description="What was found instead when it was checked; empty if nothing is wrong.")
+    how: str = Field(description="What the user has to do next; empty if nothing.")
 
     @classmethod
     def of(cls, state: DomainState | None) -> DomainOut | None:
@@ -189,7 +189,7 @@ class GetWebsiteParams(Params):
 
 
 class ConnectionCheckOut(BaseModel):
-    """A point of a live check."""
+    """An item of a live check."""
 
     id: str
     status: Literal["ok", "warning", "error"]
@@ -209,9 +209,9 @@ class WebsiteAnswer(BaseModel):
 
     website: WebsiteDetails
     control: ControlState
-    domain: DomainOut | None = Field(description="Of a built-in site that has one; with check it is checked.")
+    domain: DomainOut | None = Field(description="Of a built-in site that has one; check also checks it.")
     voice: VoiceView = Field(description="The brand voice: follow it when you write for this website.")
-    voice_version: int = Field(description="expected_version of set_brand_voice; 0: none is written yet.")
+    voice_version: int = Field(description="expected_version of set_brand_voice; 0: none yet.")
     live_check: LiveCheck | None = Field(description="null without check.")
     limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
     formatting: dict[str, str] = Field(description="What of a body is converted or lost there.")

@@ -44,13 +44,13 @@ class ImageReport(BaseModel):
 
     url: str
     role: Literal["featured", "inline"]
-    media_id: str = Field(description="Its id in the library; empty where it is not from there.")
+    media_id: str = Field(description="Its id in the library; empty if it is not from there.")
     alt_text: str
     media_type: str = Field(description="Empty where it could not be seen.")
-    width: int = Field(description="In pixels; 0 where it is not known.")
+    width: int = Field(description="In pixels; 0 if unknown.")
     height: int
-    bytes: int = Field(description="0 where it is not known.")
-    license: str = Field(description="The code of its licence; empty where none is known.")
+    bytes: int = Field(description="0 if unknown.")
+    license: str = Field(description="The code of its licence; empty if unknown.")
     reachable: bool
 
 
@@ -59,7 +59,7 @@ class ImageIssue(BaseModel):
 
     severity: Severity
     check_id: str
-    url: str = Field(description="The image; empty where the article as a whole is meant.")
+    url: str = Field(description="The image; empty if the article as a whole is meant.")
     message: str
     fix: str
 

@@ -32,7 +32,7 @@ class UploadResult(BaseModel):
     """The answer of `create_upload_url`."""
 
     upload_url: str = Field(description="Works once. Open it in a browser, or send the file there with PUT.")
-    media_id: str = Field(description="What the image will be called once it was uploaded.")
+    media_id: str = Field(description="The image's id once it is uploaded.")
     expires_at: datetime
 
 
@@ -59,7 +59,7 @@ class UpdateImageParams(Params):
     alt_text: str | None = Field(default=None, max_length=500, description="What it shows.")
     caption: str | None = Field(default=None, max_length=1000, description="Plain text below it.")
     credit: str | None = Field(
-        default=None, max_length=1000, description="Who is named below your own image; may hold <a>."
+        default=None, max_length=1000, description="Who is named below your own image; may contain <a>."
     )
 
 

@@ -35,7 +35,7 @@ class ImageOut(BaseModel):
     ref: str = Field(description="Give it to import_image as image_ref.")
     provider: str
     title: str
-    width: int = Field(description="In pixels; 0 where it is not known.")
+    width: int = Field(description="In pixels; 0 if unknown.")
     height: int
     mime: str
     thumb_url: str = Field(description="A small image to look at.")

@@ -46,11 +46,11 @@ class SearchOfPage(BaseModel):
     start_date: str
     end_date: str
     now: Count
-    before: Count | None = Field(description="The days before; null where they are not all known.")
+    before: Count | None = Field(description="The days before; null if any is unknown.")
 
 
 class QueryOfPage(Count):
-    """A query by which the article is found."""
+    """A query that finds the article."""
 
     query: str
 
@@ -66,7 +66,7 @@ class Event(BaseModel):
 class ContentSearch(BaseModel):
     """Search figures of the article."""
 
-    totals: Count | None = Field(description="null where nothing is known; unknown says why.")
+    totals: Count | None = Field(description="null if nothing is known; unknown says why.")
     pages: list[SearchOfPage] = Field(description="By URL, where it is published on several websites.")
     unknown: list[str] = Field(description="What has no search figures, with the reason.")
 
@@ -76,7 +76,7 @@ class ContentResult(BaseModel):
 
     search: ContentSearch
     traffic: dict[str, int] | None = Field(
-        description="Visitors, visits and page views of these days; null where no connected analytics told them."
+        description="Visitors, visits and page views in these days; null if no connected analytics service has them."
     )
     traffic_unknown: list[str] = Field(
         description="URLs whose visits are missing in traffic, since the analytics failed or was slow; with the reason."

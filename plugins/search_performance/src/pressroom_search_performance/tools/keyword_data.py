@@ -52,10 +52,10 @@ class KeywordDataParams(Params):
 
 
 class KeywordOut(BaseModel):
-    """What is known of a phrase."""
+    """Data about a phrase."""
 
     phrase: str
-    volume: int | None = Field(description="Searches in a month, mean of a year; null where it is not known.")
+    volume: int | None = Field(description="Searches in a month, mean of a year; null if unknown.")
     difficulty: int | None = Field(description="How hard the first ten results are to reach, 0 to 100.")
     cpc: float | None = Field(description="What a click on an advertisement costs, in US dollars.")
     competition: Competition | None = Field(description="How many advertisers bid for it.")

@@ -34,7 +34,7 @@ class IdeaItem(BaseModel):
         description="gap: people find the site by it, but no page is about it. search_query: a page is, and ranks "
         "below the first ten. title: what a page is about, and no figures name."
     )
-    impressions: int | None = Field(description="In 90 days; null where no figures name the phrase.")
+    impressions: int | None = Field(description="In 90 days; null if no figures name the phrase.")
     position: float | None
     existing_page: str | None
 
@@ -43,7 +43,7 @@ class SuggestResult(BaseModel):
     """The answer of `suggest_keywords`."""
 
     ideas: list[IdeaItem]
-    note: str | None = Field(description="Why there are no search figures; null where there are.")
+    note: str | None = Field(description="Why there are no search figures; otherwise null.")
 
 
 @mcp_tool(
@@ -105,7 +105,7 @@ class TrackParams(Params):
 
 
 class TrackedKeywordOut(BaseModel):
-    """A followed phrase."""
+    """A tracked phrase."""
 
     phrase: str
     target_url: str | None
@@ -153,23 +153,23 @@ class TrackedParams(Params):
 
 
 class TrackedRow(BaseModel):
-    """A followed phrase with its position."""
+    """A tracked phrase with its position."""
 
     phrase: str
     target_url: str | None
-    position: float | None = Field(description="Mean position; null where no figures name the phrase.")
+    position: float | None = Field(description="Mean position; null if no figures name the phrase.")
     previous_position: float | None
     change: float | None = Field(description="Positions gained; below 0: lost.")
     clicks: int | None = Field(description="null like position: nobody saw the site, or too few people to be counted.")
     impressions: int | None
-    page: str | None = Field(description="The page that is found. Compare it with target_url.")
+    page: str | None = Field(description="The page that ranks. Compare it with target_url.")
 
 
 class TrackedResult(BaseModel):
     """The answer of `list_tracked_keywords`."""
 
     rows: list[TrackedRow]
-    note: str | None = Field(description="Why there are no search figures; null where there are.")
+    note: str | None = Field(description="Why there are no search figures; otherwise null.")
 
 
 @mcp_tool(

@@ -44,7 +44,7 @@ class OpportunitiesParams(Params):
 
 
 class QuickWin(BaseModel):
-    """A query with the page that is found by it."""
+    """A query with the page that it finds."""
 
     query: str
     page: str
@@ -78,7 +78,7 @@ class DecliningPage(BaseModel):
 
 
 class CompetingPage(Count):
-    """A page that is found by the query."""
+    """A page that the query finds."""
 
     page: str
     share: float = Field(description="Its share of the query's impressions, 0 to 1.")

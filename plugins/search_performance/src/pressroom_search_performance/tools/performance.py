@@ -84,7 +84,7 @@ class PerformanceParams(Params):
         default=(),
         max_length=10,
         strict=False,
-        description="As 'query contains shoes', 'country equals usa'. Also notEquals, notContains, "
+        description="Such as 'query contains shoes', 'country equals usa'. Also notEquals, notContains, "
         "includingRegex, excludingRegex.",
     )
     search_type: SearchType = Field(default="web", description="Kind of results.")
@@ -107,13 +107,13 @@ class ComparisonOut(BaseModel):
     start_date: str
     end_date: str
     totals: Count
-    clicks_change_pct: float | None = Field(description="null where there were no clicks then.")
+    clicks_change_pct: float | None = Field(description="null if there were no clicks then.")
     impressions_change_pct: float | None
-    position_change: float | None = Field(description="Below 0 is better; null where a position is not known.")
+    position_change: float | None = Field(description="Below 0 is better; null if a position is unknown.")
 
 
 class Freshness(BaseModel):
-    """How far the figures go."""
+    """How recent the figures are."""
 
     last_final_date: str | None
     first_incomplete_date: str | None = Field(description="From this day on figures may still change.")
@@ -124,7 +124,7 @@ class PerformanceResult(BaseModel):
 
     totals: Count = Field(description="Of all searches, also of the rare ones that rows by query leave out.")
     rows: list[FigureRowOut] = Field(description="Most clicks first; by date where that is the only dimension.")
-    comparison: ComparisonOut | None = Field(description="null unless it was asked for.")
+    comparison: ComparisonOut | None = Field(description="null unless requested.")
     freshness: Freshness
     truncated: bool = Field(description="Whether the source has more rows than are kept; totals are whole.")
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")

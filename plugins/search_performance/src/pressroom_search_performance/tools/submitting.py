@@ -42,7 +42,7 @@ class EngineOut(BaseModel):
     """What a search engine was told."""
 
     engine: str
-    told: str | None = Field(description="null where it was not told anything; problem says why.")
+    told: str | None = Field(description="What it was told; null if nothing, and problem says why.")
     problem: str | None
 
 
@@ -62,9 +62,9 @@ class SubmitResult(BaseModel):
     """The answer of `submit_urls`."""
 
     engines: list[EngineOut]
-    submitted: int = Field(description="URLs that IndexNow took.")
+    submitted: int = Field(description="URLs that IndexNow accepted.")
     key_url: str | None = Field(description="Where the website's IndexNow key is.")
-    sitemaps: list[SitemapOut] | None = Field(description="Those that Google knows; null where it was not asked.")
+    sitemaps: list[SitemapOut] | None = Field(description="Those that Google knows; null if it was not asked.")
 
 
 @mcp_tool(
@@ -212,7 +212,7 @@ class InspectResult(BaseModel):
     """The answer of `inspect_url_index`."""
 
     verdict: str = Field(description="PASS is indexed, NEUTRAL is left out, FAIL is an error.")
-    coverage_state: str = Field(description="Google's own words on why.")
+    coverage_state: str = Field(description="Google's explanation.")
     google_canonical: str | None = Field(description="The URL that Google considers the original.")
     user_canonical: str | None = Field(description="The URL that the page itself names.")
     last_crawl_time: str | None

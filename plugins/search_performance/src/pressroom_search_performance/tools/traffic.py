@@ -72,11 +72,11 @@ class TrafficRow(TrafficOut):
 
 
 class TrafficFreshness(BaseModel):
-    """Which days these are, and how new."""
+    """Which days these are, and how recent."""
 
     start_date: str
     end_date: str = Field(description="Yesterday in UTC: today is left out, since it has not ended.")
-    asked_at: datetime = Field(description="The analytics was asked at this moment; nothing of it is kept here.")
+    asked_at: datetime = Field(description="When the analytics service was queried; its figures are not stored here.")
 
 
 class TrafficResult(BaseModel):

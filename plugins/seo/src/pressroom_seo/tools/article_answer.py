@@ -48,7 +48,7 @@ class SeoCheckOut(BaseModel):
     fix: str = Field(description="What to do; empty if nothing.")
     value: str | float | bool | None = Field(description="What was measured.")
     points: float | None = Field(description="1, 0.5 or 0; null if it was skipped.")
-    weight: int = Field(description="How much it counts; 0: it is reported and does not count.")
+    weight: int = Field(description="How much it counts; 0: it is reported, but does not count.")
     threshold: str = Field(description="What is good.")
     gain: float = Field(description="By how many points the score rises when this check alone becomes good.")
     evidence: list[str] = Field(description="The places that it is about; of checks that are not good.")
@@ -73,7 +73,7 @@ class ActionRow(BaseModel):
 
 
 class DuplicateRow(BaseModel):
-    """A text of the account that is much like the article, or has its keyphrase."""
+    """A text of the account that is similar to the article, or has its keyphrase."""
 
     content_id: str = Field(description="Empty for a page that was not written here.")
     url: str = Field(description="Where it is published; may be empty.")
@@ -90,7 +90,7 @@ class DuplicatesPart(BaseModel):
 
 
 class LinksPart(BaseModel):
-    """What is behind the article's links."""
+    """Where the article's links lead."""
 
     links: list[LinkOut] = Field(description="Links with a problem, broken ones first; at most 200.")
     checked: int = Field(description="How many links were tried; 0 until a job is done.")
@@ -104,17 +104,17 @@ class VoiceFindingRow(BaseModel):
     severity: Literal["error", "warning"] = Field(description="error: breaks the voice; warning: misses a target.")
     message: str
     fix: str
-    found: str = Field(description="The text in question; empty if the whole text is meant.")
+    found: str = Field(description="The text in question; empty for the whole text.")
     context: str = Field(description="The same with some words around it.")
     position: int | None = Field(description="In the plain text, in characters from 0.")
     line: int | None = Field(description="In the plain text, from 1.")
 
 
 class VoicePart(BaseModel):
-    """How the article keeps to its website's brand voice. Rules only; tone is not judged."""
+    """How well the article follows its website's brand voice. Rules only; tone is not judged."""
 
     passed: bool = Field(description="Whether the text follows the voice; warnings do not count.")
-    version: int = Field(description="Version of the voice; 0: none is written yet.")
+    version: int = Field(description="Version of the voice; 0: none yet.")
     findings: list[VoiceFindingRow] = Field(description="At most 50 for each rule.")
 
 

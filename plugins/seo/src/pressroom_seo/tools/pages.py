@@ -33,7 +33,7 @@ class GenerateAnswer(BaseModel):
     """The answer of `generate_structured_data`."""
 
     json_ld: dict[str, Any] = Field(description="For a script element of the type application/ld+json.")
-    missing: list[str] = Field(description="Properties that are required, or that matter most, and are not there.")
+    missing: list[str] = Field(description="Missing properties that are required or matter most.")
     warnings: list[str]
 
 
@@ -71,7 +71,7 @@ class ItemRow(BaseModel):
     type: str
     format: Literal["json-ld", "microdata"]
     supported: bool = Field(description="Whether there are rules for its type.")
-    missing: list[str] = Field(description="Properties that it must or should have and has not.")
+    missing: list[str] = Field(description="Required and recommended properties that it lacks.")
 
 
 class ProblemRow(BaseModel):
@@ -132,7 +132,7 @@ class PageParams(Params):
 
 
 class PageCheckRow(BaseModel):
-    """A check of a page that is not passed."""
+    """A failed check of a page."""
 
     id: str
     source: Literal["technical", "on_page"] = Field(description="Whether it is about the answer or about the text.")
@@ -143,11 +143,11 @@ class PageCheckRow(BaseModel):
 
 
 class FetchedRow(BaseModel):
-    """How the page was answered."""
+    """The response to the request."""
 
     url: str = Field(description="Where redirects ended.")
-    status: int = Field(description="0 where there was no answer.")
-    message: str = Field(description="Why there was no answer; empty where there was one.")
+    status: int = Field(description="0 if there was no answer.")
+    message: str = Field(description="Why there was no answer; otherwise empty.")
     redirects: list[str] = Field(description="The URLs that redirected, in order.")
     bytes: int = Field(description="Of the content, unpacked.")
     ms: int = Field(description="How long it took, redirects included.")
@@ -163,7 +163,7 @@ class LlmsCheckRow(BaseModel):
 
 
 class LlmsPart(BaseModel):
-    """What a site says to language models."""
+    """What a site offers to language models."""
 
     checks: list[LlmsCheckRow]
     entries: int = Field(description="How many pages llms.txt lists.")
@@ -176,12 +176,12 @@ class PageAnswer(BaseModel):
     score: int | None = Field(description="From 0 to 100: the mean of technical and on_page; null without a page.")
     technical: int | None
     on_page: int | None = Field(description="Null if the URL does not lead to an HTML page.")
-    checks: list[PageCheckRow] = Field(description="What is not right, the worst first.")
-    passed: list[str] = Field(description="Ids of the checks that are passed.")
+    checks: list[PageCheckRow] = Field(description="Checks that did not pass, worst first.")
+    passed: list[str] = Field(description="Ids of the passed checks.")
     skipped: list[str] = Field(description="Ids of the checks that do not apply.")
     fetched: FetchedRow | None = Field(description="Null without a page.")
     structured_data: StructuredDataPart | None = Field(description="Null if there is no HTML page.")
-    llms_txt: LlmsPart | None = Field(description="If it was asked for.")
+    llms_txt: LlmsPart | None = Field(description="If requested.")
 
 
 @mcp_tool(

@@ -77,7 +77,7 @@ class PageOut(BaseModel):
     title: str
     words: int
     inlinks: int = Field(description="How many other pages link to it.")
-    depth: int | None = Field(description="Links from the first page; null where no links lead there.")
+    depth: int | None = Field(description="Links from the first page; null if none lead there.")
     issues: int
 
 
@@ -100,9 +100,9 @@ class TrendRow(BaseModel):
     """What changed since the report before."""
 
     since: datetime | None
-    score: int = Field(description="By how much the score changed.")
-    new: list[str] = Field(description="Checks that find something now and did not before.")
-    fixed: list[str] = Field(description="Checks that found something before and do not now.")
+    score: int = Field(description="How much the score changed.")
+    new: list[str] = Field(description="Checks that found something now, but not before.")
+    fixed: list[str] = Field(description="Checks that found something before, but not now.")
     changes: dict[str, dict[str, int]] = Field(description="URLs before and now, by check.")
 
 
@@ -131,7 +131,7 @@ class ReportAnswer(BaseModel):
         description="With section orphans: pages that nothing links to, then those more than four links away."
     )
     content_ids: dict[str, str] = Field(description="Articles of URLs listed here.")
-    llms_txt: LlmsPart | None = Field(description="With section llms_txt: what the site says to language models now.")
+    llms_txt: LlmsPart | None = Field(description="With section llms_txt: what the site offers to language models now.")
     trend: TrendRow | None = Field(description="Against the report before; null for the first.")
     history: list[PastRow] = Field(description="In the summary: the last reports, newest first.")
     notes: list[str]
@@ -371,7 +371,7 @@ class MarkAnswer(BaseModel):
     """The answer of `set_seo_issue_status`."""
 
     issue: IssueRow
-    score: int = Field(description="The score of the report, counted anew.")
+    score: int = Field(description="The report's new score.")
 
 
 @mcp_tool(
