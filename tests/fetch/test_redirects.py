@@ -61,7 +61,7 @@ async def test_so_many_redirects_and_no_more(
         ("ftp://images.example.org/", "must begin with https://"),
         ("file:///etc/passwd", "must begin with https://"),
         ("javascript:alert(1)", "must begin with https://"),
-        ("https://me:secret@images.example.org/", "must not hold a user name"),
+        ("https://me:secret@images.example.org/", "must not contain a user name"),
         ("//2130706433/", "not an IP address"),
         ("//127.0.0.1/", "not on the public internet"),
         ("https://[::1]/", "not on the public internet"),

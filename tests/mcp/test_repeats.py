@@ -174,7 +174,7 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
         leave_as_a_crash_does(tmp_path / "data")  # expires the lease of the killed process
         again = asked(server.url, key, tool, body)
     if tool == "note":
-        assert "was cut off, and nobody knows whether it did its work" in text(again)
+        assert "was cut off, and it is unknown whether it took effect" in text(again)
         assert log.read_text() == "tea\n"
     else:
         assert text(again) == "It is there."

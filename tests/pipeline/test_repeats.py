@@ -295,7 +295,7 @@ async def test_a_call_that_was_cut_off_does_not_run_twice(host: Host, caller: Ca
     await leave_as_a_crash_does(host)
     outcome = await call(host, caller, client_request_id="a")
     assert code(outcome) == "validation_error"
-    assert "was cut off, and nobody knows whether it did its work" in message(outcome)
+    assert "was cut off, and it is unknown whether it took effect" in message(outcome)
     assert diary.runs == ["tea"]
 
 

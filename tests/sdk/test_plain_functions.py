@@ -97,7 +97,7 @@ def test_a_result_that_is_not_what_the_function_says_is_a_failure_of_the_plugin(
     with pytest.raises(ToolFailed, match="internal_error"):
         host.call_tool("lies")
     failure = host.host.compiled.gate.latest["plain_sums"]
-    assert "lies returned something else than it is annotated with: Input should be a valid integer" in failure.error
+    assert "lies returned something other than its annotation says: Input should be a valid integer" in failure.error
 
 
 def test_a_generator_takes_its_parameters_from_its_arguments_too(host: RunningHost) -> None:

@@ -167,7 +167,7 @@ def test_another_site_cannot_begin_a_sign_in(victim: Person) -> None:
 def test_a_property_of_another_website_is_not_to_be_had(victim: Person, mallory: Person, google: Google) -> None:
     google.properties[MALLORY] = {victim.property}
     page = mallory.signing_in.sign_in()
-    assert (page.status, "has no property in Search Console that holds" in page.text) == (400, True)
+    assert (page.status, "has no property in Search Console that contains" in page.text) == (400, True)
     assert mallory.signing_in.send("choose", property=victim.property).status == 400
     assert not mallory.connections()
 

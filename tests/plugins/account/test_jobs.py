@@ -39,7 +39,7 @@ def test_a_job_that_runs(host: RunningHost, ada: ToolClient) -> None:
         "finished_at": None,
     }
     text = ada.call("get_job", job_id=id_)["content"][0]["text"]
-    assert text == "crawl: running, 40%. 40 of 100 pages\nCall this again after some seconds."
+    assert text == "crawl: running, 40%. 40 of 100 pages\nCall this again after a few seconds."
 
 
 def test_a_job_that_succeeded(host: RunningHost, ada: ToolClient) -> None:

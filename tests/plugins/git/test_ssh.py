@@ -222,7 +222,7 @@ async def test_nothing_of_the_systems_ssh_is_used(
     (own / "config").write_text("Host *\n  Port 1\n  User nobody\n  UserKnownHostsFile /dev/null\n")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
-    assert "nobody has confirmed" in (await problem_of(site_at(server, fetcher, host_key=""))).message
+    assert "has not been confirmed" in (await problem_of(site_at(server, fetcher, host_key=""))).message
     other = new_key(tmp_path / "other")
     assert "does not accept" in (await problem_of(site_at(server, fetcher, private_key=other))).message
     assert (await site_at(server, fetcher).check()).ok

@@ -166,7 +166,7 @@ async def _age(site: Site) -> None:
         ({"leaves_out": True}, "", "tick the box for Search Console data"),
         ({"forgets_refresh_token": True}, "", "Remove this server at https://myaccount.google.com/connections"),
         ({"client_secret": "another one"}, "", "Ask the operator of this server to correct it"),
-        ({"who": "bob@gmail.example"}, "", "has no property in Search Console that holds"),
+        ({"who": "bob@gmail.example"}, "", "has no property in Search Console that contains"),
     ],
 )
 def test_what_goes_wrong_is_told_with_what_to_do(

@@ -189,7 +189,7 @@ _FAULTS: Final = (
     ),
     _hook(
         "no_hookspecs",
-        "its hookspecs hold no hook specification",
+        "its hookspecs contain no hook specification",
         'pluggy.HookspecMarker("pressroom")',
         "\nPLUGIN = Plugin(id='$id', title='', summary='', hookspecs=42)\n",
         "register",

@@ -387,7 +387,7 @@ def _checked_tools(names: Iterable[str]) -> list[str]:
         raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
     for name in wanted:
         if not _TOOL_NAME.fullmatch(name):
-            raise InvalidInput("tools", f"{name[:64]!r} can be no tool's name: those are 1 to 64 of A-Za-z0-9_-")
+            raise InvalidInput("tools", f"{name[:64]!r} cannot be a tool's name: names are 1 to 64 of A-Za-z0-9_-")
     return wanted
 
 

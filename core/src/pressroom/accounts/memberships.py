@@ -118,7 +118,7 @@ class Invitations:
             account = await _locked(session, account_id)
             await session.execute(ended)
             if await _count(session, InvitationRow.account_id, account_id) >= MAX_INVITATIONS:
-                raise InvalidInput("", f"{MAX_INVITATIONS} invitations are already open; revoke one that nobody needs")
+                raise InvalidInput("", f"{MAX_INVITATIONS} invitations are already open; revoke one that is not needed")
             await _check_room(session, account_id)
             session.add(row)
         return _invitation(row, account), token

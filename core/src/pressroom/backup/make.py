@@ -81,7 +81,7 @@ def make_backup(
 
 def _check_target(settings: Settings, target: Path, *, force: bool) -> None:
     if not target.parent.is_dir():
-        raise BackendError(f"the folder {target.parent} does not exist", hint="Make it, or name another destination.")
+        raise BackendError(f"the folder {target.parent} does not exist", hint="Create it, or name another destination.")
     inside = target.parent.resolve()
     for name in _FOLDERS:
         if inside.is_relative_to((settings.storage.path / name).resolve()):
@@ -153,7 +153,7 @@ def _copy_sqlite(settings: Settings, database: SqlDatabase, target: Path, advanc
     if database.missing:
         raise BackendError(
             f"there is no database in {settings.storage.path}",
-            hint="Check [storage] path: it must be that of the server. A server makes it when it first starts.",
+            hint="Check [storage] path: it must be that of the server. A server creates it when it first starts.",
         )
     sqlite.copy_database(Path(str(database.url.database)), target, advance)
     return DatabaseFacts(0, "", sqlite.tables_of(target), sqlite.revisions_of(target))

@@ -121,7 +121,7 @@ def _check_versions(settings: Settings, manifest: Manifest, models: dict[str, Mo
     own = settings.storage.path / SQLITE_FILE
     if dialect == "sqlite" and Path(str(SqlDatabase(settings).url.database)) != own:
         raise BackendError(
-            "[storage] database names an SQLite file of its own, and a backup is restored into [storage] path",
+            "[storage] database names a separate SQLite file, and a backup is restored into [storage] path",
             hint=f"Leave [storage] database out, restore, and move {own} to where the file belongs.",
         )
     for plugin, revision in manifest.revisions.items():
@@ -168,14 +168,14 @@ def _check_server(manifest: Manifest, found: postgresql.DatabaseFacts, *, force:
     if found.tables and not force:
         raise BackendError(
             f"the database is not empty: it has {len(found.tables)} tables",
-            hint="Make an empty database and name it in [storage] database, or replace these tables with --force.",
+            hint="Create an empty database and name it in [storage] database, or replace these tables with --force.",
         )
     others = sorted(set(found.tables) - set(manifest.tables))
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise BackendError(
             f"the database has tables that the backup does not have: {shown}",
-            hint="Make an empty database, name it in [storage] database, and restore into that.",
+            hint="Create an empty database, name it in [storage] database, and restore into that.",
         )
 
 

@@ -90,8 +90,8 @@ class ByteBudget:
         """Take some bytes. Raises `Overloaded` if there is no room for them."""
         if self._total and (self._sum + size > self._total or self._taken[owner] + size > self._total // 2):
             raise Overloaded(
-                "The server holds as many fetched bytes for callers without an account as it may. Try again in some "
-                "seconds, or use smaller images.",
+                "The server already holds the maximum of fetched bytes for callers without an account. Try again in "
+                "a few seconds, or use smaller images.",
                 retry_after=_RETRY_SECONDS,
             )
         self._sum += size

@@ -183,7 +183,7 @@ def parse_host(host: str) -> tuple[str, IPAddress | None]:
 
 def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     if "@" in authority:
-        raise FetchRefused("the URL must not hold a user name or password")
+        raise FetchRefused("the URL must not contain a user name or password")
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
         raise FetchRefused("the host of the URL cannot be read", hint="Write a name such as www.example.org.")

@@ -171,7 +171,7 @@ def _check_file(descriptor: int) -> None:
     """Raise `OSError` unless the descriptor is a regular file with a single name."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        raise OSError(errno.EINVAL, "it is not a file of its own")
+        raise OSError(errno.EINVAL, "it is not a separate file")
 
 
 def _is_held(file: IO[bytes]) -> bool:

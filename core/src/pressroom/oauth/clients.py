@@ -295,7 +295,7 @@ def _metadata(client_id: str, document: dict[str, Any]) -> ClientMetadata:
     if document.get("client_id") != client_id:
         raise InvalidClient("its client_id is not the URL that it was fetched from")
     if "client_secret" in document or "client_secret_expires_at" in document:
-        raise InvalidClient("it must not hold a client_secret")
+        raise InvalidClient("it must not contain a client_secret")
     if document.get("token_endpoint_auth_method", "none") != "none":
         raise InvalidClient("its token_endpoint_auth_method must be none")
     return check_metadata({**document, "token_endpoint_auth_method": "none"})

@@ -191,7 +191,7 @@ def offered_hooks(offered: Any) -> dict[str, type[Any]]:
         scratch.add_hookspecs(offered)
     except ValueError as error:
         hint = 'mark each of them with pluggy.HookspecMarker("pressroom")'
-        raise PluginError("its hookspecs hold no hook specification", hint=hint) from error
+        raise PluginError("its hookspecs contain no hook specification", hint=hint) from error
     hooks = {}
     for name in sorted(vars(scratch.hook)):
         if name in RECORD_TYPES:

@@ -103,7 +103,7 @@ Integer = Annotated[int, BeforeValidator(_whole_number)]
 
 def _printable(value: str | None) -> str | None:
     if value is not None and not value.isprintable():
-        raise ValueError("must hold printable characters only")
+        raise ValueError("must contain only printable characters")
     return value
 
 

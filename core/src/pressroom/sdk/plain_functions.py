@@ -84,7 +84,7 @@ def with_result(
         except ValidationError as error:
             reason = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise TypeError(
-                f"{function.__qualname__} returned something else than it is annotated with: {reason}"
+                f"{function.__qualname__} returned something other than its annotation says: {reason}"
             ) from None
 
     if inspect.iscoroutinefunction(run):

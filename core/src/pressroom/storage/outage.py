@@ -18,7 +18,7 @@ _log = structlog.get_logger()
 
 
 class _Patience:
-    """Ends a timeout scope after some seconds in which the event loop had time to notice a response.
+    """Ends a timeout scope after `seconds` in which the event loop had time to notice a response.
 
     The time is split into parts, each of which begins only after the loop has noticed the end of the previous one.
     While a flood of requests keeps the loop busy, responses wait unread and the parts grow longer. A plain timeout

@@ -146,7 +146,7 @@ class RecordedHttp:
     ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
         """Raise `FetchRefused`: only HTTP can be recorded."""
         del port, seconds
-        raise FetchRefused(f"{host}: recordings hold HTTP requests only; run the test against a server of its own")
+        raise FetchRefused(f"{host}: recordings contain only HTTP requests; run the test against a server of its own")
 
     def write(self) -> None:
         """Write the recording to its file, and create the folder if necessary."""

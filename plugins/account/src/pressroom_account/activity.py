@@ -182,7 +182,7 @@ class JobReport(BaseModel):
     title="Background job",
     description=(
         "Shows the progress of background work, such as a crawl, a sync or an import, by the job_id that another "
-        "tool returned. Call it again after some seconds while status is queued or running. Returns the result once "
+        "tool returned. Call it again after a few seconds while status is queued or running. Returns the result once "
         "it succeeded, and the error once it failed."
     ),
     result=JobReport,
@@ -216,7 +216,7 @@ def _job_lines(job: JobStatus) -> Iterator[str]:
     progress = f", {job.progress:.0%}" if job.state == "running" else ""
     yield f"{job.kind}: {job.state}{progress}." + (f" {job.message}" if job.message else "")
     if job.state in ("queued", "running"):
-        yield "Call this again after some seconds."
+        yield "Call this again after a few seconds."
     if job.result:
         yield from (f"{name}: {_readable(value)}" for name, value in job.result.items())
 

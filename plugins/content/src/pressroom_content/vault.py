@@ -117,7 +117,7 @@ def kept_key(folder: Path) -> bytes:
         ) from error
     if not _KEPT.fullmatch(text):
         raise BackendError(
-            f"{path} does not hold a key of 64 hex digits",
+            f"{path} does not contain a key of 64 hex digits",
             hint="Restore it. If it is lost, delete it: a new one is made, and every site has to be connected again.",
         )
     return bytes.fromhex(text)

@@ -178,7 +178,7 @@ class SshTransport:
         shown = f"{self.title} shows the {kind} host key {fingerprint}"
         if not known.fingerprints:
             return SiteRejected(
-                f"{shown}, which nobody has confirmed yet; nothing was sent to it",
+                f"{shown}, which has not been confirmed yet; nothing was sent to it",
                 hint="Compare it with the fingerprint that the host publishes. If it is the same, enter it as the host "
                 "key.",
             )

@@ -134,7 +134,7 @@ def plain_key(text: str) -> str:
         )
     if begin[1] == "ENCRYPTED " or "Proc-Type: 4,ENCRYPTED" in key or (begin[1] == "OPENSSH " and _is_encrypted(key)):
         raise SiteRejected(
-            "the private key is protected by a passphrase, and nobody is here to type it",
+            "the private key is protected by a passphrase, which cannot be entered here",
             hint=f"{_NEW_KEY}; it is kept encrypted here.",
         )
     return key
@@ -164,7 +164,7 @@ def check_private_key(key: str) -> str:
     bits = loaded.pyca_key.key_size if loaded.get_algorithm() == "ssh-rsa" else _MIN_BITS
     if not _MIN_BITS <= bits <= _MAX_BITS:
         raise SiteRejected(
-            f"the private key is one of RSA with {bits} bits; {_MIN_BITS} to {_MAX_BITS} are accepted",
+            f"the private key is RSA with {bits} bits; {_MIN_BITS} to {_MAX_BITS} are accepted",
             hint=f"{_NEW_KEY}.",
         )
     return str(loaded.get_fingerprint())

@@ -118,10 +118,10 @@ def _times(start: str, end: str | None) -> Iterator[str]:
     ends = _moment("content.end", end)
     if isinstance(begins, datetime) and isinstance(ends, datetime):
         if (begins.tzinfo is None) != (ends.tzinfo is None):
-            raise InvalidInput("content.end", "must have an offset where start has one, and none where it has none")
+            raise InvalidInput("content.end", "must have an offset if start has one, and none otherwise")
         wrong = ends < begins
     elif isinstance(begins, datetime) or isinstance(ends, datetime):
-        raise InvalidInput("content.end", "must be a date where start is one, and have a time where it has one")
+        raise InvalidInput("content.end", "must be a date if start is one, and have a time if start has one")
     else:
         wrong = ends < begins
         # The end of an all-day event is exclusive (RFC 5545, section 3.6.1).

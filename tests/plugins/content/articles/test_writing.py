@@ -116,7 +116,7 @@ def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -
     change = {"content_id": id_, "expected_version": 1}
     ada.data("update_content", **change, fields={"title": "Better tea"})
     text = ada.refusal("update_content", **change, fields={"title": "Other tea"})
-    assert "at version 2 by now, not 1" in text
+    assert "now at version 2, not 1" in text
     assert "get_content" in text
     again = ada.data("update_content", **change, fields={"title": "Better tea"})
     assert (again["version"], again["changed"]) == (2, ["title"])
@@ -160,7 +160,7 @@ def test_edits_say_where(ada: Client) -> None:
     ("fields", "problem"),
     [
         ({"title": "  "}, "title: must not be empty"),
-        ({"slug": "!!!"}, "slug: must hold letters or digits"),
+        ({"slug": "!!!"}, "slug: must contain letters or digits"),
         ({"language": "English!"}, "language: must be a language tag"),
         ({"canonical_url": "javascript:alert(1)"}, "canonical_url: must be a full URL"),
         ({"website_id": "w_nobodys"}, "no website"),
@@ -180,7 +180,7 @@ def test_what_cannot_be_stored(ada: Client, fields: dict[str, Any], problem: str
     ("fields", "problem"),
     [
         ({"title": "  "}, "fields.title: must not be empty"),
-        ({"slug": "!!!"}, "fields.slug: must hold letters or digits"),
+        ({"slug": "!!!"}, "fields.slug: must contain letters or digits"),
         ({"slug": "coffee"}, "fields.slug: coffee is taken"),
         ({"language": "English!"}, "fields.language: must be a language tag"),
         ({"canonical_url": "javascript:alert(1)"}, "fields.canonical_url: must be a full URL"),

@@ -105,7 +105,7 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
     [
         ("title", " ", "Must not be empty."),
         ("title", "x" * 501, "at most 500 characters"),
-        ("slug", "!!!", "Must hold letters or digits"),
+        ("slug", "!!!", "Must contain letters or digits"),
         ("language", "English please", "Must be a language tag such as en, de-CH"),
         ("website_id", "w_gone", "Is no longer connected"),
         ("featured_media_id", "m_" + "0" * 22, "Is no longer in your media library"),

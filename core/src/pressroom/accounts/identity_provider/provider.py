@@ -230,7 +230,7 @@ class IdentityProvider:
         check_url(url)
         found = await self._fetcher.json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != subject:
-            raise InvalidIdToken("the userinfo endpoint told of somebody else")
+            raise InvalidIdToken("the userinfo endpoint returned somebody else")
         return {name: found[name] for name in ("email", "email_verified", "name") if name in found}
 
     async def _keys_for(self, kid: str) -> JsonWebKeys:
@@ -267,7 +267,7 @@ def _checked_issuer(settings: IdentityProviderSettings) -> str:
         check_url(settings.issuer)
     except ProviderError as error:
         raise ConfigError(
-            f"{key}.issuer: {error}", hint="only a provider on this machine may be without https"
+            f"{key}.issuer: {error}", hint="https is required, except for a provider on this machine"
         ) from None
     if not settings.client_id:
         raise ConfigError(f"{key}.client_id: is missing", hint="the provider gives it when this server is registered")

@@ -84,7 +84,7 @@ class ProviderClient:
         response = await self._http.send(request, stream=True, follow_redirects=False)
         try:
             if response.headers.get("Content-Encoding", "identity") != "identity":
-                raise ProviderError("compressed an answer that was asked for as it is")
+                raise ProviderError("compressed a response that was requested uncompressed")
             body = bytearray()
             async for chunk in response.aiter_raw():
                 body += chunk

@@ -83,7 +83,9 @@ class Methods:
     async def _answer_batch(self, incoming: Incoming) -> bytes | None:
         version = self._versions.of(None, incoming)
         if not version.allows_batches:
-            raise RpcError(INVALID_REQUEST, f"a body holds one message under {version.name}; batches are of 2025-03-26")
+            raise RpcError(
+                INVALID_REQUEST, f"a body contains one message under {version.name}; batches are of 2025-03-26"
+            )
         if not incoming.document:
             raise RpcError(INVALID_REQUEST, "a batch must not be empty")
         asking = _asking(incoming)
@@ -154,7 +156,7 @@ def _asking(incoming: Incoming) -> list[Request | RpcError]:
         if isinstance(message, Request | RpcError):
             asking.append(message)
             if len(asking) > MAX_BATCH_SIZE:
-                raise RpcError(INVALID_REQUEST, f"a batch may hold {MAX_BATCH_SIZE} requests")
+                raise RpcError(INVALID_REQUEST, f"a batch may contain {MAX_BATCH_SIZE} requests")
     return asking
 
 

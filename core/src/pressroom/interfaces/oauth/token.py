@@ -133,7 +133,7 @@ def _basic(header: str) -> tuple[str, str]:
     except (binascii.Error, ValueError):
         raise InvalidClient("the Authorization header is not valid Basic") from None
     if not colon or not decoded[0]:
-        raise InvalidClient("the Authorization header must hold the client's id, a colon and its secret")
+        raise InvalidClient("the Authorization header must contain the client's id, a colon and its secret")
     return decoded
 
 

@@ -163,7 +163,7 @@ class WorkerPool:
         turn = self._turns[work.owner]
         if turn.asked >= _MAX_CALLS_OF_OWNER:
             raise Overloaded(
-                "Too much work of this caller is already waiting. Try again in some seconds.", retry_after=5
+                "Too much work of this caller is already waiting. Try again in a few seconds.", retry_after=5
             )
         turn.asked += 1
         try:

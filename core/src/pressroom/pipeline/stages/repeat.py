@@ -232,8 +232,8 @@ def _check_resumes(known: ClientRequest, call: ValidatedCall) -> None:
     if not isinstance(declaration, McpTool) or not declaration.resumes:
         raise InvalidInput(
             REQUEST_ID,
-            f"belongs to a call of {_moment(known.made_at)} that was cut off, and nobody knows whether it did its "
-            f"work. Nothing was done now. Look whether it is there; if it is not, choose another {REQUEST_ID}",
+            f"belongs to a call of {_moment(known.made_at)} that was cut off, and it is unknown whether it took "
+            f"effect. Nothing was done now. Check whether it did; if not, choose another {REQUEST_ID}",
         )
 
 

@@ -128,7 +128,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         except BackendError as error:
             log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
             raise Overloaded(
-                f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in some seconds",
+                f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in a few seconds",
                 retry_after=OUTAGE_SECONDS,
             ) from error
         except CallError as error:

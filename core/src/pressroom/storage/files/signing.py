@@ -128,7 +128,7 @@ def _load(path: Path) -> bytes:
     text = path.read_bytes().decode(errors="replace").strip()
     if not _SECRET.fullmatch(text):
         raise ConfigError(
-            f"{path} does not hold a secret key of 64 hex digits",
+            f"{path} does not contain a secret key of 64 hex digits",
             hint="Restore it, or delete it: a new one is made, and file URLs given out before stop working.",
         )
     return bytes.fromhex(text)

@@ -142,7 +142,7 @@ def _slug(text: str) -> str:
         return ""
     slug = cut(as_slug(text), MAX_SLUG_LENGTH)
     if not slug:
-        raise InvalidInput("slug", "must hold letters or digits; leave it out to have it made from the title")
+        raise InvalidInput("slug", "must contain letters or digits; leave it out to have it made from the title")
     return slug
 
 

@@ -203,7 +203,7 @@ def _linked(article: Article, links: Sequence[ChosenLink]) -> str:
         _check_link(f"links.{number}", link, article.body, free)
     for (_, one), (number, other) in pairwise(numbered):
         if one.position + len(one.anchor_text) > other.position:
-            raise InvalidInput(f"links.{number}.position", "is inside of another of these links")
+            raise InvalidInput(f"links.{number}.position", "is inside another of these links")
     body = article.body
     for _, link in reversed(numbered):
         end = link.position + len(link.anchor_text)
@@ -221,4 +221,4 @@ def _check_link(path: str, link: ChosenLink, body: str, free: str) -> None:
             "must be where anchor_text begins in the stored body: give both exactly as suggest_internal_links did",
         )
     if free[link.position : end] != link.anchor_text or not link.anchor_text.strip():
-        raise InvalidInput(f"{path}.anchor_text", "is inside of a link, a heading, code or markup; choose another")
+        raise InvalidInput(f"{path}.anchor_text", "is inside a link, a heading, code or markup; choose another")

@@ -327,8 +327,8 @@ def stale(version: int, expected: int) -> InvalidInput:
     """Return the error for a change to a version that is not the newest."""
     return InvalidInput(
         "expected_version",
-        f"the article is at version {version} by now, not {expected}: somebody changed it meanwhile, and nothing was "
-        "written. Read it with get_content, make the change to that text, and repeat with its version",
+        f"the article is now at version {version}, not {expected}: somebody changed it in the meantime, and nothing "
+        "was written. Read it with get_content, make the change to that text, and repeat with its version",
     )
 
 

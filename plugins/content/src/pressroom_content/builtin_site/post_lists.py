@@ -327,7 +327,7 @@ async def turn_to_search(website_id: str) -> AsyncIterator[None]:
     of_sites = _searches.setdefault(asyncio.get_running_loop(), {})
     own = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))
     if own.number >= MAX_SEARCHES:
-        raise Overloaded("Many people search this blog at the moment. Try again in some seconds.")
+        raise Overloaded("Many people search this blog at the moment. Try again in a few seconds.")
     own.number += 1
     try:
         async with own.places:

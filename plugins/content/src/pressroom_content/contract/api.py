@@ -63,7 +63,7 @@ class SiteResponse:
         """
         found = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise SiteUnavailable(f"{self.source} answered with something else than a list of {name or 'objects'}")
+            raise SiteUnavailable(f"{self.source} answered with something other than a list of {name or 'objects'}")
         if with_ids and not all(_has_id(one) for one in found):
             raise SiteUnavailable(f"{self.source} did not say which object it is about")
         return found

@@ -82,8 +82,8 @@ async def adopt(
     if not can_be_kept(remote.raw):
         raise InvalidInput(
             "url",
-            f"is a post whose body cannot be kept: it has more than {MAX_RAW_LENGTH:,} characters, or some that no "
-            "database holds; shorten it on the website",
+            f"is a post whose body cannot be kept: it has more than {MAX_RAW_LENGTH:,} characters, or some that "
+            "databases cannot store; change it on the website",
         )
     run = plugin.services.workers.run
     body = await run(read_body, remote.raw, site.codec, owner=user_id, what="the post")

@@ -139,7 +139,7 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
     if len(text) <= len("2026-12-24"):
         raise InvalidInput(name, "needs a time of day, such as 2026-12-24T08:00:00+01:00")
     if not 1000 < read.year < 9000:
-        raise InvalidInput(name, "is out of the range of dates")
+        raise InvalidInput(name, "is out of range")
     at = (read if read.tzinfo is not None else _local(read, zone, name)).astimezone(UTC)
     if at <= now:
         there, here = (one.astimezone(zone).isoformat(timespec="seconds") for one in (at, now))

@@ -265,7 +265,7 @@ async def merge_edits(
         if await compared(plugin, is_as_it_was, remote, row.sent_hash):
             return SiteEdits(publication, edited=False)
         if not can_be_kept(remote.raw):
-            raise InvalidInput("publication_id", "has a body on its website by now that cannot be kept: it is too long")
+            raise InvalidInput("publication_id", "now has a body on its website that cannot be stored: it is too long")
         article = await Articles(plugin).get(user_id, row.article_id)
         run = plugin.services.workers.run
         numbers = {int(name): side for name, side in choices.items() if name.isdecimal() and len(name) < 9}

@@ -128,7 +128,7 @@ class TextTwins:
         if (refusal := self._refused(key)) is not None:
             raise refusal
         if self._waiting[article.user_id] >= _MAX_WAITING:
-            raise Overloaded("Many readers wait for texts of this author already. Try again in some seconds.")
+            raise Overloaded("Many readers wait for texts of this author already. Try again in a few seconds.")
         # One conversion for all readers, since it counts against the limits of the article's owner.
         making = self._making.get(key)
         if making is None:

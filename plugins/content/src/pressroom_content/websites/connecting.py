@@ -201,7 +201,7 @@ def site_address(text: str) -> str:
     if not sound or len(url) > 2000 or re.search(r"[\s\x00-\x1f\\]", url):
         raise InvalidInput("url", "must be the URL of a site, such as https://blog.example.com")
     if parts.username is not None or parts.password is not None:
-        raise InvalidInput("url", "must not hold a user name or password; the connect page asks for them")
+        raise InvalidInput("url", "must not contain a user name or password; the connect page asks for them")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
     if not place_of(url):
         raise InvalidInput("url", "must be a plain URL such as https://blog.example.com, without parts such as ..")

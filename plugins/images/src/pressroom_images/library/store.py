@@ -293,7 +293,7 @@ class Library:
             held = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
             if held >= self._config.max_images:
                 raise InvalidInput(
-                    "", f"the library holds {held} images, the maximum; delete some with delete_media first"
+                    "", f"the library has {held} images, the maximum; delete some with delete_media first"
                 )
             session.add(row)
             await session.flush()
@@ -307,7 +307,7 @@ def _one(user_id: str, media_id: str) -> Select[Any]:
 
 
 def _unknown(media_id: str) -> NotFound:
-    return NotFound(f"there is no image {media_id[:40]!r} in the library; list_media shows what there is")
+    return NotFound(f"there is no image {media_id[:40]!r} in the library; list_media lists its images")
 
 
 def _filename(name: str, media_type: str) -> str:

@@ -256,7 +256,7 @@ class GoogleSignIns:
             listed = f"it has {', '.join(sorted(known)[:10])}" if known else "it has none"
             raise InvalidInput(
                 "",
-                f"this Google account has no property in Search Console that holds {website.url}; {listed}. Sign in "
+                f"this Google account has no property in Search Console that contains {website.url}; {listed}. Sign in "
                 "with another Google account, or add the website to Search Console first",
             )
         before = (await SourceConnections(self._plugin).of(user_id, website.id)).get(google.NAME)

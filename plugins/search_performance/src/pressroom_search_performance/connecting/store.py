@@ -136,7 +136,7 @@ class SourceConnections:
                 await session.flush()
                 return _connection(row)
         except IntegrityError:
-            raise InvalidInput("property", "somebody connects this website at the same moment; look again") from None
+            raise InvalidInput("property", "somebody else is connecting this website; reload the page") from None
 
     async def _rivals(self, user_id: str, source: str, site_url: str) -> frozenset[str]:
         """Return the IDs of other accounts' connections to a property whose websites have proven control of it."""
