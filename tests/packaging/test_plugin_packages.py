@@ -164,14 +164,14 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["install", "pressroom"], "pressroom is a part of the server itself"),
-        (["install", "pressroom-seo>=2"], "pressroom-seo is a part of the server itself"),
-        (["install", "pressroom-seo @ file:///seo.whl"], "pressroom-seo is a part of the server itself"),
+        (["install", "pressroom"], "pressroom is part of the server itself"),
+        (["install", "pressroom-seo>=2"], "pressroom-seo is part of the server itself"),
+        (["install", "pressroom-seo @ file:///seo.whl"], "pressroom-seo is part of the server itself"),
         (["install", "acme @ nowhere/acme.whl"], "there is no file or folder acme @ nowhere/acme.whl"),
         (["install", "./nowhere"], "there is no file or folder ./nowhere"),
         (["install", "no such name"], "'no such name' is not the name of a package"),
-        (["uninstall", "pressroom-seo"], "'pressroom-seo' is not one installed plugin"),
-        (["uninstall", "pip"], "'pip' is not one installed plugin"),
+        (["uninstall", "pressroom-seo"], "'pressroom-seo' is not an installed plugin"),
+        (["uninstall", "pip"], "'pip' is not an installed plugin"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(server: Environment, arguments: list[str], says: str) -> None:

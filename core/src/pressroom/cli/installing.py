@@ -129,7 +129,7 @@ def _names_repository(url: str) -> bool:
 def _refuse_own(name: str) -> None:
     if name == HOST_ID or name in BUILTIN_DISTRIBUTIONS:
         raise PressroomError(
-            f"{name} is a part of the server itself",
+            f"{name} is part of the server itself",
             hint="upgrade the server as you installed it; to switch a plugin off set enabled = false",
         )
 

@@ -102,8 +102,9 @@ def _package_of(name: str, found: Mapping[str, InstalledPackage]) -> str:
     offering = [package for package, one in found.items() if name in one.plugins]
     if len(offering) == 1:
         return offering[0]
-    hint = f"name one of {', '.join(offering)}" if offering else "`pressroom plugins list` shows those that are"
-    raise NotFound(f"{name!r} is not one installed plugin", hint=hint)
+    if offering:
+        raise NotFound(f"several packages offer the plugin {name!r}", hint=f"name one of {', '.join(offering)}")
+    raise NotFound(f"{name!r} is not an installed plugin", hint="`pressroom plugins list` shows those that are")
 
 
 def _normalised(name: str) -> str:
