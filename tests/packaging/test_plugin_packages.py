@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import run_command
 from support.distributions import Built, Done, Environment
-from support.installing import build_wheel
+from support.installing import build_wheel, install
 from support.needs import program
 from support.plugin_source import SOUND, filled
 from uv import find_uv_bin
@@ -177,6 +178,16 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
 def test_what_cannot_be_meant_is_refused(server: Environment, arguments: list[str], says: str) -> None:
     done = plugins(server, *arguments, check=False)
     assert (done.returncode, says in done.stderr) == (1, True)
+
+
+def test_a_plugin_of_two_packages_is_uninstalled_by_the_name_of_one(tmp_path: Path) -> None:
+    for package in ("acme-one", "acme-two"):
+        install(tmp_path, package, {}, {"twins": f"{package.replace('-', '_')}"})
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = run_command(["plugins", "uninstall", "twins"], cwd=tmp_path, env=environment)
+    assert done.returncode == 1
+    assert "several packages offer the plugin 'twins'" in done.stderr
+    assert "name one of acme-one, acme-two" in done.stderr
 
 
 def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_path: Path) -> None:
