@@ -16,7 +16,7 @@ def test_build_files_name_every_plugin(path: Path, text: str, wanted: str) -> No
 def test_each_place_is_found() -> None:
     names = plugins()
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    selection = (ROOT / "core/src/pressroom/plugins/select.py").read_text("utf-8")
+    selection = (ROOT / "core/src/pressroom/plugins/discovery.py").read_text("utf-8")
     for one in names:
         assert project.count(f"plugins/{one.folder}") == 2, "as a dependency and in mypy_path"
         rules = 2 if one.folder == "content" else 4

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-_SELECTION: Final = ROOT / "core/src/pressroom/plugins/select.py"
+_DISCOVERY: Final = ROOT / "core/src/pressroom/plugins/discovery.py"
 
 _PACKAGE: Final = re.compile(r'^  "pressroom_\w+",\n', re.MULTILINE)
 _ALL_BUT_CONTENT: Final = re.compile(
@@ -74,7 +74,7 @@ def _selection(text: str, names: list[PluginNames]) -> str:
 def build_files() -> Iterator[tuple[Path, str, str]]:
     """Yield each file with its current text and its expected text."""
     names = plugins()
-    for path, write in ((ROOT / "pyproject.toml", _project_file), (_SELECTION, _selection)):
+    for path, write in ((ROOT / "pyproject.toml", _project_file), (_DISCOVERY, _selection)):
         text = path.read_text("utf-8")
         yield path, text, write(text, names)
 
