@@ -120,6 +120,10 @@ def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -
     assert "get_content" in text
     again = ada.data("update_content", **change, fields={"title": "Better tea"})
     assert (again["version"], again["changed"]) == (2, ["title"])
+    text = ada.refusal("update_content", content_id=id_, expected_version=7, fields={"title": "Later tea"})
+    assert "has no version 7: the newest is 2" in text
+    assert "somebody changed it" not in text
+    assert ada.data("get_content", content_id=id_)["content"]["title"] == "Better tea"
 
 
 def test_of_two_changes_at_once_one_is_written(ada: Client) -> None:

@@ -325,6 +325,12 @@ async def owned(session: AsyncSession, user_id: str, content_id: str) -> Article
 
 def stale(version: int, expected: int) -> InvalidInput:
     """Return the error for a change to a version that is not the newest."""
+    if expected > version:
+        return InvalidInput(
+            "expected_version",
+            f"the article has no version {expected}: the newest is {version}, and nothing was written. Read it with "
+            "get_content, and repeat with its version",
+        )
     return InvalidInput(
         "expected_version",
         f"the article is now at version {version}, not {expected}: somebody changed it in the meantime, and nothing "
