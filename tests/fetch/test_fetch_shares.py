@@ -145,6 +145,16 @@ async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:
         await as_one("192.0.2.1", "anonymous", fetcher, site.url)
 
 
+async def test_exchanges_count_against_what_a_stranger_holds() -> None:
+    fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK, anonymous_bytes=400_000)
+    async with origin(b"x" * 90_000) as site, fetcher:
+        with Share("192.0.2.1", "anonymous"):
+            for _ in range(2):
+                await fetcher.exchange(site.url, accept="*/*", max_bytes=100_000, seconds=20)
+            with pytest.raises(Overloaded):
+                await fetcher.exchange(site.url, accept="*/*", max_bytes=100_000, seconds=20)
+
+
 SOURCE = (
     HEAD
     + '''

@@ -23,15 +23,13 @@ async def fetched(target: Target, response: Response, max_bytes: int, budget: By
     if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
         raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
     content = bytearray()
-    share = current_share()
     redirects = response.status in REDIRECTS and bool(_values(response, b"location"))
     if not redirects:  # the body of a redirect is never used
         async for chunk in response.aiter_stream():
             content += chunk
             if len(content) > max_bytes:
                 raise FetchRefused(f"{target.host} sends more than {max_bytes} bytes")
-            if share.purpose == "anonymous":
-                share.hold(budget, len(chunk))
+            _hold(budget, len(chunk))
     kinds = _values(response, b"content-type")
     media_type = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
     return Fetched(target.url, response.status, media_type, bytes(content), _gathered(response))
@@ -45,16 +43,19 @@ def _gathered(response: Response) -> Mapping[str, str]:
     return gathered
 
 
-async def examined(target: Target, response: Response, max_bytes: int, began: float) -> FetchResponse:
+async def examined(
+    target: Target, response: Response, max_bytes: int, began: float, budget: ByteBudget
+) -> FetchResponse:
     """Return a response unprocessed, with its content truncated at `max_bytes`.
 
-    Raises `FetchRefused` if its headers are too large.
+    Raises `FetchRefused` if its headers are too large, or `Overloaded`.
     """
     first_byte = time.monotonic() - began
     _check_head(target, response)
     content = bytearray()
     async for chunk in response.aiter_stream():
         content += chunk
+        _hold(budget, len(chunk))
         if len(content) > max_bytes:
             break
     headers = tuple((name.lower().decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
@@ -67,6 +68,12 @@ async def examined(target: Target, response: Response, max_bytes: int, began: fl
         first_byte=first_byte,
         seconds=time.monotonic() - began,
     )
+
+
+def _hold(budget: ByteBudget, size: int) -> None:
+    share = current_share()
+    if share.purpose == "anonymous":
+        share.hold(budget, size)
 
 
 def _check_head(target: Target, response: Response) -> None:

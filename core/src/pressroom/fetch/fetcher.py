@@ -207,6 +207,7 @@ class GuardedFetcher:
         Raises:
             FetchRefused: the URL is not allowed, or the headers of the response are too large.
             FetchFailed: there was no response in time.
+            Overloaded: callers without an account already hold too many fetched bytes.
         """
         target = parse_target(url)
         sent = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
@@ -214,7 +215,7 @@ class GuardedFetcher:
             async with asyncio.timeout(seconds), self._places.one():
                 began = time.monotonic()
                 async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
-                    return await examined(target, response, max_bytes, began)
+                    return await examined(target, response, max_bytes, began, self._budget)
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
 
