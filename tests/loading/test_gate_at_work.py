@@ -12,7 +12,7 @@ import pytest
 from pressroom.cli.diagnosis import diagnose
 from pressroom.http.access_form import publishing_targets
 from pressroom.plugins import gated
-from pressroom.server import virtual_hosts
+from pressroom.server import plugin_requests
 from pressroom.testing import RunningHost, ToolFailed
 from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
@@ -278,7 +278,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
             "HOSTS_SECONDS",
         ):
             patch.setattr(gated, name, 0.3)
-        patch.setattr(virtual_hosts, "SECONDS", 0.0)  # the plugin is queried again on each request
+        patch.setattr(plugin_requests, "MAX_NAMES_AGE", 0.0)  # the plugin is queried again on each request
         patch.setattr(gated, "JOB_CANCEL_SECONDS", 1.0)
         with RunningHost(settings_for_test(config, folder / "data")) as host:
             module: Any = importlib.import_module("acme_own.plugin")

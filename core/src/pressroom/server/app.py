@@ -62,9 +62,15 @@ from pressroom.server.connection import CLIENT_BOUNDS, UNREAD, ClientBounds, Ser
 from pressroom.server.files import SignedFiles
 from pressroom.server.health import Health
 from pressroom.server.index import TextIndex
-from pressroom.server.plugin_routes import PluginRequests
+from pressroom.server.plugin_requests import (
+    VIRTUAL_HOSTS,
+    HostRouter,
+    PluginRequests,
+    VirtualHostTable,
+    refusal,
+    virtual_host_of,
+)
 from pressroom.server.site_files import CARDS, ServerFiles
-from pressroom.server.virtual_hosts import VIRTUAL_HOSTS, HostRouter, VirtualHostTable, refusal, virtual_host_of
 from pressroom.storage.files.local import LocalFileStore
 from pressroom.storage.files.signing import signing_secret
 

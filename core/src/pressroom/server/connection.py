@@ -21,7 +21,7 @@ from sanic.server.protocols.http_protocol import HttpProtocol
 from pressroom.config.models import ServerSettings
 from pressroom.errors import Overloaded
 from pressroom.http.responses import BODY_LIMIT
-from pressroom.server.virtual_hosts import VIRTUAL_HOSTS, VirtualHostTable
+from pressroom.server.plugin_requests import VIRTUAL_HOSTS, VirtualHostTable
 from pressroom.validation.client_ip import UNKNOWN_IP, client_ip_of
 
 _NO_HEADERS: Final = Header({})

@@ -8,8 +8,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import structlog
@@ -18,15 +19,16 @@ from sanic.http.constants import HTTP
 from sanic.http.http1 import Http
 from sanic.server.async_server import AsyncioServer
 
+from pressroom.config.models import StorageSettings
 from pressroom.errors import BackendError
 from pressroom.gate.deadlines import no_exit
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import ServerStatusFile
+from pressroom.sdk import FileStore
 from pressroom.server.app import create_app
 from pressroom.server.connection import ClientConnection
 from pressroom.server.supervisor import Supervisor
-from pressroom.storage.maintenance import prune_regularly
 from pressroom.version import VERSION
 
 log = structlog.get_logger()
@@ -114,7 +116,7 @@ async def serve(
         status.open()
         server = await _listen(create_app(host), listener)
         with _metrics_port(host):
-            async with prune_regularly(host.services.files, settings.storage):
+            async with _prune_regularly(host.services.files, settings.storage):
                 announcement = started(host)
                 if announcement is not None:
                     await announcement
@@ -200,6 +202,31 @@ async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float)
         connection.abort()
     await server.before_stop()
     await server.after_stop()
+
+
+@asynccontextmanager
+async def _prune_regularly(files: FileStore, settings: StorageSettings) -> AsyncIterator[None]:
+    """Prune the store in the background, at once and then at the configured interval, until the block ends."""
+    task = asyncio.get_running_loop().create_task(_prune_for_ever(files, settings))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _prune_for_ever(files: FileStore, settings: StorageSettings) -> None:
+    while True:
+        oldest = datetime.now(UTC) - timedelta(seconds=settings.retention)
+        try:
+            pruned = await files.prune(older_than=oldest, max_bytes=settings.max_total_bytes)
+        except BackendError as error:
+            log.warning("old files could not be removed", error=error.message, hint=error.hint)
+        else:
+            if pruned.removed_files:
+                log.info("removed old files", files=pruned.removed_files, bytes=pruned.removed_bytes)
+        await asyncio.sleep(settings.prune_interval)
 
 
 @contextmanager

@@ -1,11 +1,15 @@
-"""Virtual hosts: requests for the host names of plugins, which reach nothing else on the server."""
+"""Requests that plugins handle, under their own paths and host names.
+
+Requests for the host names of plugins, which are virtual hosts, reach nothing else on the server.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
+from dataclasses import replace
 from ipaddress import ip_address
 from math import inf
 from time import monotonic
@@ -24,14 +28,15 @@ from pressroom.errors import CallError, CallTimeout, MethodNotAllowed, Pressroom
 from pressroom.gate import PluginFailed
 from pressroom.host.host import Host
 from pressroom.http.errors import error_headers
-from pressroom.sdk import VirtualHosts
-from pressroom.server.plugin_routes import PluginRequests
-from pressroom.validation.client_ip import host_of
+from pressroom.http.page_frame import PageFrame, private_page
+from pressroom.http.responses import checked_answer, plugin_failures, receive_body
+from pressroom.sdk import HttpRequest, HttpResponse, Route, VirtualHosts
+from pressroom.validation.client_ip import client_ip_of, host_of
 
 log = structlog.get_logger()
 
-SECONDS: Final = 2.0
-"""How many seconds the host names are cached, and so how soon every process notices a change."""
+MAX_NAMES_AGE: Final = 2.0
+"""How many seconds the host names of plugins are cached, and so how soon every process notices a change."""
 
 VIRTUAL_HOSTS: Final = "virtual_hosts"
 """The name of the `VirtualHostTable` in the context of an application."""
@@ -42,6 +47,74 @@ _PATIENCE_SECONDS: Final = 1.0
 _METHODS: Final = ("GET", "HEAD")
 _MAX_NAME: Final = 253
 _here: Final[ContextVar[str]] = ContextVar("virtual_host", default="")
+
+
+class PluginRequests:
+    """Passes requests to the handlers of plugins, converted to the types of the SDK."""
+
+    def __init__(self, host: Host, site: PageFrame) -> None:
+        self._site = site
+        server = host.settings.server
+        self._gate = host.compiled.gate
+        self._proxies = server.trusted_proxies
+        self._secret = server.forwarded_secret.get_secret_value() if server.forwarded_secret else None
+
+    def of_route(self, plugin: str, route: Route) -> Callable[..., Any]:
+        """Return the Sanic handler for a route of a plugin."""
+
+        async def handle(request: Request, **path: str) -> HTTPResponse:
+            if route.before_body is None:
+                return await self.answered(request, plugin, route.path, route.handler, path, route.title)
+            asked = self._asked(request, path)
+            with plugin_failures(self._gate, plugin, route.path):
+                answer = await route.before_body(asked)
+            if answer is None:
+                await receive_body(request)
+                asked = replace(asked, body=request.body)
+                with plugin_failures(self._gate, plugin, route.path):
+                    answer = await route.handler(asked)
+            with plugin_failures(self._gate, plugin, route.path):
+                return self._sent(checked_answer(answer), route.title)
+
+        return handle
+
+    async def answered(
+        self,
+        request: Request,
+        plugin: str,
+        name: str,
+        handler: Callable[[HttpRequest], Awaitable[HttpResponse]],
+        path: Mapping[str, str],
+        title: str = "",
+    ) -> HTTPResponse:
+        """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
+        asked = self._asked(request, path)
+        with plugin_failures(self._gate, plugin, name):
+            return self._sent(checked_answer(await handler(asked)), title)
+
+    def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
+        request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
+        return HttpRequest(
+            method=request.method,
+            path=request.path,
+            query={name: values[-1] for name, values in request.args.items()},
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=request.body,
+            client_ip=request.ctx.client_ip,
+            request_id=request.ctx.request_id,
+            path_params=path,
+            host=host_of(request.headers, self._secret),
+            virtual_host=getattr(request.ctx, "virtual_host", ""),
+        )
+
+    def _sent(self, answer: HttpResponse, title: str) -> HTTPResponse:
+        kind, headers = answer.media_type, dict(answer.headers)
+        if not title or not kind.startswith("text/html") or 300 <= answer.status < 400:
+            return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=kind)
+        body = self._site.public_page(title, answer.body.decode("utf-8", "replace"))
+        framed = private_page(body, self._site.content_security_policy, answer.status)
+        framed.headers.update(headers)
+        return framed
 
 
 def virtual_host_of(request: Request) -> str:
@@ -109,7 +182,7 @@ class VirtualHostTable:
         return await self._requests.answered(request, plugin, record.name, record.handler, {})
 
     def _is_stale(self) -> bool:
-        return monotonic() - self._read_at > SECONDS or self._changes() != self._read_changes
+        return monotonic() - self._read_at > MAX_NAMES_AGE or self._changes() != self._read_changes
 
     def _changes(self) -> tuple[int, ...]:
         counts = (one.record.changes for one in self._contributions)
