@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.accounts import open_accounts
 from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.loading import open_accounts
 from pressroom.cli.options import Invocation, command_options, common_options
 
 if TYPE_CHECKING:

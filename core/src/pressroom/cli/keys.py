@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pressroom.cli.accounts import account_of, with_accounts
 from pressroom.cli.lazy import LazyGroup
+from pressroom.cli.loading import account_of, with_accounts
 from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.errors import NotFound
 

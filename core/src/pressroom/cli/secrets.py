@@ -68,7 +68,7 @@ def accept(invocation: Invocation, name: str) -> None:
 
 
 async def _states(invocation: Invocation) -> Sequence[KeyState]:
-    from pressroom.cli.accounts import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+    from pressroom.cli.loading import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
     from pressroom.host.stores import key_states  # noqa: PLC0415
 
     async with open_accounts(invocation) as (compiled, database, _):
@@ -76,7 +76,7 @@ async def _states(invocation: Invocation) -> Sequence[KeyState]:
 
 
 async def _accept(invocation: Invocation, name: str) -> KeyState:
-    from pressroom.cli.accounts import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+    from pressroom.cli.loading import open_accounts  # noqa: PLC0415 - loads SQLAlchemy, which takes time
     from pressroom.host.stores import accept_keys  # noqa: PLC0415
 
     async with open_accounts(invocation) as (compiled, database, _):
