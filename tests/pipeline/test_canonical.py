@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.pipeline.canonical import canonical, canonical_arguments
+from pressroom.pipeline.stages.repeat import canonical, canonical_arguments
 from pressroom.sdk import ClientRequestId, Params
 from pydantic import Field
 

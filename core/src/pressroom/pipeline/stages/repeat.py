@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -25,10 +28,9 @@ from pressroom.errors import (
     NotFound,
     Overloaded,
 )
-from pressroom.pipeline.canonical import canonical_arguments
 from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, Services, StoredAnswer, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
-from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, ResourceLink, ToolResult
+from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, Params, ResourceLink, ToolResult
 from pressroom.sdk.declaration import REQUEST_ID
 from pressroom.validation.echo import cut
 
@@ -306,3 +308,34 @@ def _read_block(block: dict[str, Any]) -> ContentBlock:
         return AudioContent(b64decode(block["bytes"]), block["media_type"])
     content = block["text"] if "text" in block else b64decode(block["bytes"])
     return EmbeddedResource(block["uri"], content, block["media_type"])
+
+
+def canonical(value: Any) -> str:
+    """Serialise a JSON value so that equal values give the same text, whatever the order of their keys.
+
+    `1` and `1.0` are equal, as in JSON.
+    """
+    return json.dumps(_with_whole_numbers(value), sort_keys=True, separators=(",", ":"))
+
+
+def canonical_arguments(params: Params) -> dict[str, str]:
+    """Return each argument's canonical text by name, leaving out arguments that have their default value."""
+    defaults = _defaults(type(params))
+    texts = {name: canonical(value) for name, value in params.model_dump(mode="json").items()}
+    return {name: text for name, text in texts.items() if defaults.get(name) != text}
+
+
+@lru_cache(maxsize=1024)
+def _defaults(model: type[Params]) -> Mapping[str, str]:
+    dumped = model.model_construct().model_dump(mode="json", warnings=False)
+    return {name: canonical(value) for name, value in dumped.items()}
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _with_whole_numbers(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
+    return value
