@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.config.origins import KeyPath, leaves_and_tables
-from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.origins import ConfigProblem, InvalidConfig, KeyPath, leaves_and_tables
 from pressroom.config.toml_file import MAX_BYTES, locate, read_toml
 
 names = st.text(alphabet="abxyz-_", min_size=1, max_size=4) | st.sampled_from(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from pressroom.gate.formatting import MAX_ERROR_LENGTH
+from pressroom.gate.failures import MAX_ERROR_LENGTH
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.discovery import PluginRecord
 from support.compiling import Compile

@@ -20,7 +20,7 @@ from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginGate
-from pressroom.gate.formatting import shown, squeezed
+from pressroom.gate.failures import shown, squeezed
 from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
 from pressroom.plugins.discovery import HOST_ID

@@ -2,8 +2,7 @@
 
 from pressroom.config.loading import LoadedConfig, load
 from pressroom.config.models import Settings
-from pressroom.config.origins import Origin, Origins
-from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.origins import ConfigProblem, InvalidConfig, Origin, Origins
 from pressroom.config.sections import validate_section
 
 __all__ = [

@@ -28,8 +28,16 @@ from typing import Any, Final, NoReturn, get_args, get_origin
 from pydantic import ValidationError
 
 from pressroom.config.models import Settings
-from pressroom.config.origins import COMMAND_LINE, KeyPath, Origin, Origins, dotted, leaves_and_tables
-from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.origins import (
+    COMMAND_LINE,
+    ConfigProblem,
+    InvalidConfig,
+    KeyPath,
+    Origin,
+    Origins,
+    dotted,
+    leaves_and_tables,
+)
 from pressroom.config.references import References
 from pressroom.config.sections import fixed_keys, is_model, problems_of
 from pressroom.config.toml_file import TomlFile, read_toml

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pressroom.config.origins import KeyPath, Origin, Origins, dotted
-from pressroom.config.problems import ConfigProblem
+from pressroom.config.origins import ConfigProblem, KeyPath, Origin, Origins, dotted
 
 FILE: Final = "$file"
 VARIABLE: Final = "$env"

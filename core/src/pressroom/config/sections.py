@@ -7,8 +7,7 @@ from typing import Any, TypeGuard, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from pressroom.config.origins import Origins, dotted
-from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.origins import ConfigProblem, InvalidConfig, Origins, dotted
 from pressroom.config.values import merge, nested
 from pressroom.validation.messages import problems as explained
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pressroom.config.origins import KeyPath, Origin, leaves_and_tables
-from pressroom.config.problems import ConfigProblem, InvalidConfig
+from pressroom.config.origins import ConfigProblem, InvalidConfig, KeyPath, Origin, leaves_and_tables
 
 MAX_BYTES: Final = 1_048_576
 

@@ -22,7 +22,7 @@ from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any, Final, Generic, TypeVar
 
-from pressroom.gate.attribution import awaited_by, raised_in
+from pressroom.gate.failures import awaited_by, raised_in
 
 T = TypeVar("T")
 

@@ -16,7 +16,6 @@ from typing import Final, Literal, TypeVar
 import structlog
 
 from pressroom.errors import PluginError, PressroomError
-from pressroom.gate.attribution import PluginCode, raised_in
 from pressroom.gate.deadlines import (
     CANCEL_SECONDS,
     SUPERVISED,
@@ -28,7 +27,7 @@ from pressroom.gate.deadlines import (
     operator_interrupts,
     time_limit,
 )
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import PluginCode, one_line, raised_in
 
 log = structlog.get_logger()
 T = TypeVar("T")

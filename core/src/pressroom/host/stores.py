@@ -22,7 +22,7 @@ from pressroom.catalog.tool import Catalog
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, NotFound, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.discovery import HOST_ID

@@ -15,7 +15,7 @@ from structlog.contextvars import bound_contextvars
 from pressroom.errors import BackendError, CallError
 from pressroom.fetch.shares import Share
 from pressroom.gate import PluginFailed
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 from pressroom.jobs.locks import HeldLease
 from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, LeaseLost, Pause, Reschedule

@@ -23,7 +23,7 @@ import click
 import pluggy
 
 from pressroom.errors import PluginError
-from pressroom.gate.formatting import shown
+from pressroom.gate.failures import shown
 from pressroom.sdk import (
     Authenticator,
     Authorizer,

@@ -133,7 +133,7 @@ def _candidate(distribution: importlib.metadata.Distribution, entry_point: impor
             host_requirement=str(_host_requirement(metadata.get_all("Requires-Dist") or distribution.requires or ())),
         )
     except Exception as error:  # noqa: BLE001 - any installed package may have damaged metadata
-        from pressroom.gate.formatting import one_line  # noqa: PLC0415 - loads pydantic and more, which takes time
+        from pressroom.gate.failures import one_line  # noqa: PLC0415 - loads pydantic and more, which takes time
 
         problem = f"the metadata of its package cannot be read: {one_line(error)}"
         return Candidate(entry_point.name, "unknown", "0", value, problem=problem)

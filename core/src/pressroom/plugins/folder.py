@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.config.models import Settings
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 from pressroom.plugins.discovery import Candidate
 from pressroom.plugins.permissions import changeable
 from pressroom.sdk.plugin import PLUGIN_ID

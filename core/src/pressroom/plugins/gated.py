@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, PressroomError, Unavailable
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.formatting import shown
+from pressroom.gate.failures import shown
 from pressroom.sdk import (
     AccountRole,
     Authenticator,

@@ -17,9 +17,8 @@ from pressroom.config import Origins, validate_section
 from pressroom.config.models import Settings
 from pressroom.errors import PluginError
 from pressroom.gate import PluginGate
-from pressroom.gate.attribution import PluginCode
+from pressroom.gate.failures import PluginCode
 from pressroom.plugins import defaults
-from pressroom.plugins.conflicts import without_requirements
 from pressroom.plugins.contributions import (
     RECORD_TYPES,
     Contribution,
@@ -38,6 +37,7 @@ from pressroom.plugins.loading_state import (
     settle_claims,
     settle_requirements,
     settle_wrappers,
+    without_requirements,
 )
 from pressroom.plugins.registering import (
     fallen,

@@ -20,7 +20,7 @@ import structlog
 from pressroom import hookspecs, sdk
 from pressroom.errors import PluginError, PressroomError
 from pressroom.gate import PluginFailed
-from pressroom.gate.formatting import one_line, squeezed
+from pressroom.gate.failures import one_line, squeezed
 from pressroom.plugins.contributions import DECORATED, RECORD_TYPES, decorated_in, shape_problems
 from pressroom.plugins.discovery import Candidate, Phase, PluginRecord, Status, editable_folder
 from pressroom.plugins.folder import NOTHING_OFFERED, OFFER_SOMETHING, make_importable

@@ -25,7 +25,7 @@ import pressroom
 from pressroom.config.models import BrandingSettings
 from pressroom.errors import PluginError
 from pressroom.gate.deadlines import Overdue, alarm
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 from pressroom.sdk import PageTemplates
 from pressroom.sdk.page_templates import BUILTIN_PREFIX, OperatorTemplate, TemplateOptions, TemplateTooLong
 from pressroom.validation.echo import nearest

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from pressroom.errors import PluginError
-from pressroom.gate.formatting import one_line, shown
+from pressroom.gate.failures import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.sdk import (
     Authenticator,

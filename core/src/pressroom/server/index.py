@@ -19,7 +19,7 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginFailed
-from pressroom.gate.formatting import shown
+from pressroom.gate.failures import shown
 from pressroom.host.host import Host
 from pressroom.oauth.records import RESOURCE_METADATA_PATH
 from pressroom.plugins.contributions import shape_problems

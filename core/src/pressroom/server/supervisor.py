@@ -17,8 +17,8 @@ from typing import Any, Final
 import structlog
 
 from pressroom.gate import PluginCall
-from pressroom.gate.attribution import awaited_by
 from pressroom.gate.deadlines import end_process
+from pressroom.gate.failures import awaited_by
 from pressroom.host.loaded_app import SLOW_SECONDS, LoadedApp
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.in_process import CoroutineExecutor

@@ -28,7 +28,7 @@ from structlog.testing import capture_logs
 
 from pressroom.config import Settings
 from pressroom.errors import CallError, InternalError
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 from pressroom.host.collector import collector_paused
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp

@@ -83,7 +83,7 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
     """See `pressroom.sdk.calling_in_worker`."""
     # The gate imports the server's logging, which workers that run tools do without.
     from pressroom.gate.deadlines import Overdue, alarm, no_exit  # noqa: PLC0415
-    from pressroom.gate.formatting import one_line  # noqa: PLC0415
+    from pressroom.gate.failures import one_line  # noqa: PLC0415
 
     call, note = ContributedCall(plugin, what), _process.note
     before = note.read() if note is not None else b""

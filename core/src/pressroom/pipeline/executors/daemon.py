@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Final, TypeVar
 
-from pressroom.gate.formatting import one_line
+from pressroom.gate.failures import one_line
 
 T = TypeVar("T")
 

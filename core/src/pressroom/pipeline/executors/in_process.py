@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, ClassVar, TypeVar
 
 from pressroom.errors import Overloaded, PressroomError
-from pressroom.gate.attribution import raised_in
+from pressroom.gate.failures import raised_in
 from pressroom.pipeline.executors.daemon import DaemonThreads
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out, tool_failed

@@ -18,8 +18,7 @@ from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, share_of
 from pressroom.gate import PluginCall
-from pressroom.gate.attribution import raised_in
-from pressroom.gate.formatting import one_line, shown
+from pressroom.gate.failures import one_line, raised_in, shown
 from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
