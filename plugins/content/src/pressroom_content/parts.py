@@ -30,10 +30,15 @@ from pressroom_content.builtin_site.connector import builtin_connector
 from pressroom_content.builtin_site.routes import domain_hosts, domain_routes
 from pressroom_content.builtin_site.routes import routes as builtin_routes
 from pressroom_content.builtin_site.tables import BuiltinFileRow, BuiltinPostRow
+from pressroom_content.pages.article import ArticlePages
+from pressroom_content.pages.article_edit import EditPages
+from pressroom_content.pages.article_publications import PublicationPages, PublishPages
+from pressroom_content.pages.article_versions import VersionPages
+from pressroom_content.pages.articles import ArticleList
+from pressroom_content.pages.calendar import CalendarPages
 from pressroom_content.pages.connect import ConnectPages
 from pressroom_content.pages.connect_websites import WebsitePages
 from pressroom_content.pages.overview import sections as overview
-from pressroom_content.pages.routes import routes as article_pages
 from pressroom_content.publishing.engine import jobs as publishing_jobs
 from pressroom_content.tables import ArticleRow, ContentBase, ExportRow, WebsiteRow
 from pressroom_content.text_index import published
@@ -67,7 +72,6 @@ __all__ = [
     "shared_keys",
     "virtual_hosts",
 ]
-
 
 METADATA: Final = ContentBase.metadata
 TOOLS: Final[tuple[McpTool, ...]] = (
@@ -147,7 +151,7 @@ def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
 
 def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the routes."""
-    return [*article_pages(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
+    return [*article_page_routes(plugin), *export_routes(plugin), *published.routes(plugin), *website_routes(plugin)]
 
 
 def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
@@ -158,6 +162,12 @@ def virtual_hosts(plugin: PluginContext) -> Sequence[VirtualHosts]:
 def index_entries(plugin: PluginContext) -> Sequence[IndexEntries]:
     """Return the providers of entries for the text index."""
     return published.index_entries(plugin)
+
+
+def article_page_routes(plugin: PluginContext) -> Sequence[Route]:
+    """Return the routes of the dashboard's article and calendar pages, in the order of the navigation."""
+    pages = (ArticleList, CalendarPages, ArticlePages, EditPages, VersionPages, PublicationPages, PublishPages)
+    return [route for page in pages for route in page(plugin).routes()]
 
 
 def website_routes(plugin: PluginContext) -> Sequence[Route]:
