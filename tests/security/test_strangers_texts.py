@@ -141,7 +141,7 @@ THREADS: Mapping[str, str] = {
     "pressroom_content.builtin_site.cards": "at most 660 characters, which are looked up in fonts",
     "pressroom_git.local": "repositories of the operator on this machine",
     "pressroom_search_performance.sources.google_auth": "a signature with a key that a worker process checked",
-    "pressroom_seo.jobs": "the import of parsers, which is given no text",
+    "pressroom_seo.plugin": "the import of parsers, which is given no text",
     "pressroom_seo.reports.store": "records of pages, whose texts and lists are bounded when a worker makes them",
     "pressroom_seo.reports.crawl_job": "the same records",
 }

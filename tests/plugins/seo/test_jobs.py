@@ -10,7 +10,7 @@ import asyncio, sys, threading
 from contextlib import suppress
 from types import SimpleNamespace
 from pressroom_seo.config import SeoConfig
-from pressroom_seo.jobs import jobs
+from pressroom_seo.plugin import pressroom_jobs
 
 class Watch:
     def find_spec(self, name, path, target=None):
@@ -18,7 +18,7 @@ class Watch:
             print(name)
 
 async def main():
-    for job in jobs(SimpleNamespace(config=SeoConfig())):
+    for job in pressroom_jobs(SimpleNamespace(config=SeoConfig())):
         sys.meta_path.insert(0, Watch())
         with suppress(AttributeError):  # there is no server that it could work on
             await job.run(SimpleNamespace(payload={}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from pressroom.sdk import Check, McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
+from pressroom.sdk import Check, CheckResult, McpTool, Models, Plugin, PluginContext, Route, StorageKind, hookimpl
 
 from pressroom_images.config import ImagesConfig
 
@@ -74,9 +74,24 @@ def pressroom_image_sources(plugin: PluginContext[ImagesConfig]) -> Iterable[Any
 @hookimpl
 def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
     """Register the check of the configured providers."""
-    from pressroom_images.diagnosis import checks  # noqa: PLC0415
 
-    return checks(plugin)
+    async def providers() -> CheckResult:
+        from pressroom_images.sources import pexels, pixabay, unsplash  # noqa: PLC0415
+        from pressroom_images.tools.search import sources_of  # noqa: PLC0415
+
+        there = [source.name for source in sources_of(plugin)]
+        # Built-in providers without a key are left out, which is fine.
+        unknown = sorted(set(plugin.config.providers) - {*there, unsplash.NAME, pexels.NAME, pixabay.NAME})
+        if unknown:
+            return CheckResult(
+                "warning",
+                f"providers in [plugins.images.config] names {', '.join(unknown)}, which no plugin offers; there is "
+                f"{', '.join(there) or 'none'}",
+                "correct the name, or install the plugin that offers it",
+            )
+        return CheckResult("ok", f"searches {', '.join(there) or 'no provider'}")
+
+    return [Check("providers", providers)]
 
 
 @hookimpl

@@ -14,7 +14,7 @@ from plugins.seo.tools.test_waiting import Attempt
 from pressroom.sdk import Pause, PluginContext
 from pressroom.testing.running import settings_for_test
 from pressroom_content.websites.store import Websites
-from pressroom_seo.jobs import jobs
+from pressroom_seo.plugin import pressroom_jobs
 from pressroom_seo.reports.store import Crawls
 from support.origins import Visit
 
@@ -57,5 +57,5 @@ async def _requested(plugin: PluginContext, url: str) -> str:
 
 
 async def _work(plugin: PluginContext, crawl_id: str) -> Any:
-    run = next(job.run for job in jobs(plugin) if job.kind == "seo.crawl")
+    run = next(job.run for job in pressroom_jobs(plugin) if job.kind == "seo.crawl")
     return await run(Attempt("j_1", {"crawl_id": crawl_id}))

@@ -16,7 +16,7 @@ from pressroom.storage.database.tables.jobs import JobRow
 from pressroom.testing.running import settings_for_test
 from pressroom_content.records import Website
 from pressroom_content.websites.store import Websites
-from pressroom_seo.jobs import jobs
+from pressroom_seo.plugin import pressroom_jobs
 from pressroom_seo.reports.crawl_job import MAX_WAITS
 from pressroom_seo.reports.store import Crawls
 from pressroom_seo.tables import CrawledPageRow, CrawlRow, FindingRow, LinkRow, MarkRow
@@ -112,7 +112,7 @@ async def connected(plugin: PluginContext, url: str, user_id: str = "u_ada") -> 
 
 async def work(plugin: PluginContext, kind: str, row: CrawlRow | None = None) -> dict[str, Any]:
     """Run a job of a kind once, as a worker would, and return its result."""
-    run = next(job.run for job in jobs(plugin) if job.kind == kind)
+    run = next(job.run for job in pressroom_jobs(plugin) if job.kind == kind)
     payload: Mapping[str, Any] = {}
     if row is not None:
         async with plugin.services.database.reading() as session:
