@@ -11,7 +11,7 @@ import httpx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pressroom.http.precompressed import PrecompressedText
+from pressroom.http.compression import PrecompressedText
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
 from support.mcp_peer import PATH, Account, Peer, account

@@ -2,7 +2,7 @@
 
 The size of a compressed response reveals something about its content: an attacker who can inject text into a page and
 observe response sizes can guess a secret in it character by character (BREACH). So only responses that pass
-`is_public_text` are compressed. These also get an `ETag` (section 8.8.3), so clients with a current copy receive a 304
+`_is_public_text` are compressed. These also get an `ETag` (section 8.8.3), so clients with a current copy receive a 304
 without a body.
 """
 
@@ -12,6 +12,8 @@ import asyncio
 import gzip
 import hashlib
 import re
+import struct
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import lru_cache
@@ -19,8 +21,11 @@ from typing import Any, Final
 
 from sanic import HTTPResponse, Request
 
-from pressroom.http.precompressed import PrecompressedText
-from pressroom.http.responses import PUBLIC_TEXT, EncodedHeaders, RawResponse, matches_etag
+from pressroom.http.responses import EncodedHeaders, RawResponse, matches_etag
+
+_PUBLIC_TEXT: Final = "public_text"
+"""Attribute of the request context that marks a response as the same for everyone, regardless of its headers: `True`,
+or its precompressed part."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
@@ -30,6 +35,11 @@ _TEXT: Final = re.compile(
     r"|[a-z]+/[a-z0-9.-]+\+(?:json|xml)",
 )
 _PRIVATE: Final = re.compile(r"\b(?:no-store|private|no-transform)\b", re.IGNORECASE)
+
+_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+_PRECOMPRESSION_LEVEL: Final = 9
+_MAX_STORED: Final = 0xFFFF
+_BEGINNING: Final = 32
 
 _LEVEL: Final = 6
 _QUICK_BYTES: Final = 16_384
@@ -64,20 +74,28 @@ def _weights(header: str) -> Iterator[tuple[str, float]]:
             yield coding.lower(), float(weight[1]) if weight else 1.0
 
 
-def is_public_text(request: Request, response: HTTPResponse) -> bool:
+def mark_public_text(request: Request, compressed: PrecompressedText | None = None) -> None:
+    """Mark the response to a request as free of secrets.
+
+    It can then be compressed and validated by its `ETag`, even with `no-store`. `compressed` is its precompressed part.
+    """
+    setattr(request.ctx, _PUBLIC_TEXT, compressed or True)
+
+
+def _is_public_text(request: Request, response: HTTPResponse) -> bool:
     """Return whether a response is an unencoded text without secrets.
 
     A response is considered secret if its `Cache-Control` has `no-store`, `private` or `no-transform`, if it sets a
     cookie, if the method is not GET or HEAD, or if it has no `Cache-Control` and the request has a credential. If its
     handler called `mark_public_text`, none of this applies.
     """
-    if not getattr(request.ctx, PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
+    if not getattr(request.ctx, _PUBLIC_TEXT, False) and not _holds_no_secret(request, response):
         return False
-    content_type = response.content_type or header_of(response, "content-type")
-    return _is_text(content_type) and not header_of(response, "content-encoding")
+    content_type = response.content_type or _header_of(response, "content-type")
+    return _is_text(content_type) and not _header_of(response, "content-encoding")
 
 
-def header_of(response: HTTPResponse, name: str) -> str:
+def _header_of(response: HTTPResponse, name: str) -> str:
     """Return a header of a response, including pre-encoded ones; empty if missing. `name` is in lower case."""
     encoded = _encoded(response.encoded, name) if isinstance(response, RawResponse) else ""
     if name not in response.headers:
@@ -99,10 +117,46 @@ def _is_text(content_type: str) -> bool:
 def _holds_no_secret(request: Request, response: HTTPResponse) -> bool:
     if request.method not in ("GET", "HEAD") or "set-cookie" in response.headers:
         return False
-    caching = header_of(response, "cache-control")
+    caching = _header_of(response, "cache-control")
     if not caching:
         return not {"authorization", "cookie"} & request.headers.keys()
     return not _PRIVATE.search(caching)
+
+
+class PrecompressedText:
+    """A text that is compressed once and sent many times, with a few varying bytes around it.
+
+    Its DEFLATE blocks end on a byte boundary and are not marked as final. A response is a gzip member (RFC 1952) of
+    three parts: the preceding bytes in a stored block (RFC 1951, section 3.2.4), the blocks of the text, and the
+    following bytes in another stored block. Only the checksum is computed per response.
+    """
+
+    __slots__ = ("_deflated", "text")
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        compressor = zlib.compressobj(_PRECOMPRESSION_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._deflated = compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
+
+    def gzip(self, body: bytes) -> bytes | None:
+        """Return a body that contains the text as a gzip member, or `None` if the text is not in it.
+
+        Also returns `None` if more than 65,535 bytes precede or follow the text.
+        """
+        # Finding the beginning and comparing the rest takes a tenth of the time of searching for a long text.
+        beginning = self.text[:_BEGINNING]
+        start = body.find(beginning)
+        while start >= 0 and not body.startswith(self.text, start):
+            start = body.find(beginning, start + 1)
+        before, after = body[:start], body[start + len(self.text) :]
+        if start < 0 or len(before) > _MAX_STORED or len(after) > _MAX_STORED:
+            return None
+        checks = struct.pack("<II", zlib.crc32(body), len(body) & 0xFFFFFFFF)
+        return b"".join((_HEADER, _stored(before), self._deflated, _stored(after, last=True), checks))
+
+
+def _stored(data: bytes, *, last: bool = False) -> bytes:
+    return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data
 
 
 class Compression:
@@ -120,9 +174,9 @@ class Compression:
             if response.status == 304:
                 _keep_weak(request, response)
             return
-        mark = getattr(request.ctx, PUBLIC_TEXT, None)
+        mark = getattr(request.ctx, _PUBLIC_TEXT, None)
         ready = mark if isinstance(mark, PrecompressedText) else None
-        if ready is None and not is_public_text(request, response):
+        if ready is None and not _is_public_text(request, response):
             return
         _add(response, "Vary", "Accept-Encoding")
         accepted = request.headers.getall("accept-encoding", None)
@@ -209,7 +263,7 @@ async def confirm(request: Request, response: HTTPResponse) -> None:
     """
     if request.method not in ("GET", "HEAD") or response.status != 200 or not response.body:
         return
-    if header_of(response, "etag") or not is_public_text(request, response):
+    if _header_of(response, "etag") or not _is_public_text(request, response):
         return
     body = response.body
     quick = len(body) <= _QUICKLY_HASHED_BYTES

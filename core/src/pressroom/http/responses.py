@@ -19,7 +19,6 @@ from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.http.precompressed import PrecompressedText
 from pressroom.observability.logs import request_log
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
@@ -60,10 +59,6 @@ MIN_ENCODED_BYTES: Final = 1024
 
 BODY_LIMIT: Final = "max_body_bytes"
 """Attribute of the request context with a body limit below that of the endpoint."""
-
-PUBLIC_TEXT: Final = "public_text"
-"""Attribute of the request context that marks a response as the same for everyone, regardless of its headers: `True`,
-or its precompressed part."""
 
 MASKED_PATHS: Final = "masked_paths"
 """Attribute of the application context with its `SecretPaths`."""
@@ -206,14 +201,6 @@ class HandlerWrapper:
                 request_id=context.request_id,
             )
         return response
-
-
-def mark_public_text(request: Request, compressed: PrecompressedText | None = None) -> None:
-    """Mark the response to a request as free of secrets.
-
-    It can then be compressed and validated by its `ETag`, even with `no-store`. `compressed` is its precompressed part.
-    """
-    setattr(request.ctx, PUBLIC_TEXT, compressed or True)
 
 
 def begin(request: Request) -> None:

@@ -31,7 +31,7 @@ from pressroom.errors import (
 )
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import BrowserSessions
-from pressroom.http.compression import Compression, confirm
+from pressroom.http.compression import Compression, confirm, mark_public_text
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.page_frame import ALL_TOOLS, HOME, PageFrame
@@ -42,7 +42,6 @@ from pressroom.http.responses import (
     HandlerWrapper,
     begin,
     logged_path,
-    mark_public_text,
 )
 from pressroom.http.web_fonts import WebFonts
 from pressroom.interfaces.dashboard.routes import Dashboard

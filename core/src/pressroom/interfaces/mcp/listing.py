@@ -18,7 +18,7 @@ from pressroom.catalog.descriptor import model_input_schema, model_output_schema
 from pressroom.catalog.schema import file_schema, input_schema, output_schema
 from pressroom.catalog.tool import ANONYMOUS, Catalog, PlanTool, allows, default_toolsets
 from pressroom.config.models import McpSettings
-from pressroom.http.precompressed import PrecompressedText
+from pressroom.http.compression import PrecompressedText
 from pressroom.interfaces.mcp.protocol import INVALID_PARAMS, Incoming, RpcError
 from pressroom.interfaces.mcp.tool_search import CALL_TOOL, FIND_TOOLS, CallParams, FindableTool, FindParams, ToolIndex
 from pressroom.sdk import Annotations, Caller, Generator, McpTool

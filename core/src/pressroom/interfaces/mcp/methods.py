@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from pressroom.host.host import Host
-from pressroom.http.responses import mark_public_text
+from pressroom.http.compression import mark_public_text
 from pressroom.interfaces.mcp.calls import ToolCalls
 from pressroom.interfaces.mcp.listing import ToolLists, read_selection
 from pressroom.interfaces.mcp.protocol import (

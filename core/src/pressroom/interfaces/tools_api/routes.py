@@ -27,6 +27,7 @@ from pressroom.errors import (
     UnsupportedMediaType,
 )
 from pressroom.host.host import Host
+from pressroom.http.compression import mark_public_text
 from pressroom.http.cors import TOOLS_API
 from pressroom.http.errors import error_headers, status_of
 from pressroom.http.responses import (
@@ -35,7 +36,6 @@ from pressroom.http.responses import (
     RawResponse,
     content_type,
     encode_headers,
-    mark_public_text,
 )
 from pressroom.interfaces.tools_api.openapi_parts import VERSION
 from pressroom.interfaces.tools_api.pages.uploads import kilobytes
