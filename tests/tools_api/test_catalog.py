@@ -189,7 +189,7 @@ def test_the_examples_of_openapi_work_and_match_its_schemas(api: httpx.Client) -
         matches(failure["schema"], failure["example"])
 
 
-def test_openapi_has_the_lasting_urls_of_images_alone(api: httpx.Client, start: Start) -> None:
+def test_openapi_has_the_permanent_urls_of_images_alone(api: httpx.Client, start: Start) -> None:
     paths = api.get("/openapi.json").json()["paths"]
     assert {"/tools/qr-code-generator/link", "/tools/qr-code-generator/image"} <= set(paths)
     assert "/tools/text-file/link" not in paths
@@ -197,7 +197,7 @@ def test_openapi_has_the_lasting_urls_of_images_alone(api: httpx.Client, start: 
     assert set(image["responses"]["200"]["content"]) == {"image/png", "image/svg+xml"}
     assert set(image["responses"]) == {"200", "304", "400", "403", "404", "405", "429", "500", "503"}
     assert {"400", "403"} <= paths["/tools/qr-code-generator/link"]["post"]["responses"].keys()
-    url = httpx.URL(api.post("/tools/qr-code-generator/link", json={"text": "lasting"}).json()["data"]["url"])
+    url = httpx.URL(api.post("/tools/qr-code-generator/link", json={"text": "permanent"}).json()["data"]["url"])
     assert [one["name"] for one in image["parameters"]] == list(url.params)
     without = start(image_links={"enabled": False})
     assert not [path for path in httpx.get(f"{without.url}/openapi.json").json()["paths"] if path.endswith("/link")]

@@ -26,7 +26,7 @@ def link(http: httpx.Client, body: dict[str, Any] = MENU, tool: str = QR) -> str
     return str(answer.json()["data"]["url"])
 
 
-def test_a_lasting_url_is_the_image_and_does_not_expire(api: httpx.Client) -> None:
+def test_a_permanent_url_is_the_image_and_does_not_expire(api: httpx.Client) -> None:
     answer = api.post(f"{QR}/link", json=MENU)
     data = answer.json()["data"]
     assert data["expiresAt"] is None
@@ -119,10 +119,10 @@ def test_what_the_operator_withdrew_gets_no_other_url(start: Start, client: Clie
     assert client(host).get(other).status_code == 403
 
 
-def test_the_operator_switches_lasting_urls_off(start: Start, client: Client) -> None:
+def test_the_operator_switches_permanent_urls_off(start: Start, client: Client) -> None:
     http = client(start(builtin_plugins=True, image_links={"enabled": False}))
     assert http.post(f"{QR}/link", json=MENU).status_code == 404
-    assert "Lasting link" not in http.get(QR).text
+    assert "Permanent link" not in http.get(QR).text
 
 
 def test_only_images_that_are_drawn_anew_are_counted(start: Start, client: Client) -> None:
@@ -145,7 +145,7 @@ def test_a_design_that_the_tool_no_longer_takes_is_refused_as_documented(start: 
     assert "400" in paths[f"{QR}/image"]["get"]["responses"]
 
 
-def test_without_javascript_the_result_has_the_lasting_url(api: httpx.Client) -> None:
+def test_without_javascript_the_result_has_the_permanent_url(api: httpx.Client) -> None:
     page = api.post(QR, data={"text": "https://example.com/menu", "size": "256"})
     assert page.status_code == 200
     start = page.text.index("/tools/qr-code-generator/image?design=")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Error, Page, expect
-from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts
+from pressroom.interfaces.tools_api.pages.samples import code_samples, permanent_texts
 from support.axe import violations
 from support.page_server import PageServer, branding
 from support.tool_descriptors import ALL
@@ -254,21 +254,21 @@ async def test_swatches_set_a_colour(page: Page, server: PageServer) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-async def test_a_lasting_link_is_made_from_the_keyboard_for_every_place_to_paste_it(
+async def test_a_permanent_link_is_made_from_the_keyboard_for_every_place_to_paste_it(
     browser: Browser, server: PageServer, width: int
 ) -> None:
     title = 'A [year] of "small" & quick releases'
     async with opened(browser, server, "/tools/code-to-image", viewport={"width": width, "height": 800}) as page:
         await page.get_by_label("Title").fill(title)
-        await page.get_by_role("button", name="Lasting link").press("Enter")
-        panel = page.get_by_role("region", name="Lasting link")
+        await page.get_by_role("button", name="Permanent link").press("Enter")
+        panel = page.get_by_role("region", name="Permanent link")
         await expect(panel).to_be_focused()
         url = f"{server.url}/tools/code-to-image/image?design=abc&signature=def"
         tool = server.tools["code-to-image"]
         answer = server.succeed("code-to-image", server.inputs[0])[1]
-        for one in lasting_texts(tool, answer["data"], url, title):
+        for one in permanent_texts(tool, answer["data"], url, title):
             assert await page.locator(f"#{one.id}").text_content() == one.text
-        assert await page.locator("#lasting-url").text_content() == url
+        assert await page.locator("#permanent-url").text_content() == url
         await panel.get_by_role("button", name="Copy HTML").scroll_into_view_if_needed()
         await expect(panel.get_by_role("button", name="Copy HTML")).to_be_in_viewport()
         assert len(server.inputs) == 1

@@ -123,7 +123,7 @@ PAGE = Page(
                 '<meta property="og:image:height" content="{height}">\n'
                 '<meta name="twitter:card" content="summary_large_image">'
             ),
-            note="Use the button “Lasting link” for tags with a URL that does not expire.",
+            note="Use the button “Permanent link” for tags with a URL that does not expire.",
         ),
     ),
 )

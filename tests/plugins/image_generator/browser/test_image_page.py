@@ -182,13 +182,13 @@ async def test_the_tags_to_copy_name_the_image_that_was_made_for_good(browser: B
     async with opened(browser, host, example("Square post"), java_script_enabled=False) as page:
         await expect(page.locator("#snippet-0")).to_contain_text('<meta property="og:image" content="')
         await generate(page)
-        panel = page.get_by_role("region", name="Lasting link")
+        panel = page.get_by_role("region", name="Permanent link")
         await expect(panel).to_be_visible()
         text = await page.locator("#snippet-0").text_content() or ""
-        assert await page.locator("#lasting-tags-0").text_content() == text
+        assert await page.locator("#permanent-tags-0").text_content() == text
         assert '<meta property="og:image:width" content="1080">' in text
         url = unescape(re.findall(r'og:image" content="([^"]*)"', text)[0])
-        assert await page.locator("#lasting-url").text_content() == url
+        assert await page.locator("#permanent-url").text_content() == url
         assert "expires" not in parse_qs(urlsplit(url).query)
         image = await page.request.get(url)
         assert Image.open(io.BytesIO(await image.body())).size == (1080, 1080)

@@ -203,7 +203,7 @@ class Tool {
   changed() {
     this.label();
     this.inPlace?.follow();
-    $("#lasting")?.setAttribute("hidden", "");
+    $("#permanent")?.setAttribute("hidden", "");
     try {
       fillSamples(this.input());
     } catch {
@@ -472,7 +472,7 @@ class Tool {
     return undefined;
   }
 
-  // Creates a lasting URL: one API call, which returns a signed URL.
+  // Creates a permanent URL: one API call, which returns a signed URL.
 
   async makeLink(button) {
     if (button.ariaDisabled === "true") return;
@@ -481,11 +481,11 @@ class Tool {
       const response = await this.make({}, this.form.dataset.link);
       if (!response) return;
       const { data } = await response.json();
-      const panel = $("#lasting");
-      for (const place of $$("[data-lasting]", panel)) place.textContent = lastingText(place.id, place.dataset.lasting, data, this.title());
+      const panel = $("#permanent");
+      for (const place of $$("[data-permanent]", panel)) place.textContent = permanentText(place.id, place.dataset.permanent, data, this.title());
       panel.hidden = false;
       panel.focus();
-      this.announce("The lasting link is ready to copy.");
+      this.announce("The permanent link is ready to copy.");
     } finally {
       button.removeAttribute("aria-disabled");
     }

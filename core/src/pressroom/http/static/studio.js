@@ -122,14 +122,14 @@ function designIn(fragment) {
   }
 }
 
-// Snippets with a lasting URL, such as Markdown and HTML, by the same rules as the server's `lasting_texts`.
+// Snippets with a permanent URL, such as Markdown and HTML, by the same rules as the server's `permanent_texts`.
 
 function escapeHtml(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
 }
 
-function lastingText(id, template, data, title) {
-  if (id === "lasting-url" || id === "lasting-markdown") {
+function permanentText(id, template, data, title) {
+  if (id === "permanent-url" || id === "permanent-markdown") {
     return template.replaceAll("{alt}", () => title.replace(/[[\]]/g, "")).replaceAll("{url}", () => data.url);
   }
   const [width, height] = "width" in data ? [data.width, data.height] : [data.size, data.size];

@@ -205,7 +205,7 @@ class ImageLinks:
 
     def _check_tool(self, slug: str) -> None:
         if not self.enabled:
-            raise NotFound("this server gives no lasting links to images ([image_links] enabled)")
+            raise NotFound("this server gives no permanent links to images ([image_links] enabled)")
         if slug not in self._api.generators:
             raise NotFound(f"there is no tool {slug[:64]!r}; GET /tools/api lists the tools")
         if not SHOWN_TYPES & set(self._api.generators[slug].produces):
@@ -248,7 +248,7 @@ def _too_long(why: str) -> InvalidInput:
 
 
 def _no_image(slug: str) -> InvalidInput:
-    return InvalidInput("", f"{slug} does not make images that pages can show, so it has no lasting links")
+    return InvalidInput("", f"{slug} does not make images that pages can show, so it has no permanent links")
 
 
 def _encoded(content: bytes) -> str:

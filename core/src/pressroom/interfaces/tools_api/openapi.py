@@ -62,7 +62,7 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
     for entry in entries:
         paths |= _paths(entry, branding.key)
         if compiled.settings.image_links.enabled and SHOWN_TYPES & set(generator_of(entry).produces):
-            paths |= _lasting_paths(entry, branding.key)
+            paths |= _permanent_paths(entry, branding.key)
     return {
         "openapi": "3.1.1",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -127,16 +127,16 @@ def _paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
     }
 
 
-def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
+def _permanent_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
     """Return the paths of an image's permanent URL: creating it, and fetching the image."""
     generator = generator_of(entry)
     data = _data_schema(generator)
-    lasting = {
+    permanent = {
         "url": {"type": "string", "format": "uri", "description": "URL of the image; it does not expire."},
         "expiresAt": {"type": "null"},
     }
     answer = {
-        "data": {**data, "properties": {**data["properties"], **lasting}},
+        "data": {**data, "properties": {**data["properties"], **permanent}},
         "meta": {"$ref": "#/components/schemas/Meta"},
     }
     query = {"design": "What is drawn, compressed.", "signature": "The server's signature of it."}
@@ -155,7 +155,7 @@ def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
         f"/tools/{generator.slug}{LINK}": {
             "post": {
                 "operationId": f"link{_name(generator)}",
-                "summary": f"Lasting URL: {generator.name}",
+                "summary": f"Permanent URL: {generator.name}",
                 "description": (
                     "Makes the image, and returns a URL that draws it whenever somebody fetches it, such as for "
                     "`og:image`. `response` is ignored. A design that is too long for a URL is refused."
@@ -171,7 +171,7 @@ def _lasting_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
         f"/tools/{generator.slug}{IMAGE}": {
             "get": {
                 "operationId": f"image{_name(generator)}",
-                "summary": f"Image of a lasting URL: {generator.name}",
+                "summary": f"Image of a permanent URL: {generator.name}",
                 "description": "The whole URL comes from the answer of the operation above.",
                 "tags": [generator.name],
                 "parameters": [

@@ -168,13 +168,15 @@ class ToolPages:
         if isinstance(outcome, RefusedCall):
             body = envelopes.failure(outcome.error, slug, GENERATE, outcome.limit_status)
             status, headers, preview_url = status_of(outcome.error), error_headers(outcome.error), ""
-            lasting_url = ""
+            permanent_url = ""
         else:
             file = file_of(outcome)
             body = envelopes.success(outcome, file, GENERATE)
-            lasting_url = await self._links.url_or_nothing(outcome, file.entry.media_type)
+            permanent_url = await self._links.url_or_nothing(outcome, file.entry.media_type)
             status, headers, preview_url = 200, {}, outcome.preview_url
-        page = self._pages.tool(descriptor, FormState(form, orjson.loads(body), preview_url, lasting_url=lasting_url))
+        page = self._pages.tool(
+            descriptor, FormState(form, orjson.loads(body), preview_url, permanent_url=permanent_url)
+        )
         response = self._html(page, status, cache="no-store")
         response.headers.update(headers)
         return response

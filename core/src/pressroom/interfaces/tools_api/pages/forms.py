@@ -48,15 +48,15 @@ class FormState:
 
     `form` holds the texts of the fields. `answer` is the API's envelope for them, a success or an error (interface
     contract, sections 2.6 and 2.9), or `None` if nothing has run yet. `preview_url` is the URL of an image that
-    represents the file, or empty. `example` is the number of the example in the fields. `lasting_url` is the permanent
-    URL of the image, or empty.
+    represents the file, or empty. `example` is the number of the example in the fields. `permanent_url` is the URL
+    of the image that does not expire, or empty.
     """
 
     form: Form = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
     preview_url: str = ""
     example: int | None = None
-    lasting_url: str = ""
+    permanent_url: str = ""
 
     @classmethod
     def at_first(cls, descriptor: Descriptor) -> Self:

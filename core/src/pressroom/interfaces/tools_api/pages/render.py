@@ -23,7 +23,7 @@ from pressroom.interfaces.tools_api.pages.forms import (
     input_from_form,
 )
 from pressroom.interfaces.tools_api.pages.results import IMAGES, ResultView, problems_of, result_view
-from pressroom.interfaces.tools_api.pages.samples import code_samples, lasting_texts, response_sample, snippets
+from pressroom.interfaces.tools_api.pages.samples import code_samples, permanent_texts, response_sample, snippets
 from pressroom.interfaces.tools_api.pages.views import (
     ERRORS,
     LINK_LIFETIME,
@@ -192,17 +192,17 @@ class Pages:
                 self.site.branding,
                 self.site.base_url,
                 state.answer,
-                state.lasting_url if lasts else None,
+                state.permanent_url if lasts else None,
             ),
-            lasting=lasting_texts(
+            permanent=permanent_texts(
                 descriptor,
                 (state.answer or {}).get("data") or {},
-                state.lasting_url,
+                state.permanent_url,
                 title_in(params, state.form),
             )
             if lasts
             else (),
-            lasting_url=state.lasting_url,
+            permanent_url=state.permanent_url,
             errors=ERRORS,
             link_lifetime=LINK_LIFETIME,
         )

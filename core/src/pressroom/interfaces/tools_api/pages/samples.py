@@ -132,27 +132,27 @@ def snippets(
     branding: Branding,
     base_url: str,
     answer: Mapping[str, Any] | None,
-    lasting_url: str | None = None,
+    permanent_url: str | None = None,
 ) -> list[SnippetView]:
     """Return the tool's texts to copy, filled from the actual response, or else from a typical one.
 
-    Their URL is `lasting_url`, or an example if that is empty. If it is `None`, there are no permanent URLs: the texts
-    contain the URL of the file, and a note states that it expires.
+    Their URL is `permanent_url`, or an example if that is empty. If it is `None`, there are no permanent URLs: the
+    texts contain the URL of the file, and a note states that it expires.
     """
     given = (descriptor.get("page") or {}).get("snippets", ())
     if not given:
         return []
     made = answer if answer is not None and answer.get("ok") else _typical(descriptor, branding, base_url)
     data = dict(made["data"])
-    if lasting_url is not None:
-        data["url"] = lasting_url or f"{base_url}/tools/{descriptor['slug']}/image?design=…&signature=…"
+    if permanent_url is not None:
+        data["url"] = permanent_url or f"{base_url}/tools/{descriptor['slug']}/image?design=…&signature=…"
     return [
         SnippetView(
             f"snippet-{number}",
             one["title"],
             _filled(one["text"], data),
             one["text"],
-            " ".join(filter(None, (one["note"], _EXPIRES if lasting_url is None and "{url}" in one["text"] else ""))),
+            " ".join(filter(None, (one["note"], _EXPIRES if permanent_url is None and "{url}" in one["text"] else ""))),
         )
         for number, one in enumerate(given)
     ]
@@ -163,29 +163,29 @@ _EXPIRES: Final = (
     "URL instead."
 )
 
-_LASTING: Final = (
+_PERMANENT: Final = (
     ("url", "URL", "{url}"),
     ("html", "HTML", '<img src="{url}"{dimensions} alt="{alt}">'),
     ("markdown", "Markdown", "![{alt}]({url})"),
 )
 
 
-def lasting_texts(
-    descriptor: Descriptor, data: Mapping[str, Any], lasting_url: str, title: str = ""
+def permanent_texts(
+    descriptor: Descriptor, data: Mapping[str, Any], permanent_url: str, title: str = ""
 ) -> list[SnippetView]:
     """Return a permanent URL in common notations. Without a URL, the texts are empty, for the script to fill."""
     width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
     sized = isinstance(width, int) and isinstance(height, int)
     members = {
         **data,
-        "url": lasting_url,
+        "url": permanent_url,
         "alt": title,
         "dimensions": f' width="{width}" height="{height}"' if sized else "",
     }
     own = ((f"tags-{number}", one["title"], one["text"]) for number, one in _url_snippets(descriptor))
     return [
-        SnippetView(f"lasting-{name}", label, _pasted(name, text, members) if lasting_url else "", text, "")
-        for name, label, text in (*_LASTING, *own)
+        SnippetView(f"permanent-{name}", label, _pasted(name, text, members) if permanent_url else "", text, "")
+        for name, label, text in (*_PERMANENT, *own)
     ]
 
 
