@@ -27,14 +27,15 @@ PAGE: Final = DOCS / "tutorial" / "first-article.md"
 
 OPENING: Final = """
 Ada has an account on a server at `https://press.example.com` and a blog at `https://blog.example.com`, which runs on
-WordPress. Her AI client is [connected](first-ai-client.md). What follows is one session of it, from the first sentence
-to a live article: what Ada asks for, which tools the client calls, and what it is told.
+WordPress. Her AI client is [connected](first-ai-client.md). This tutorial follows one conversation, from the first
+request to a live article. It shows what Ada asks for, which tools her client calls, and what they return. To try it
+yourself, ask your own client for the same things.
 
 The client lists only the toolset `core`, which is the default.
 
-A test plays this session with the official Python SDK against a real WordPress, and writes this page; it fails where
-anything here is no longer so. URLs, ids, times and sizes are replaced by ones that stay the same, long
-arguments and answers are shortened, and the search for images asks a stand-in.
+The conversation is real: a test holds it with the official Python SDK and a real WordPress, and fails if this page is
+no longer up to date. URLs, IDs, times and sizes are replaced by fixed ones, long arguments and results are shortened,
+and the image search uses a test server.
 """
 
 DRAFT: Final = """\
@@ -164,16 +165,16 @@ def _play(
     told.says("Ada", "Connect my WordPress blog, blog.example.com.")
     link = assistant("connect_website", platform=platform, url=url, name="My blog")["connect_url"]
     told.tells(
-        "Ada opens the link in her browser, where she is signed in, and types in her user name and an application "
-        "password of WordPress. The server checks them against the blog at once, and keeps them encrypted. They "
-        "never pass through the conversation."
+        "Ada opens the link in her browser, where she is signed in, and enters her WordPress user name and an "
+        "application password. The server tries them on the blog immediately and stores them encrypted. They never "
+        "pass through the conversation."
     )
     _connect(host, person, link, name="My blog", url=url, **credential)
     [site] = assistant("list_websites")["websites"]
     assert assistant("get_website", website_id=site["id"], check=True)["live_check"]["ok"]
 
     told.heading("Write")
-    told.says("Ada", "Write a short recipe for cold brew, to be found by “cold brew”.")
+    told.says("Ada", "Write a short recipe for cold brew that people find when they search for “cold brew”.")
     article = assistant(
         "create_content",
         title="Iced coffee with patience",
@@ -185,7 +186,7 @@ def _play(
     )
 
     told.heading("Score and improve")
-    told.says("Ada", "How good is it? Make it better.")
+    told.says("Ada", "How good is it? Improve it.")
     score = assistant("check_blog_seo", content_id=article["content_id"])
     assert 0 < score["score"] <= 100
     assert score["next_actions"]
@@ -236,14 +237,14 @@ def _play(
     assert "a recipe with patience" in page.text
     assert "Mira Sol" in page.text
     told.tells(
-        "An answer can get lost on its way. So the client may ask again safely: there is one post for an article and "
-        "a website."
+        "If the result gets lost on the way, the client can safely repeat the call: an article never has more than one "
+        "post on a website."
     )
     again = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
     assert (again["publication_id"], again["url"]) == (published["publication_id"], published["url"])
 
     told.heading("Update")
-    told.says("Ada", "Fourteen hours are better than twelve.")
+    told.says("Ada", "Fourteen hours is better than twelve.")
     assistant(
         "update_content",
         content_id=article["content_id"],
@@ -253,14 +254,14 @@ def _play(
     assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
     assert "fourteen hours" in _seen(published["url"]).text
 
-    told.heading("Keep track of it")
-    told.says("Ada", "Is it online as it should be?")
+    told.heading("Check the live post")
+    told.says("Ada", "Is everything all right with the live post?")
     state = assistant("list_publications", publication_id=published["publication_id"], verify=True)
     assert state["publications"][0]["status"] == "published"
     assert [one["url"] for one in assistant("list_publications")["publications"]] == [published["url"]]
 
     told.heading("Schedule the next one")
-    told.says("Ada", "And a short note for the day after tomorrow, at eight in the morning.")
+    told.says("Ada", "Now write a short note, and publish it the day after tomorrow at eight in the morning.")
     note = assistant("create_content", title="What to drink with cake", body=NOTE, website_id=site["id"])
     morning = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT08:00:00")
     scheduled = assistant("publish_content", content_id=note["content_id"], website_id=site["id"], publish_at=morning)
@@ -274,24 +275,31 @@ def _play(
     assert figures["search"]["unknown"]
 
     told.heading("Use a tool that is not listed")
-    told.says("Ada", "Keep the idea of a comparison with iced tea for later.")
+    told.says("Ada", "Save an idea for later: a comparison with iced tea.")
     found_tools = assistant("find_tools", query="save an idea for an article", limit=1)["tools"]
     assert [tool["name"] for tool in found_tools] == ["save_content_idea"]
     idea = {"title": "Cold brew or iced tea?", "keyphrase": "cold brew", "website_id": site["id"]}
     assert assistant("call_tool", name="save_content_idea", arguments=idea)["idea"]["title"] == idea["title"]
 
     told.heading("Take it down")
-    told.says("Ada", "Take the recipe down again for now; yes, I am sure.")
+    told.says("Ada", "Take the recipe down for now. Yes, I am sure.")
     down = {"publication_id": published["publication_id"], "mode": "draft", "confirm": True}
     assert "toolset publishing" in assistant.refused("unpublish_content", **down)
     told.tells(
-        "Tools that take something away are not in the core, and no other tool runs them. Ada opens the page of this "
-        "connection in the dashboard, and adds the toolset publishing there."
+        "Destructive tools are not in the toolset `core`, and `call_tool` does not run them either. Ada opens the page "
+        "of this connection in the dashboard, and adds the toolset `publishing`."
     )
     _add_toolset(host, person, "publishing")
     taken = assistant("unpublish_content", publication_id=published["publication_id"], mode="draft", confirm=True)
     assert taken["status"] == "unpublished", taken
     assert _seen(published["url"]).status_code == 404
+
+    told.heading("Where to go from here")
+    told.tells(
+        "[Write articles with an AI client](../how-to/write-articles.md) sums up the steps. "
+        "[Connect a website](../how-to/connect-a-website.md) covers the other platforms, and "
+        "[Article tools](../reference/article-tools.md) lists every tool with its arguments."
+    )
 
     page_text = told.page()
     secrets = [secret for secret in credential.values() if len(secret) > 10]

@@ -47,7 +47,7 @@ class Transcript:
 
     def tells(self, text: str) -> None:
         """Add a narrative paragraph."""
-        self._parts.append(f"{fill(text, _WIDTH)}\n")
+        self._parts.append(f"{fill(text, _WIDTH, break_on_hyphens=False)}\n")
 
     def says(self, name: str, text: str) -> None:
         """Add a user's request to the client."""
@@ -60,7 +60,7 @@ class Transcript:
         if arguments:
             shown = json.dumps(_short(arguments), indent=2, ensure_ascii=False)
             self._parts.append(f"```json\n{shown}\n```\n")
-        self._parts.append(f"It is told:\n\n```text\n{_shortened(text)}\n```\n")
+        self._parts.append(f"The tool returns:\n\n```text\n{_shortened(text)}\n```\n")
 
     def page(self) -> str:
         """Return the page, with values that vary between runs replaced by constants."""
