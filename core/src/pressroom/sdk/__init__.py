@@ -1,4 +1,4 @@
-"""The plugin interface: plugins import this module of the host, and at most two others.
+"""The plugin API: plugins import this module of the host, and at most two others.
 
 These are `pressroom.columns` for plugins with tables, which import SQLAlchemy anyway, and `pressroom.graphics` for
 plugins that draw images.

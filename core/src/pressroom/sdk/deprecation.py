@@ -1,4 +1,4 @@
-"""Deprecation warnings for the plugin interface, shown only for plugins that use deprecated features."""
+"""Deprecation warnings for the plugin API, shown only for plugins that use deprecated features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """A deprecated feature, its replacement, and the version of the plugin interface that removes it.
+    """A deprecated feature, its replacement, and the version of the plugin API that removes it.
 
     Each plugin that uses it is warned once per process: in the log, by `pressroom doctor` and `pressroom plugins list`,
     and with a `DeprecationWarning` in its tests. Plugins can announce removals from their contracts in the same way.

@@ -20,7 +20,7 @@ from pressroom.sdk.page_templates import PageTemplates
 from pressroom.sdk.services import Fetcher, Tools, Workers
 
 API: Final = "1"
-"""The version of this host's plugin interface. The host accepts this version and the previous one."""
+"""The version of this host's plugin API. The host accepts this version and the previous one."""
 
 FIRST_API: Final = "1"
 """The interface version assumed for plugins that do not declare one."""
@@ -44,7 +44,7 @@ class PluginConfig(BaseModel):
 class Plugin:
     """The declaration of a plugin, as the module's `PLUGIN`.
 
-    `id` is the name of the entry point. `api` is the version of the plugin interface that the plugin is written for, as
+    `id` is the name of the entry point. `api` is the version of the plugin API that the plugin is written for, as
     a literal such as `"1"`: never use the host's `API`, which would match every host. Always state it: without it, the
     plugin counts as written for `"1"`, and operators are warned; a single-file plugin counts as written for the host's
     version. `requires` lists the ids of plugins that this one needs to work. `hookspecs` is a module or class with
@@ -74,7 +74,7 @@ class Plugin:
 
     @property
     def written_for(self) -> str:
-        """The version of the plugin interface that the host assumes the plugin is written for."""
+        """The version of the plugin API that the host assumes the plugin is written for."""
         return self.api or FIRST_API
 
 

@@ -6,7 +6,7 @@ is not.
 
 `CONTRACT_VERSION` is its version. While it stays the same, no name, hook or member is removed, renamed or narrowed, and
 every addition has a default. Removals are announced with a `DeprecationWarning` and in the changelog for at least one
-minor version. They take effect with the next version of the contract, which comes with a new plugin interface
+minor version. They take effect with the next version of the contract, which comes with a new plugin API
 (`pressroom.sdk.API`).
 """
 
