@@ -27,9 +27,9 @@ def test_every_test_that_an_explanation_names_is_there() -> None:
     assert [name for name in sorted(named) if not (tests / name).exists()] == []
 
 
-def test_every_room_of_the_host_is_in_the_table() -> None:
-    table = PAGE[PAGE.index("| Room |") : PAGE.index("### Starting")]
+def test_every_package_and_module_of_the_host_is_in_the_table() -> None:
+    table = PAGE[PAGE.index("| Package or module |") : PAGE.index("### Starting")]
     named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line)))
-    rooms = {path.parent.name for path in HOST.glob("*/__init__.py")}
+    packages = {path.parent.name for path in HOST.glob("*/__init__.py")}
     modules = {path.stem for path in HOST.glob("*.py")} - {"__init__", "__main__", "version"}
-    assert named == rooms | modules
+    assert named == packages | modules

@@ -12,15 +12,16 @@ PAGE = Path(__file__).parents[4] / "docs/reference/site-checks.md"
 
 _HEAD = """# Site checks
 
-This page lists what `get_seo_report` checks on a website, and `check_page_seo` on a single page. Every URL loses {loss}
-that is found there; [how a site is crawled](../explanation/crawling.md) explains how this becomes a score.
+This page lists what `get_seo_report` checks on a website, and `check_page_seo` on a single page. Every URL starts
+with 1, and loses {loss}.
+[How a site is crawled](../explanation/crawling.md#what-the-score-means) explains how this becomes a score.
 """
 
 
 def checks_page() -> str:
     """Return the page as Markdown."""
-    loss = ", ".join(f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
-    lines = [_HEAD.format(loss=loss)]
+    worst, *others = (f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
+    lines = [_HEAD.format(loss=f"{worst} check that finds something there, {' and '.join(others)}")]
     for group, checks in groupby(sorted(CRAWL_CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
         title = group.replace("_", " ").capitalize().replace("Urls", "URLs")
         lines += [f"## {title}", "", "| Check | Severity | What is wrong | What to do |"]
