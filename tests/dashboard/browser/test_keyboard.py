@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -270,8 +271,13 @@ async def faults_of_walk(page: Page, key: str = "Tab") -> list[str]:
     # A field with `autofocus` is sure to have the focus only once the first frame is drawn.
     await page.evaluate("() => new Promise(requestAnimationFrame)")
     count = await page.evaluate(WATCH, key != "Tab")
-    for _ in range(count + 2):
-        await page.keyboard.press(key)
+    *modifiers, last = key.split("+")
+    for modifier in modifiers:
+        await page.keyboard.down(modifier)
+    # A key that is held down repeats without waiting for the page to be drawn.
+    await asyncio.gather(*(page.keyboard.down(last) for _ in range(count + 2)))
+    for held in (last, *modifiers):
+        await page.keyboard.up(held)
     presses = count + 2
     while presses < MAX_PRESSES and not await page.evaluate("window.tabbed.ended"):
         await page.keyboard.press(key)
