@@ -251,7 +251,7 @@ def test_a_sign_in_that_ended_needs_attention_and_is_renewed_without_losing_figu
     owned(site, f"{site.client.host.url}/")
     page = person.sign_in()
     assert (site.state().id, site.state().status) == (before.id, "active"), "the property that it had is kept"
-    assert f"{HISTORY} of {HISTORY} days are there" in panel(page)
+    assert f"{HISTORY} of {HISTORY} days have been fetched" in panel(page)
     assert site.data("inspect_url_index", url=site.page())["verdict"] == "PASS"
 
 

@@ -14,8 +14,8 @@ from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
 
 _THEMES: Final = (
-    ("classic", "Classic", "A list, in a serif type"),
-    ("modern", "Modern", "Cards, in a sans serif"),
+    ("classic", "Classic", "A list, in a serif typeface"),
+    ("modern", "Modern", "Cards, in a sans-serif typeface"),
     ("magazine", "Magazine", "Large covers"),
 )
 _TEXTS: Final = ("theme", "color_scheme", "accent_color", "logo", "logo_dark", "favicon")

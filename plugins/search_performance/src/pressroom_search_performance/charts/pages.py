@@ -260,7 +260,7 @@ def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Web
         elif dimension == "page":
             name, href = _page_name(key, website.url), key if key.startswith(("https://", "http://")) else ""
         bar = row.figures.clicks if dimension in ("country", "device") else None
-        found.append({"name": name or "(not known)", "href": href, "figures": row.figures, "bar": bar, "most": most})
+        found.append({"name": name or "(unknown)", "href": href, "figures": row.figures, "bar": bar, "most": most})
     return found
 
 

@@ -205,7 +205,7 @@ class SearchPages:
         told = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
         if offer.fetched:
             fetched = f" Last fetched {_moment(connection.fetched_at)}." if connection.fetched_at else ""
-            told.append(f"<p>{days} of {self._plugin.config.history_days} days are there.{fetched}</p>")
+            told.append(f"<p>{days} of {self._plugin.config.history_days} days have been fetched.{fetched}</p>")
         if connection.last_error:
             kind = "wrong" if connection.status == "error" else "careful"
             told.append(f'<p class="notice {kind}">{escape(_sentence(connection.last_error))}</p>')
