@@ -180,7 +180,7 @@ class _SchemaGenerator(GenerateJsonSchema):
 
 @lru_cache(maxsize=2048)
 def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tuple[dict[str, Any], bool]:
-    """Return the JSON Schema of a model, and whether it is constant.
+    """Return the JSON Schema of a model, and whether it is constant: not if a function of the model takes part in it.
 
     Cached, since generating it takes milliseconds.
     """
@@ -191,7 +191,8 @@ def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tup
         return generators[0]
 
     schema = model.model_json_schema(by_alias=by_alias, schema_generator=generator, mode=mode)  # type: ignore[arg-type] # it is called, no more
-    return schema, not any(one.own_functions for one in generators)
+    # A model with its own `model_json_schema` may not need the generator.
+    return schema, bool(generators) and not any(one.own_functions for one in generators)
 
 
 def model_schema(model: type[BaseModel], mode: JsonSchemaMode, *, by_alias: bool = True) -> dict[str, Any]:

@@ -11,14 +11,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import Any, Final
 
 from pressroom.graphics.image_types import type_of_image
 from pressroom.sdk import Call, Fetcher, FetchFailed, FetchRefused, InvalidInput, PluginContext
-from pydantic import GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic.json_schema import JsonSchemaMode
 
 from pressroom_image_generator.params import ImageParams, TemplateProps
 from pressroom_image_generator.templates import BUILT_IN, ImageTemplate, image_templates
@@ -159,10 +158,11 @@ def _with_templates(names: Callable[[], list[str]]) -> type[ImageParams]:
         __doc__ = ImageParams.__doc__
 
         @classmethod
-        def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-            schema = handler(core)
-            handler.resolve_ref_schema(schema)["properties"]["template"]["enum"] = names()
-            return schema
+        def model_json_schema(cls, *_: Any, mode: JsonSchemaMode = "validation", **__: Any) -> dict[str, Any]:
+            schema = _schema(mode)
+            properties = schema["properties"]
+            template = {**properties["template"], "enum": names()}
+            return {**schema, "properties": {**properties, "template": template}}
 
         def __reduce__(self) -> tuple[Any, ...]:
             return _plain, (self.__getstate__(),)
@@ -172,6 +172,12 @@ def _with_templates(names: Callable[[], list[str]]) -> type[ImageParams]:
     Offered.__qualname__ = f"ImageParams{next(_numbers)}"
     setattr(sys.modules[__name__], Offered.__qualname__, Offered)
     return Offered
+
+
+@cache
+def _schema(mode: JsonSchemaMode) -> dict[str, Any]:
+    # Generating it takes milliseconds at each start; no parameter has an alias.
+    return ImageParams.model_json_schema(mode=mode)
 
 
 def _plain(state: dict[Any, Any]) -> ImageParams:
