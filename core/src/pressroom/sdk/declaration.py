@@ -116,7 +116,7 @@ ClientRequestId = Annotated[
     Field(
         min_length=1,
         max_length=MAX_REQUEST_ID_LENGTH,
-        description="Any text you choose; the same call with it runs once.",
+        description="Any text you choose; repeats of the call with it run once.",
     ),
     _REQUEST_ID,
 ]

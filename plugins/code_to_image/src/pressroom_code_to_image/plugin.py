@@ -36,20 +36,20 @@ MCP = Mcp(
     name="generate_code_image",
     quota="images_generated",
     description=(
-        "Makes a PNG image of source code in an editor window, with syntax colours, for posts, slides and articles. "
-        "For code that is to be copied or run, give the text instead. Up to about 40 lines are legible in a post; cut "
+        "Makes a PNG image of source code in an editor window, with syntax colours, for posts, slides and articles. If "
+        "readers should copy or run the code, give it as text instead. Up to about 40 lines are legible in a post; cut "
         "longer code to what matters. Returns the image itself and a link that works for three hours; pass the link to "
         "import_image to illustrate an article."
     ),
     descriptions={
         "code": "The code, with real line breaks and indentation.",
         "language": "For the syntax colours: any common name or alias, or auto.",
-        "title": "File name in the title bar; an empty text hides it.",
+        "title": "File name in the title bar; an empty string hides it.",
         "lineNumbers": "Number the lines.",
         "width": "Pixels; the height follows from the lines.",
         "background": "CSS colour or gradient behind the window.",
-        "highlightLines": "Such as 2,4-6.",
-        "diff": "Lines begin with +, - or a space.",
+        "highlightLines": "Lines to highlight, such as 2,4-6.",
+        "diff": "The code is a diff: lines begin with +, - or a space.",
     },
     hide=(
         "windowControls",

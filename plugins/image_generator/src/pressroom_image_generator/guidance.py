@@ -11,8 +11,8 @@ MCP: Final = Mcp(
     quota="images_generated",
     description=(
         "Makes an image with text. Prefer template with props, which fits sizes, colours and line breaks. Returns the "
-        "image, which you check for what its warnings name, and a link that works for three hours. Pass it to "
-        "import_image to illustrate an article."
+        "image, warnings to check it for, and a link that works for three hours. Pass the link to import_image to "
+        "illustrate an article."
     ),
     descriptions={
         "html": (
@@ -25,16 +25,16 @@ MCP: Final = Mcp(
         "props.subtitle": "Subtitle.",
         "props.eyebrow": "Kicker.",
         "props.author": "Author.",
-        "props.siteName": "Site.",
-        "props.items": "Lines.",
+        "props.siteName": "Site name.",
+        "props.items": "Lines of a list.",
         "props.theme": "Style.",
-        "props.accentColor": "Brand.",
+        "props.accentColor": "Brand colour.",
         "props.align": "Alignment.",
-        "props.logoUrl": "https.",
-        "props.imageUrl": "Photo.",
+        "props.logoUrl": "Logo, https.",
+        "props.imageUrl": "Photo, https.",
         "props.avatarUrl": "Author's photo.",
         "width": "Pixels; default 1200 or the template's.",
-        "height": "Pixels; follows from width.",
+        "height": "Pixels; default: follows from width.",
         "format": "jpeg for photos.",
     },
     hide=("aspectRatio", "props.backgroundColor", "scale"),

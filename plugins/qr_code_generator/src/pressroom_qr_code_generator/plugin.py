@@ -35,18 +35,18 @@ MCP = Mcp(
     quota="images_generated",
     description=(
         "Makes a QR code of a URL, plain text in any script, or a payload such as WIFI:, BEGIN:VCARD, mailto: or tel:. "
-        "Returns a link to the file that works for three hours, and a PNG itself. Pass on its warnings. To put it into "
-        "an article, pass the link of a PNG to import_image."
+        "Returns a link to the file that works for three hours, and a PNG as an image. Tell the user its warnings. To "
+        "put it into an article, pass the link of a PNG to import_image."
     ),
     descriptions={
-        "text": "What the code says.",
+        "text": "What the code contains.",
         "size": "Width and height in pixels.",
         "margin": "Quiet zone in modules; print needs 4.",
         "fgColor": "Squares, hex.",
         "bgColor": "Background, hex; #ffffff00 is transparent.",
         "errorCorrection": "Damage it survives: L 7%, M 15%, Q 25%, H 30%; Q or H for print.",
         "format": "svg scales to any size.",
-        "moduleShape": "Look of the modules.",
+        "moduleShape": "Shape of the modules.",
         "gradientColor": "Gradient from fgColor to this, hex.",
     },
     hide=("content", "eyeShape", "eyeColor", "gradientType", "gradientAngle", "logo", "logoSize"),

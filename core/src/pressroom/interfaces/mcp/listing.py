@@ -316,7 +316,7 @@ def _host_tools(*, read_only: bool) -> dict[str, bytes]:
             CALL_TOOL,
             "Call a tool",
             "Runs a tool that find_tools returned, with arguments that fit its inputSchema, and returns its result. "
-            "Call listed tools directly. Destructive tools are refused: the user switches on their toolset.",
+            "Call listed tools directly. Destructive tools are refused: the user has to switch on their toolset.",
             input_schema(CallParams),
             {"type": "object"},
             Annotations(read_only=read_only, open_world=True),

@@ -45,8 +45,8 @@ class DeletedArticleOut(BaseModel):
     title="Move an article to the trash",
     description=(
         "Moves an article to the trash, from which restore_content can restore it for some time (usually 30 days). Ask "
-        "the user first. Live posts stay online unless unpublish is true. A scheduled article has to be cancelled "
-        "first with unpublish_content, or unpublish set. Returns where it is, or was, published."
+        "the user first. Live posts stay online unless unpublish is true. If it is scheduled, first call "
+        "unpublish_content, or set unpublish. Returns where it is, or was, published."
     ),
     result=DeletedArticleOut,
     annotations=Annotations(idempotent=True),
@@ -70,7 +70,9 @@ class RestoreParams(Params):
     """Which article, and which version."""
 
     content_id: ContentId
-    version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Default: only out of the trash.")
+    version: Integer | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="Version to restore; default: only take it out of the trash."
+    )
 
 
 class RestoredArticleOut(BaseModel):
@@ -85,9 +87,8 @@ class RestoredArticleOut(BaseModel):
     name="restore_content",
     title="Restore an article",
     description=(
-        "Restores an article from the trash, or an older version, which becomes the newest; get_content "
-        "with versions lists them. Nothing is lost; slug and website stay. Live posts change only when you call "
-        "publish_content again."
+        "Restores an article from the trash, or an older version, which becomes the newest; get_content with versions "
+        "lists them. Nothing is lost; slug and website stay. Live posts change only with publish_content."
     ),
     result=RestoredArticleOut,
     annotations=Annotations(idempotent=True),

@@ -143,10 +143,10 @@ async def create_content(params: CreateParams, call: Call) -> ToolResult:
 class EditParams(Params):
     """A replacement."""
 
-    find: str = Field(min_length=1, description="Stored text, exactly; occurs once.")
-    replace: str = Field(description="Empty: delete it.")
-    occurrence: Integer | None = Field(default=None, ge=1, le=1_000_000, description="Which one, if several; 1: first.")
-    all: bool = Field(default=False, description="Replace all.")
+    find: str = Field(min_length=1, description="Exact stored text; must occur once, or set occurrence or all.")
+    replace: str = Field(description="New text; empty deletes the old.")
+    occurrence: Integer | None = Field(default=None, ge=1, le=1_000_000, description="Which match to replace, from 1.")
+    all: bool = Field(default=False, description="Replace every match.")
 
 
 class UpdateArticleParams(Params):
@@ -154,8 +154,8 @@ class UpdateArticleParams(Params):
 
     content_id: ContentId
     expected_version: Integer = Field(ge=1, le=2**31 - 1, description="The version that you read.")
-    fields: FieldChanges | None = Field(default=None, description="Left out: unchanged. Empty: cleared.")
-    edits: list[EditParams] | None = Field(default=None, max_length=MAX_EDITS, description="In this order.")
+    fields: FieldChanges | None = Field(default=None, description="Omitted: unchanged. Empty: cleared.")
+    edits: list[EditParams] | None = Field(default=None, max_length=MAX_EDITS, description="Applied in this order.")
 
 
 class UpdatedArticleOut(BaseModel):
@@ -171,9 +171,9 @@ class UpdatedArticleOut(BaseModel):
     name="update_content",
     title="Change an article",
     description=(
-        "Changes fields of an article, or parts of its body through edits. Read it with get_content first. Nothing is "
-        "written if a part of the call fails, or somebody changed the article since expected_version. Live posts "
-        "change only with publish_content."
+        "Changes fields of an article, or parts of its body with edits. Read it with get_content first. If a part of "
+        "the call fails, or somebody changed the article since expected_version, nothing is written. Live posts change "
+        "only with publish_content."
     ),
     result=UpdatedArticleOut,
     annotations=Annotations(idempotent=True),
@@ -213,14 +213,12 @@ class GetParams(Params):
     content_id: ContentId
     version: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Default: the newest.")
     format: Literal["markdown", "html", "text"] = Field(
-        default="markdown", description="Of the body; for edits, the stored body_format."
+        default="markdown", description="Format of the body; for edits, the stored body_format."
     )
     offset: Integer = Field(default=0, ge=0, le=2**31 - 1, description="next_offset of the last result.")
-    max_chars: Integer = Field(default=20_000, ge=1000, le=100_000, description="Of the body.")
-    versions: bool = Field(default=False, description="List them.")
-    compare_with: Integer | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="An older version: show the diff."
-    )
+    max_chars: Integer = Field(default=20_000, ge=1000, le=100_000, description="Length of the part.")
+    versions: bool = Field(default=False, description="List the versions.")
+    compare_with: Integer | None = Field(default=None, ge=1, le=2**31 - 1, description="Older version to compare with.")
 
 
 class ContentPage(BaseModel):
@@ -238,8 +236,8 @@ class ContentPage(BaseModel):
     title="Read an article",
     description=(
         "Reads an article: fields, status, where it is published, and the body in parts. Use it before update_content "
-        "to learn the version and the exact text. Instead of the body it lists the versions (who changed what, when), "
-        "or shows a diff of two; restore_content brings one back."
+        "to learn the version and the exact text. Instead of the body, versions lists the versions (who changed what, "
+        "when), and compare_with shows a diff; restore_content restores a version."
     ),
     result=ContentPage,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -282,13 +280,15 @@ async def _body(plugin: PluginContext, article: Article, params: GetParams) -> t
 class ListArticlesParams(Params):
     """Which articles."""
 
-    website_id: WebsiteId | None = Field(default=None, description="Only its articles.")
+    website_id: WebsiteId | None = Field(default=None, description="Only this website's articles.")
     status: Literal["draft", "scheduled", "published", "trashed"] | None = Field(
         default=None, description="Default: all except trash."
     )
     query: str | None = Field(default=None, min_length=1, max_length=300, description="Words that must all occur.")
     tag: str | None = Field(default=None, min_length=1, max_length=200, description="Only with this tag.")
-    updated_since: Day | None = Field(default=None, description="First day, in the website's time zone, else UTC.")
+    updated_since: Day | None = Field(
+        default=None, description="Changed on this day or later (website's time zone, else UTC)."
+    )
     limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
     cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
@@ -321,9 +321,9 @@ class ContentList(BaseModel):
     name="list_content",
     title="Articles",
     description=(
-        "Lists the account's articles, last changed first, or searches them, in any form of the words. Use it to find "
-        "a content_id, and before writing, to see what exists. Returns status, version, SEO score and URLs, not texts: "
-        "use get_content."
+        "Lists the account's articles, last changed first, or searches them; query matches any form of a word. Use it "
+        "to find a content_id, and before writing, to see what exists. Returns status, version, SEO score and URLs; "
+        "for the text use get_content."
     ),
     result=ContentList,
     annotations=Annotations(read_only=True, idempotent=True),

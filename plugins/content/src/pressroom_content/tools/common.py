@@ -35,17 +35,17 @@ Term = Annotated[str, Field(min_length=1, max_length=200)]
 Terms = Annotated[list[Term], Field(max_length=MAX_LIST_ITEMS)]
 BodyFormatName = Literal["markdown", "html"]
 
-WEBSITE: Final = "Where it belongs."
+WEBSITE: Final = "The website it is for."
 
 Excerpt = Annotated[str | None, Field(max_length=5000, description="Plain text.")]
 Keyphrase = Annotated[str | None, Field(max_length=200, description="The phrase it should rank for.")]
-Synonyms = Annotated[Terms | None, Field(description="Of the keyphrase.")]
-MetaTitle = Annotated[str | None, Field(max_length=MAX_LINE_LENGTH, description="In search results.")]
-MetaDescription = Annotated[str | None, Field(max_length=2000, description="In search results.")]
-TagNames = Annotated[Terms | None, Field(description="Names.")]
-CategoryNames = Annotated[Terms | None, Field(description="Names.")]
-LanguageTag = Annotated[str | None, Field(max_length=35, description="Such as de-CH.")]
-CanonicalUrl = Annotated[str | None, Field(max_length=2048, description="Original, if elsewhere.")]
+Synonyms = Annotated[Terms | None, Field(description="Synonyms of the keyphrase.")]
+MetaTitle = Annotated[str | None, Field(max_length=MAX_LINE_LENGTH, description="Title in search results.")]
+MetaDescription = Annotated[str | None, Field(max_length=2000, description="Description in search results.")]
+TagNames = Annotated[Terms | None, Field(description="Tag names.")]
+CategoryNames = Annotated[Terms | None, Field(description="Category names.")]
+LanguageTag = Annotated[str | None, Field(max_length=35, description="Language tag, such as de-CH.")]
+CanonicalUrl = Annotated[str | None, Field(max_length=2048, description="URL of the original, if elsewhere.")]
 Author = Annotated[str | None, Field(max_length=200, description="Byline.")]
 """Fields of an article as parameters of tools: an omitted field is empty, or unchanged in an update."""
 
@@ -54,8 +54,8 @@ class FieldChanges(Params):
     """New values of fields."""
 
     title: str | None = Field(default=None, max_length=MAX_LINE_LENGTH, description="Plain text.")
-    body: str | None = Field(default=None, description="All of it; for parts use edits.")
-    body_format: BodyFormatName | None = Field(default=None, description="Only together with body.")
+    body: str | None = Field(default=None, description="The whole body; to change parts, use edits.")
+    body_format: BodyFormatName | None = Field(default=None, description="Only with body.")
     website_id: str | None = Field(default=None, max_length=64, description=WEBSITE)
     slug: str | None = Field(default=None, max_length=200, description="End of its URL.")
     excerpt: Excerpt = None

@@ -19,7 +19,7 @@ class ConnectParams(Params):
     """What to connect."""
 
     platform: str = Field(description="What the site runs on; builtin: a blog on this server.")
-    url: str | None = Field(default=None, min_length=1, max_length=2000, description="Of the site, if known.")
+    url: str | None = Field(default=None, min_length=1, max_length=2000, description="The site's URL, if known.")
     name: str | None = Field(default=None, min_length=1, max_length=200, description="Display name.")
     client_request_id: ClientRequestId = None
 
@@ -93,8 +93,8 @@ class DisconnectAnswer(BaseModel):
     name="disconnect_website",
     title="Disconnect a website",
     description=(
-        "Deletes a website's credential permanently. Live posts stay online and can no longer be changed from here, "
-        "except with delete_posts. Ask the user first."
+        "Deletes a website's credential permanently. Live posts stay online, but can no longer be changed from here; "
+        "delete_posts deletes them. Ask the user first."
     ),
     result=DisconnectAnswer,
     annotations=Annotations(destructive=True, idempotent=True),

@@ -30,7 +30,7 @@ class IdeaParams(Params):
     website_id: WebsiteId | None = Field(default=None, description="The website it is for; without one, any.")
     due: Day | None = Field(default=None, description="The day by which to write it.")
     notes: str | None = Field(default=None, max_length=20_000, description="Angle, sources.")
-    status: Status | None = Field(default=None, description="A new one is an idea.")
+    status: Status | None = Field(default=None, description="Default for a new one: idea.")
 
 
 class IdeaView(BaseModel):
@@ -57,8 +57,8 @@ class SavedIdea(BaseModel):
     name="save_content_idea",
     title="Save an idea",
     description=(
-        "Adds an idea for an article, or changes one. For a text use create_content. Omitted fields stay unchanged. "
-        "Without idea_id, an open idea of the same title and keyphrase is changed instead of added again."
+        "Adds an idea for an article, or changes one. For the text itself use create_content. Omitted fields stay "
+        "unchanged. Without idea_id, an open idea of the same title and keyphrase is changed instead of added again."
     ),
     result=SavedIdea,
     annotations=Annotations(idempotent=True),
@@ -85,7 +85,7 @@ async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
 class IdeasParams(Params):
     """Which ideas."""
 
-    website_id: WebsiteId | None = Field(default=None, description="Without ideas for other websites.")
+    website_id: WebsiteId | None = Field(default=None, description="Leave out ideas for other websites.")
     status: Status | None = Field(default=None, description="Default: all open ones.")
     limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
 

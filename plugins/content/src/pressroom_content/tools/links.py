@@ -23,7 +23,7 @@ class SuggestLinksParams(Params):
 class LinkSuggestion(BaseModel):
     """A link that fits into the article."""
 
-    target_url: str = Field(description="Where it leads.")
+    target_url: str = Field(description="The page to link to.")
     target_title: str = Field(description="The title of that text.")
     anchor_text: str = Field(description="The text of the stored body that becomes the link.")
     position: int = Field(description="Where that begins in the stored body, in characters from 0.")
@@ -43,7 +43,7 @@ class LinkSuggestions(BaseModel):
     title="Suggest internal links",
     description=(
         "Suggests links from an article to the account's other published articles and to synced pages of its websites "
-        "about the same things, each with the exact words in the body that become the link. Use it before publishing, "
+        "on the same subject, each with the exact words in the body that become the link. Use it before publishing, "
         "then give those that fit to apply_internal_links."
     ),
     result=LinkSuggestions,
@@ -77,7 +77,7 @@ async def suggest_internal_links(params: SuggestLinksParams, call: Call) -> Tool
 class LinkParams(Params):
     """A link."""
 
-    target_url: str = Field(min_length=1, max_length=2048, description="Where it leads.")
+    target_url: str = Field(min_length=1, max_length=2048, description="The page to link to.")
     anchor_text: str = Field(min_length=1, max_length=500, description="Words that become the link.")
     position: Integer = Field(ge=0, le=2**31 - 1, description="Where they begin in the stored body.")
 
@@ -104,8 +104,8 @@ class AppliedLinksOut(BaseModel):
     name="apply_internal_links",
     title="Add internal links",
     description=(
-        "Adds links to an article at exact places, as suggest_internal_links returned them: all or none. Live posts "
-        "change only when you call publish_content again. Returns the new version."
+        "Adds links from suggest_internal_links to an article, at their exact places: all or none. Live posts change "
+        "only with publish_content. Returns the new version."
     ),
     result=AppliedLinksOut,
     annotations=Annotations(idempotent=True),

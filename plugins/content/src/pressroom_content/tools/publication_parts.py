@@ -57,7 +57,7 @@ class PublicationOut(BaseModel):
     )
     clashes_with: list[str] | None = Field(
         default=None,
-        description="The nearest publications of the website within an hour of it; null without from and to.",
+        description="The nearest publications of the same website within an hour of it; null without from and to.",
     )
     steps: list[StepOut] | None = Field(
         default=None, description="Its steps and their status; null in lists of several articles."
@@ -66,10 +66,10 @@ class PublicationOut(BaseModel):
         default=None, description="How the post on the site differs from what was sent; null without verify."
     )
     edited_on_site: bool | None = Field(
-        default=None, description="Whether somebody edited it there; null without verify, or where nobody knows."
+        default=None, description="Whether somebody edited it there; null without verify, or if this is unknown."
     )
     overwritten: dict[str, Any] | None = Field(
-        default=None, description="A copy of the edit that force overwrote last: at, fields and body."
+        default=None, description="A copy of the last edit that force overwrote: at, fields and body."
     )
 
 

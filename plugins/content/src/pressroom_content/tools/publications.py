@@ -42,16 +42,16 @@ class PublicationsParams(Params):
 
     model_config = ConfigDict(**{**Params.model_config, "populate_by_name": True})
 
-    publication_id: PublicationId | None = Field(default=None, description="This one, with its steps.")
-    content_id: ContentId | None = Field(default=None, description="Those of this article.")
-    website_id: WebsiteId | None = Field(default=None, description="Those of this website.")
+    publication_id: PublicationId | None = Field(default=None, description="Only this one, with its steps.")
+    content_id: ContentId | None = Field(default=None, description="Only those of this article.")
+    website_id: WebsiteId | None = Field(default=None, description="Only those of this website.")
     status: Literal["queued", "published", "draft", "scheduled", "failed", "unpublished"] | None = Field(
-        default=None, description="queued: all under way."
+        default=None, description="queued: everything in progress."
     )
-    since: Day | None = Field(default=None, description="Changed since this day.")
+    since: Day | None = Field(default=None, description="Changed on this day or later.")
     begin: Annotated[Day | None, Field(alias="from", description="The schedule's first day.")] = None
-    end: Annotated[Day | None, Field(alias="to", description="Its last day.")] = None
-    verify: bool = Field(default=False, description="Look at the site now; needs one of the first two.")
+    end: Annotated[Day | None, Field(alias="to", description="The schedule's last day.")] = None
+    verify: bool = Field(default=False, description="Check the site now; needs publication_id or content_id.")
     limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
     cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
@@ -68,7 +68,7 @@ class PublicationsAnswer(BaseModel):
     """The answer of `list_publications`."""
 
     publications: list[PublicationOut]
-    gaps: list[GapRow] | None = Field(description="Weeks and more without a post; null without from and to.")
+    gaps: list[GapRow] | None = Field(description="Gaps of a week or more without a post; null without from and to.")
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 
@@ -91,9 +91,9 @@ class _Known:
     name="list_publications",
     title="Publications and schedule",
     description=(
-        "Lists what was published where, last changed first. Use it to find a publication_id, what failed or is under "
-        "way. verify looks at the site: page, canonical URL, indexing, edits. from and to show the schedule with "
-        "clashes and gaps. Returns publications, gaps and next_cursor."
+        "Lists what was published where, last changed first. Use it to find a publication_id, or what failed or is in "
+        "progress. With verify it also checks the site: page, canonical URL, indexing and edits. With from and to it "
+        "shows the schedule with clashes and gaps."
     ),
     result=PublicationsAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

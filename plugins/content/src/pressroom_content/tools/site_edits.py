@@ -27,7 +27,9 @@ class MergeParams(Params):
 
     publication_id: PublicationId
     choices: dict[_Choice, Literal["article", "site", "both"]] = Field(
-        default_factory=dict, max_length=500, description='Per conflict, such as {"1": "site", "title": "article"}.'
+        default_factory=dict,
+        max_length=500,
+        description='Which side wins, by conflict key, such as {"1": "site", "title": "article"}.',
     )
     dry_run: bool = Field(default=False, description="Only show what was edited.")
 
@@ -49,7 +51,7 @@ class MergeAnswer(BaseModel):
     version: int | None = Field(description="The article's new version; null if none was created.")
     edited: bool = Field(description="Whether the post was edited on the site.")
     diff: str = Field(
-        description="What was edited in the body, as a unified diff of Markdown; its end says where it is cut."
+        description="What was edited in the body, as a unified diff of Markdown. If it is cut, its end says so."
     )
     fields: dict[str, Any] = Field(description="Other fields that were edited, with their values on the site.")
     conflicts: list[ConflictRow] = Field(description="What the user has to decide; 50 at a time.")
@@ -59,8 +61,8 @@ class MergeAnswer(BaseModel):
     name="merge_site_edits",
     title="Merge edits made on the site",
     description=(
-        "Merges edits made to a post on its website into the article, block by block, as a new version; then "
-        "publish_content overwrites nothing. If both sides changed the same block or field, it writes nothing and "
+        "Merges edits made to a post on its website into the article, block by block, as a new version, so that "
+        "publish_content does not overwrite them. If both sides changed the same block or field, it writes nothing and "
         "returns conflicts: ask the user, then repeat with choices."
     ),
     result=MergeAnswer,

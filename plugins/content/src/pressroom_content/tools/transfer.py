@@ -53,11 +53,13 @@ class ImportArticleParams(Params):
         default=None, min_length=8, max_length=2048, description="A post, page or feed of a connected website."
     )
     html: str | None = Field(
-        default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Or pasted HTML."
+        default=None, min_length=1, max_length=importing.MAX_PAGE_BYTES, description="Or HTML that the user pasted."
     )
     content_id: ContentId | None = Field(default=None, description="Or an article to copy.")
-    website_id: WebsiteId | None = Field(default=None, description="Where the new article belongs.")
-    language: str | None = Field(default=None, max_length=35, description="Of the copy; not translated.")
+    website_id: WebsiteId | None = Field(default=None, description="The website it is for.")
+    language: str | None = Field(
+        default=None, max_length=35, description="Language of the copy; the text is not translated."
+    )
     client_request_id: ClientRequestId = None
 
 
@@ -69,16 +71,17 @@ class ImportedContent(BaseModel):
     slug: str = Field(description="The end of its URL.")
     word_count: int = Field(description="How many words readers see.")
     publication_id: str | None = Field(description="The post that publish_content updates; null for a copy.")
-    warnings: list[str] = Field(description="What may have been lost or needs a look.")
+    warnings: list[str] = Field(description="What may have been lost or needs checking.")
 
 
 @mcp_tool(
     name="import_content",
     title="Import or copy an article",
     description=(
-        "Imports a post of a connected website: publish_content then updates that same post, and lines such as "
-        "<!-- block:… --> stand for blocks that stay as they are. Where the platform cannot do that, and from pasted "
-        "HTML, a feed or an article (content_id), it makes a copy as a new draft."
+        "Imports a post of a connected website as an article; publish_content then updates that same post. Keep lines "
+        "such as <!-- block:… -->: they stand for blocks that stay as they are. If the platform cannot do that, and "
+        "from pasted HTML, a feed or another article, it makes a copy as a new draft. Give exactly one of url, html "
+        "and content_id."
     ),
     result=ImportedContent,
     annotations=Annotations(open_world=True),
@@ -232,7 +235,7 @@ class ExportOut(BaseModel):
     name="export_content",
     title="Export articles",
     description=(
-        "Exports articles to a file. Give website_id or content_ids for some of them, neither for all. Returns a "
+        "Exports articles to a file. Pass website_id or content_ids for some of them, neither for all. Returns a "
         "download link for the user, which works for an hour and replaces an earlier link of the same format."
     ),
     result=ExportOut,

@@ -20,29 +20,29 @@ class VoiceAnswer(BaseModel):
     """A brand voice and its version."""
 
     voice: VoiceView = Field(description="The brand voice.")
-    version: int = Field(description="expected_version of the next call.")
+    version: int = Field(description="Give it to the next call as expected_version.")
 
 
 class SetVoiceParams(Params):
     """Changes."""
 
     website_id: WebsiteId
-    tone: str | None = Field(default=None, max_length=4000, description="How texts sound.")
+    tone: str | None = Field(default=None, max_length=4000, description="How texts should sound.")
     audience: str | None = Field(default=None, max_length=4000, description="Who they are for.")
     dos: Sentences | None = Field(default=None, description="Rules to follow.")
     donts: Sentences | None = Field(default=None, description="What to avoid.")
     banned_terms: Annotated[list[Phrase], Field(max_length=500)] | None = Field(
-        default=None, description="Never to appear."
+        default=None, description="Terms that must never appear."
     )
     glossary: Annotated[dict[Phrase, Annotated[str, Field(max_length=500)]], Field(max_length=500)] | None = Field(
-        default=None, description='Terms with wrong spellings: {"website": "web site, web-site"}.'
+        default=None, description='Each term with spellings to avoid: {"website": "web site, web-site"}.'
     )
     spelling: Literal["en-GB", "en-US", "any"] | None = Field(default=None, description="English variant.")
     examples: Annotated[list[Annotated[str, Field(min_length=1, max_length=4000)]], Field(max_length=20)] | None = (
         Field(default=None, description="Passages that sound right.")
     )
     expected_version: Integer | None = Field(
-        default=None, ge=0, le=2**31 - 1, description="The version you read, or 0."
+        default=None, ge=0, le=2**31 - 1, description="voice_version of get_website."
     )
 
 
@@ -51,7 +51,7 @@ class SetVoiceParams(Params):
     title="Change the brand voice",
     description=(
         "Saves the style of a website's texts, for AI clients to follow and check_blog_seo to check (include voice). "
-        "Read it with get_website first. Omitted parts stay; a list or glossary replaces the old one."
+        "Read it with get_website first. Omitted parts stay unchanged; a list or glossary replaces the old one."
     ),
     result=VoiceAnswer,
     annotations=Annotations(idempotent=True),

@@ -22,7 +22,7 @@ class TaxonomyParams(Params):
     """Which terms."""
 
     website_id: WebsiteId
-    kind: str = Field(description="Not every platform has each.")
+    kind: str = Field(description="Not every platform has all three.")
     query: str | None = Field(default=None, max_length=200, description="Only names with this text.")
     limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
 
@@ -40,7 +40,7 @@ class TaxonomyAnswer(BaseModel):
     """The answer of `list_site_taxonomies`."""
 
     items: list[TermRow]
-    next_cursor: str | None = Field(description="Always null: narrow the list with query where it is long.")
+    next_cursor: str | None = Field(description="Always null: narrow a long list with query.")
 
 
 @mcp_tool(
@@ -48,7 +48,8 @@ class TaxonomyAnswer(BaseModel):
     title="Terms of a website",
     description=(
         "Lists the categories, tags or authors that exist on a website. Use it before create_content, so that articles "
-        "use existing ones instead of near-duplicates. Answers are kept for ten minutes; narrow long lists with query."
+        "use existing ones instead of near-duplicates. Results are cached for ten minutes; narrow long lists with "
+        "query."
     ),
     result=TaxonomyAnswer,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -81,7 +82,7 @@ class SettingsParams(Params):
             "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name; built-in sites: "
             "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo, "
             "logo_dark and favicon (URLs), logo_has_name (true, false), menu (list of label, url), domain "
-            "(blog.example.org; the answer says how the user proves it). null: default."
+            "(blog.example.org; the answer says how the user proves it). null restores the default."
         )
     )
     expected_version: Integer | None = Field(default=None, description="The version that you read.")
@@ -127,7 +128,7 @@ class SyncParams(Params):
     since: Day | None = Field(default=None, description="Only posts changed on this day or later (UTC).")
     max_items: Integer = Field(default=500, ge=1, le=5000, description="How many posts to read.")
     cursor: str | None = Field(
-        default=None, min_length=1, max_length=200, description="next_cursor of the last job, to read on."
+        default=None, min_length=1, max_length=200, description="next_cursor of the last job, to continue."
     )
 
 
@@ -192,7 +193,7 @@ class RedirectRow(BaseModel):
 class JudgedRow(RedirectRow):
     """A redirect, and what is wrong with it."""
 
-    hops: int = Field(description="How many redirects a visitor passes.")
+    hops: int = Field(description="How many redirects a visitor follows.")
     leads_to: str = Field(description="Where it ends.")
     status: int | None = Field(description="The status of the target's response; null if it was not requested.")
     problems: list[str] = Field(description="Chains, loops and dead targets, in words; empty if none.")
@@ -258,7 +259,7 @@ class RedirectAnswer(BaseModel):
 
     redirect: RedirectRow | None = Field(description="The current redirect; null if it was removed.")
     before: RedirectRow | None = Field(
-        description="What it replaced or removed: set it again to undo; null if nothing."
+        description="The redirect that was replaced or removed, so that you can restore it; null if there was none."
     )
 
 
@@ -267,7 +268,7 @@ class RedirectAnswer(BaseModel):
     title="Set or remove a redirect",
     description=(
         "Adds a redirect, changes where it leads, or removes it. Only where get_website shows "
-        "capabilities.redirects. Ask the user before you remove one. Returns redirect, and what it replaced as before."
+        "capabilities.redirects. Ask the user before you remove one. Returns redirect, and as before what it replaced."
     ),
     result=RedirectAnswer,
     # Not destructive: a redirect consists of its arguments, and `before` has those that undo the call.

@@ -38,9 +38,11 @@ class WebsiteSummary(BaseModel):
     name: str
     url: str
     platform: str
-    status: Literal["active", "error", "paused"] = Field(description="error: it has to be connected again or fixed.")
+    status: Literal["active", "error", "paused"] = Field(
+        description="error: the connection has to be renewed or fixed."
+    )
     capabilities: dict[str, bool] = Field(description="What can be done there.")
-    timezone: str = Field(description="Its time zone; all times are in it.")
+    timezone: str = Field(description="The website's time zone, which all times here are in.")
     last_published_at: datetime | None
 
 
@@ -48,10 +50,12 @@ class ControlState(BaseModel):
     """Whether the website has proved that it controls its URL."""
 
     proven: bool = Field(
-        description="Needed for texts and redirects on this server, as the original of copies, and at search engines."
+        description="Required for texts and redirects on this server, for the originals of copies, and for "
+        "submissions to search engines."
     )
     method: Literal["", "server", "platform", "file", "meta"] = Field(
-        description="server: on this server. platform: an administrator's credential. file, meta: put there."
+        description="server: it is on this server. platform: an administrator's credential. file, meta: its owner put "
+        "one there."
     )
     proven_at: datetime | None
     how: str = Field(description="What the user can do if it is not proven; otherwise empty.")
@@ -62,11 +66,11 @@ class DomainOut(BaseModel):
 
     name: str
     status: Literal["waiting", "proven", "lost"] = Field(
-        description="waiting: not pointing here yet. proven: the site is there. lost: no longer points here."
+        description="waiting: does not point here yet. proven: the site is served there. lost: no longer points here."
     )
     since: datetime | None
     checked_at: datetime | None
-    problem: str = Field(description="What was found instead when it was checked; empty if nothing is wrong.")
+    problem: str = Field(description="What the last check found instead; empty if nothing is wrong.")
     how: str = Field(description="What the user has to do next; empty if nothing.")
 
     @classmethod
@@ -145,7 +149,9 @@ def settings_line(website: WebsiteDetails) -> str:
 class ListWebsitesParams(Params):
     """Which websites."""
 
-    status: Literal["active", "error", "paused"] | None = Field(default=None, description="Only those.")
+    status: Literal["active", "error", "paused"] | None = Field(
+        default=None, description="Only websites with this status."
+    )
     limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
     cursor: Cursor | None = Field(default=None, description="next_cursor of the last result.")
 
@@ -161,7 +167,7 @@ class WebsitePage(BaseModel):
     name="list_websites",
     title="Websites",
     description=(
-        "Lists the websites that are connected, newest first, with platform, status and time zone. Use it first when "
+        "Lists the connected websites, newest first, with platform, status and time zone. Use it first when "
         "the user wants to write for or publish on a website, to learn the website_id. Next: get_website."
     ),
     result=WebsitePage,
@@ -185,7 +191,7 @@ class GetWebsiteParams(Params):
     """Which website."""
 
     website_id: WebsiteId
-    check: bool = Field(default=False, description="Also check it live.")
+    check: bool = Field(default=False, description="Also test the connection live.")
 
 
 class ConnectionCheckOut(BaseModel):
@@ -209,20 +215,22 @@ class WebsiteAnswer(BaseModel):
 
     website: WebsiteDetails
     control: ControlState
-    domain: DomainOut | None = Field(description="Of a built-in site that has one; check also checks it.")
+    domain: DomainOut | None = Field(
+        description="The custom domain of a built-in site; null without one. check tests it too."
+    )
     voice: VoiceView = Field(description="The brand voice: follow it when you write for this website.")
-    voice_version: int = Field(description="expected_version of set_brand_voice; 0: none yet.")
+    voice_version: int = Field(description="Give it to set_brand_voice as expected_version; 0 before the first one.")
     live_check: LiveCheck | None = Field(description="null without check.")
-    limits: dict[str, int] = Field(description="Bounds of this server that matter for it.")
-    formatting: dict[str, str] = Field(description="What of a body is converted or lost there.")
+    limits: dict[str, int] = Field(description="Limits of this server for articles and websites.")
+    formatting: dict[str, str] = Field(description="Formatting that the platform converts or loses.")
 
 
 @mcp_tool(
     name="get_website",
     title="Website",
     description=(
-        "Shows one website: settings, time zone, what can be done there, the last error, whether it is proven to "
-        "control its URL, and its brand voice, which every text for it should follow. Use it before writing for a "
+        "Shows one website: settings, time zone, what the platform can do, the last error, whether it is proven to "
+        "control its URL, and the brand voice, which every text for it should follow. Use it before writing for a "
         "website. With check it also tests the connection live: reachability, credential, role, uploads, SEO fields "
         "and control of the URL, each with a fix; use that when publishing failed or to finish a verification."
     ),

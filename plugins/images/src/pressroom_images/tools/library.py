@@ -40,7 +40,7 @@ class ListImagesParams(Params):
     """Which images."""
 
     content_id: str | None = Field(default=None, max_length=64, description="Only this article's images.")
-    query: str | None = Field(default=None, max_length=200, description="Words in its texts or file name.")
+    query: str | None = Field(default=None, max_length=200, description="Words in texts or file names.")
     limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
     cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the last result.")
 
@@ -80,7 +80,7 @@ class DeleteResult(BaseModel):
     """The answer of `delete_media`."""
 
     deleted: bool
-    used_in: list[str] = Field(description="Articles that use it; an image that is used is kept.")
+    used_in: list[str] = Field(description="The articles that use the image, which is then kept.")
 
 
 @mcp_tool(
@@ -150,8 +150,8 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
     result=MediaResult,
     title="Change an image's texts",
     description=(
-        "Changes the alt text, caption or credit of an image of the library. The licence determines the credit of a "
-        "provider's image. Published posts show the change after publish_content."
+        "Changes the alt text, caption or credit of an image in the library. The credit of a provider's image follows "
+        "from its licence and cannot be changed. Published posts show the change after publish_content."
     ),
     annotations=Annotations(idempotent=True),
     toolsets=("images",),
@@ -183,7 +183,8 @@ async def update_media(params: UpdateImageParams, call: Call) -> ToolResult:
     result=DeleteResult,
     title="Delete an image",
     description=(
-        "Deletes an image of the library for good, unless articles use it: then used_in names them. Ask the user first."
+        "Permanently deletes an image from the library. If articles use it, it is kept, and used_in names them. Ask "
+        "the user first."
     ),
     annotations=Annotations(destructive=True, idempotent=True),
     toolsets=("images",),

@@ -14,8 +14,8 @@ from pressroom_images.library.store import Media
 class License(BaseModel):
     """What may be done with an image."""
 
-    code: str = Field(description="SPDX identifier, or LicenseRef- and the provider's own licence.")
-    url: str = Field(description="Where its text is.")
+    code: str = Field(description="SPDX identifier, or LicenseRef-… for a provider's own licence.")
+    url: str = Field(description="URL of the licence text.")
     commercial: bool = Field(description="Whether commercial use is allowed.")
     modification: bool = Field(description="Whether it may be changed.")
     attribution_required: bool = Field(description="Whether its creator has to be named.")
@@ -44,7 +44,10 @@ class ImageOut(BaseModel):
     creator: str
     license: License
     credit: CreditLine
-    hosting: str = Field(description="download: a copy is kept here; hotlink: it is shown from its provider; either.")
+    hosting: str = Field(
+        description="download: the file is copied to this server. hotlink: it is shown from its provider. either: "
+        "both are allowed."
+    )
     use_requires: list[str] = Field(description="Conditions of use: credit, hotlink_only, download_ping.")
     sensitive: bool
 

@@ -35,10 +35,10 @@ class SearchParams(Params):
     provider: str = Field(default=AUTO, description="library: the account's own images.")
     orientation: Literal["any", "landscape", "portrait", "square"] = Field(default="any", description="Shape.")
     license: Literal["any", "commercial", "modification", "public_domain"] = Field(
-        default="commercial", description="What it must allow."
+        default="commercial", description="What the licence must allow."
     )
     min_width: Integer | None = Field(default=None, ge=1, le=20_000, description="In pixels.")
-    page: Integer = Field(default=1, ge=1, le=_MAX_PAGE, description="Page.")
+    page: Integer = Field(default=1, ge=1, le=_MAX_PAGE, description="Page of results.")
 
 
 class SearchResult(BaseModel):

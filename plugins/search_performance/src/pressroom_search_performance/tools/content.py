@@ -34,8 +34,8 @@ _MAX_EVENTS: Final = 50
 class ContentParams(Params):
     """Which article."""
 
-    content_id: str = Field(min_length=1, max_length=64, description="The article, as list_content names it.")
-    days: Integer = Field(default=28, ge=7, le=480, description="Days to look at.")
+    content_id: str = Field(min_length=1, max_length=64, description="The article, from list_content.")
+    days: Integer = Field(default=28, ge=7, le=480, description="Number of days.")
 
 
 class SearchOfPage(BaseModel):
@@ -66,9 +66,9 @@ class Event(BaseModel):
 class ContentSearch(BaseModel):
     """Search figures of the article."""
 
-    totals: Count | None = Field(description="null if nothing is known; unknown says why.")
-    pages: list[SearchOfPage] = Field(description="By URL, where it is published on several websites.")
-    unknown: list[str] = Field(description="What has no search figures, with the reason.")
+    totals: Count | None = Field(description="null if there are no figures; unknown says why.")
+    pages: list[SearchOfPage] = Field(description="One entry for each URL, since it may be on several websites.")
+    unknown: list[str] = Field(description="URLs without search figures, each with the reason.")
 
 
 class ContentResult(BaseModel):
@@ -81,7 +81,7 @@ class ContentResult(BaseModel):
     traffic_unknown: list[str] = Field(
         description="URLs whose visits are missing in traffic, since the analytics failed or was slow; with the reason."
     )
-    queries: list[QueryOfPage] = Field(description="Those with the most clicks; rare ones are not named.")
+    queries: list[QueryOfPage] = Field(description="The queries with the most clicks, without rare ones.")
     events: list[Event] = Field(description="What changed in these days, newest first.")
 
 
@@ -91,7 +91,7 @@ class ContentResult(BaseModel):
     description=(
         "Returns the search performance of one article: clicks, impressions, CTR and position on each website where "
         "it is published, compared with as many days before, the queries that find it, what changed in that time, "
-        "and its visits in connected analytics. Use it some weeks after an update. Figures are two to three days "
+        "and its visits in connected analytics. Use it a few weeks after an update. Figures are two to three days "
         "old; unknown values are null, with the reason."
     ),
     result=ContentResult,

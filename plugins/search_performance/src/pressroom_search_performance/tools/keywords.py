@@ -31,10 +31,11 @@ class IdeaItem(BaseModel):
 
     phrase: str
     source: ideas.Source = Field(
-        description="gap: people find the site by it, but no page is about it. search_query: a page is, and ranks "
-        "below the first ten. title: what a page is about, and no figures name."
+        description="gap: people find the site by this phrase, but no page is about it. search_query: a page is about "
+        "it, but ranks "
+        "below the top ten. title: the subject of a page, without search figures."
     )
-    impressions: int | None = Field(description="In 90 days; null if no figures name the phrase.")
+    impressions: int | None = Field(description="In 90 days; null if there are no figures for the phrase.")
     position: float | None
     existing_page: str | None
 
@@ -50,10 +51,10 @@ class SuggestResult(BaseModel):
     name="suggest_keywords",
     title="Keyphrase ideas",
     description=(
-        "Suggests keyphrases from the website's own search queries of 90 days and its titles, to plan articles. "
-        "Returns gaps first, which no page is about, then queries whose page is below the top ten, then titles that no "
-        "query finds; existing_page means: improve that page instead of writing one. Without search figures there are "
-        "only titles, without numbers."
+        "Suggests keyphrases from the website's search queries of 90 days and its titles. Use it to plan articles. "
+        "Returns gaps first (queries that no page is about), then queries whose page ranks below the top ten, then "
+        "titles that no query finds. If existing_page is set, improve that page instead of writing another. Without "
+        "search figures it returns titles only."
     ),
     result=SuggestResult,
     annotations=Annotations(read_only=True, idempotent=True),
@@ -99,7 +100,7 @@ class TrackParams(Params):
     """Which phrase to follow."""
 
     website_id: WebsiteId
-    phrase: str = Field(min_length=1, max_length=200, description="As people type it.")
+    phrase: str = Field(min_length=1, max_length=200, description="The phrase, as people type it.")
     target_url: str | None = Field(default=None, max_length=2048, description="The page that should rank.")
     remove: bool = Field(default=False, description="Stop tracking it.")
 
@@ -149,7 +150,7 @@ class TrackedParams(Params):
     """Of which days."""
 
     website_id: WebsiteId
-    days: Integer = Field(default=28, ge=7, le=480, description="Days, compared with as many before.")
+    days: Integer = Field(default=28, ge=7, le=480, description="Number of days, compared with as many before.")
 
 
 class TrackedRow(BaseModel):
@@ -157,10 +158,10 @@ class TrackedRow(BaseModel):
 
     phrase: str
     target_url: str | None
-    position: float | None = Field(description="Mean position; null if no figures name the phrase.")
+    position: float | None = Field(description="Mean position; null if there are no figures for the phrase.")
     previous_position: float | None
     change: float | None = Field(description="Positions gained; below 0: lost.")
-    clicks: int | None = Field(description="null like position: nobody saw the site, or too few people to be counted.")
+    clicks: int | None = Field(description="null if position is: nobody saw the site for it, or too few people did.")
     impressions: int | None
     page: str | None = Field(description="The page that ranks. Compare it with target_url.")
 

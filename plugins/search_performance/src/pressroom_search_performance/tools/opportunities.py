@@ -38,8 +38,8 @@ class OpportunitiesParams(Params):
 
     website_id: WebsiteId
     kind: Kind = Field(description="What to find.")
-    days: Integer = Field(default=28, ge=7, le=180, description="Latest final days.")
-    min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Of a query.")
+    days: Integer = Field(default=28, ge=7, le=180, description="Number of days with final figures.")
+    min_impressions: Integer = Field(default=50, ge=1, le=1_000_000, description="Least impressions of a query.")
     limit: Integer = Field(default=20, ge=1, le=100, description="Maximum number.")
 
 
@@ -51,8 +51,10 @@ class QuickWin(BaseModel):
     impressions: int
     ctr: float = Field(description="Clicks per impression, 0 to 1.")
     position: float
-    expected_ctr: float = Field(description="What is usual at this position.")
-    potential_clicks: int = Field(description="More clicks in these days at position 3; not a forecast.")
+    expected_ctr: float = Field(description="The usual click-through rate at this position.")
+    potential_clicks: int = Field(
+        description="Additional clicks that position 3 would have brought in these days; not a forecast."
+    )
 
 
 class QueryChange(BaseModel):
@@ -74,7 +76,7 @@ class DecliningPage(BaseModel):
     reason: opportunities.Reason = Field(
         description="A worse position, fewer searches, or fewer clicks at about the same position."
     )
-    queries: list[QueryChange] = Field(description="Those that lost the most clicks.")
+    queries: list[QueryChange] = Field(description="The queries that lost the most clicks.")
 
 
 class CompetingPage(Count):
@@ -88,7 +90,7 @@ class CompetingPages(BaseModel):
     """A query and the pages that compete for it."""
 
     query: str
-    pages: list[CompetingPage] = Field(description="The one with the most clicks first.")
+    pages: list[CompetingPage] = Field(description="The page with the most clicks first.")
 
 
 class OpportunitiesResult(BaseModel):
@@ -97,17 +99,19 @@ class OpportunitiesResult(BaseModel):
     kind: Kind
     start_date: str
     end_date: str
-    items: list[QuickWin] | list[DecliningPage] | list[CompetingPages] = Field(description="The best first, by kind.")
-    content_ids: dict[str, str] = Field(description="Articles of these pages, by URL.")
+    items: list[QuickWin] | list[DecliningPage] | list[CompetingPages] = Field(
+        description="The best opportunities first; their fields depend on kind."
+    )
+    content_ids: dict[str, str] = Field(description="IDs of the articles at these URLs.")
 
 
 @mcp_tool(
     name="find_content_opportunities",
     title="Opportunities in search",
     description=(
-        "quick_wins finds queries at position 4 to 20; rewrite title and description where ctr is "
-        "below expected_ctr, else deepen the page. declining: pages that lost clicks, and why. cannibalisation: pages "
-        "that compete for a query."
+        "Finds pages to improve, from the website's search figures. quick_wins: queries at position 4 to 20; where ctr "
+        "is below expected_ctr, rewrite title and description, otherwise say more on the page. declining: pages that "
+        "lost clicks, and why. cannibalisation: pages that compete for the same query."
     ),
     result=OpportunitiesResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

@@ -75,8 +75,8 @@ class PerformanceParams(Params):
     """Which figures."""
 
     website_id: WebsiteId
-    start_date: Day | None = Field(default=None, description="Default: 28 days.")
-    end_date: Day | None = Field(default=None, description="Default: the last final day.")
+    start_date: Day | None = Field(default=None, description="Default: 28 days, up to end_date.")
+    end_date: Day | None = Field(default=None, description="Default: the last day with final figures.")
     dimensions: tuple[Dimension, ...] = Field(
         default=(), max_length=4, strict=False, description="Group rows by these."
     )
@@ -84,12 +84,16 @@ class PerformanceParams(Params):
         default=(),
         max_length=10,
         strict=False,
-        description="Such as 'query contains shoes', 'country equals usa'. Also notEquals, notContains, "
+        description="Conditions such as 'query contains shoes' or 'country equals usa'. Also notEquals, notContains, "
         "includingRegex, excludingRegex.",
     )
     search_type: SearchType = Field(default="web", description="Kind of results.")
-    data_state: Literal["final", "all"] = Field(default="final", description="all: also days that may change.")
-    compare: Literal["previous_period", "previous_year"] | None = Field(default=None, description="Compare with.")
+    data_state: Literal["final", "all"] = Field(
+        default="final", description="all: also days whose figures may still change."
+    )
+    compare: Literal["previous_period", "previous_year"] | None = Field(
+        default=None, description="Period to compare with."
+    )
     provider: str = Field(default="auto", description="auto prefers Google.")
     limit: Integer = Field(default=50, ge=1, le=1000, description="Rows to return.")
     cursor: str | None = Field(default=None, max_length=200, description="next_cursor of the last result.")
@@ -107,9 +111,9 @@ class ComparisonOut(BaseModel):
     start_date: str
     end_date: str
     totals: Count
-    clicks_change_pct: float | None = Field(description="null if there were no clicks then.")
+    clicks_change_pct: float | None = Field(description="null if there were no clicks in the other period.")
     impressions_change_pct: float | None
-    position_change: float | None = Field(description="Below 0 is better; null if a position is unknown.")
+    position_change: float | None = Field(description="Below 0: better than before; null if a position is unknown.")
 
 
 class Freshness(BaseModel):
@@ -122,11 +126,11 @@ class Freshness(BaseModel):
 class PerformanceResult(BaseModel):
     """The answer of `get_search_performance`."""
 
-    totals: Count = Field(description="Of all searches, also of the rare ones that rows by query leave out.")
-    rows: list[FigureRowOut] = Field(description="Most clicks first; by date where that is the only dimension.")
+    totals: Count = Field(description="For all searches, including rare ones, which rows by query leave out.")
+    rows: list[FigureRowOut] = Field(description="Sorted by clicks, most first; by date if that is the only dimension.")
     comparison: ComparisonOut | None = Field(description="null unless requested.")
     freshness: Freshness
-    truncated: bool = Field(description="Whether the source has more rows than are kept; totals are whole.")
+    truncated: bool = Field(description="Whether the source has more rows than are stored; totals are complete.")
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
 
 

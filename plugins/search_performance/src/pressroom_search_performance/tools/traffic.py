@@ -95,7 +95,7 @@ class TrafficResult(BaseModel):
     description=(
         "Returns visitors, visits and page views of a website from its connected analytics, such as Plausible, from "
         "all sources; for clicks in Google or Bing call get_search_performance. Unknown values are null; do not "
-        "compare figures of two sources."
+        "compare figures from different sources."
     ),
     result=TrafficResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

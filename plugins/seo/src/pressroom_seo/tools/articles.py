@@ -37,7 +37,7 @@ _EVIDENCE: Final = 3
 class ArticleInput(Params):
     """An article that is not stored. Only the body is needed; what is left out is not judged, or counts as missing."""
 
-    body: str = Field(max_length=4_000_000, description="No headline.")
+    body: str = Field(max_length=4_000_000, description="Without the headline.")
     body_format: Literal["markdown", "html"] = "markdown"
     title: str | None = Field(default=None, max_length=500)
     meta_title: str | None = Field(default=None, max_length=500)
@@ -58,25 +58,27 @@ class ArticleInput(Params):
 class SeoCheckParams(Params):
     """What to judge."""
 
-    content_id: ContentId | None = Field(default=None, description="Stored.")
-    article: ArticleInput | None = Field(default=None, description="Unsaved.")
-    keyphrase: Phrase | None = Field(default=None, description="Replaces its own.")
-    synonyms: Terms | None = Field(default=None, description="Replace its own.")
+    content_id: ContentId | None = Field(default=None, description="A stored article.")
+    article: ArticleInput | None = Field(default=None, description="Or an unsaved article.")
+    keyphrase: Phrase | None = Field(default=None, description="Instead of the article's own.")
+    synonyms: Terms | None = Field(default=None, description="Instead of the article's own.")
     profile: Literal["default", "cornerstone", "news", "product"] = Field(
         default="default", description="Kind of text."
     )
-    checks: Annotated[list[Term], Field(max_length=100)] | None = Field(default=None, description="Only these ids.")
-    include: list[str] = Field(default=[], description="Extra parts.")
+    checks: Annotated[list[Term], Field(max_length=100)] | None = Field(
+        default=None, description="Ids of checks to run; default: all."
+    )
+    include: list[str] = Field(default=[], description="Parts to add.")
 
 
 @mcp_tool(
     name="check_blog_seo",
     title="SEO check of an article",
     description=(
-        "Scores an article, stored or unsaved, for search engines and readers. Use it before publishing; for a live "
-        "page use check_page_seo. Returns score, checks with fixes and next_actions. include adds parts that do not "
-        "change the score: images, duplicates (own similar texts), links (tried live), voice (brand voice), snippet "
-        "(search result)."
+        "Scores a stored or unsaved article for search engines and readers. Use it before publishing; for a live page "
+        "use check_page_seo. Returns score, checks with fixes, and next_actions. include adds parts that do not change "
+        "the score: images, duplicates (similar texts of the account), links (requested live), voice (brand voice), "
+        "snippet (search result)."
     ),
     result=SeoReportOut,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),

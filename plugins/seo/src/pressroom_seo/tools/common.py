@@ -53,8 +53,8 @@ def context(call: Call) -> PluginContext:
 def exactly_one(**given: Any) -> None:
     """Raise `InvalidInput` unless exactly one of these arguments is given."""
     if sum(value is not None for value in given.values()) != 1:
-        names = " or ".join(given)
-        raise InvalidInput(next(iter(given)), f"give either {names}, not both")
+        names = " and ".join(given)
+        raise InvalidInput(next(iter(given)), f"give exactly one of {names}")
 
 
 def short(text: str, most: int = 200) -> str:

@@ -39,9 +39,9 @@ class ReportParams(Params):
         default="summary", description="What to list."
     )
     refresh: bool = Field(
-        default=False, description="Start a new crawl. With section links: try the known links again, without a crawl."
+        default=False, description="Start a new crawl. With section links: only request the known links again."
     )
-    severity: Severity | None = Field(default=None, description="Only with section summary or issues.")
+    severity: Severity | None = Field(default=None, description="Only this severity; with section summary or issues.")
     check_id: str | None = Field(
         default=None,
         min_length=1,
