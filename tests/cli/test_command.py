@@ -90,7 +90,7 @@ def test_a_single_problem_is_the_message_itself(tmp_path: Path) -> None:
     done = run("config", "check", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith(
-        "Error: pressroom.toml:2:8: not valid TOML: the value is not valid\nText is in quotes"
+        "Error: pressroom.toml:2:8: not valid TOML: the value is not valid\nPut text in quotes"
     )
     again = json.loads(run("config", "check", "--json", cwd=tmp_path).stdout)["error"]
     assert again["problems"][0]["origin"] == {"kind": "file", "name": "pressroom.toml", "line": 2, "column": 8}

@@ -100,7 +100,7 @@ def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> No
     assert "sa.BigInteger()" in source  # the column type in the database, since the class may change later
     assert "Timestamp" not in source
     assert drawer.run("check", "drawer")[0] == 0
-    assert drawer.run("new", "drawer", "nothing") == (0, "The migrations of drawer make its tables already.\n")
+    assert drawer.run("new", "drawer", "nothing") == (0, "The migrations of drawer already create its tables.\n")
 
 
 def test_a_table_that_is_no_longer_described_differs(drawer: Drawer) -> None:

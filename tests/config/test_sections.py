@@ -112,7 +112,7 @@ def test_a_secret_of_a_plugin_is_in_no_message(tmp_path: Path) -> None:
 
 def test_a_plugin_without_a_model_takes_no_configuration() -> None:
     assert validate_section(None, {}, PATH) is None
-    with pytest.raises(InvalidConfig, match=r"plugins\.shout\.config: this plugin takes no configuration"):
+    with pytest.raises(InvalidConfig, match=r"plugins\.shout\.config: this plugin has no settings"):
         validate_section(None, {"volume": 1}, PATH)
 
 

@@ -70,7 +70,7 @@ def test_a_size_may_have_a_fraction_and_any_case(written: str | int, size: int) 
 
 @pytest.mark.parametrize("written", ["0.3B", "1.0001KB", "5TB", "-1", "1e3", "GiB", "", True, 1.0, [1]])
 def test_a_size_that_is_no_whole_number_of_bytes_is_refused(written: Any) -> None:
-    with pytest.raises(ValidationError, match="must be whole bytes, or a number with KB"):
+    with pytest.raises(ValidationError, match="must be a whole number of bytes, or a number with KB"):
         SIZE.validate_python(written)
 
 

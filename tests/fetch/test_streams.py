@@ -120,7 +120,7 @@ async def test_a_host_that_does_not_answer_is_no_connection() -> None:
     async with serving(echo) as port:
         pass
     async with fetcher_to(port) as fetcher:
-        with pytest.raises(FetchFailed, match="could not be connected to"):
+        with pytest.raises(FetchFailed, match="could not connect to"):
             async with fetcher.connect(NAME, port, seconds=30):
                 pass
 

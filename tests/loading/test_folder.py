@@ -109,8 +109,8 @@ def test_modules_that_begin_with_an_underscore_are_for_the_plugins_to_import(
         (
             "one_file_hidden.py",
             SOUND.replace('id="$id"', 'id="another_" + "id"'),
-            "its PLUGIN has the id 'another_id', which one_file_hidden.py tells only when it is run",
-            'write id="another_id" in the call of Plugin, or name the file another_id.py',
+            "its PLUGIN has the id 'another_id', which cannot be read from one_file_hidden.py without running it",
+            'write id="another_id" as a plain string in the call of Plugin, or name the file another_id.py',
         ),
     ],
 )

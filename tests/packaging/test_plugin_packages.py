@@ -156,7 +156,7 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
     made = wheel(tmp_path, "too_new", requires=("pressroom>=99",))
     done = plugins(used, "install", made, check=False)
     assert done.returncode == 1
-    assert "needs another version of Pressroom than 0.1.0, which this server is; nothing was changed" in done.stderr
+    assert "does not work with Pressroom 0.1.0, which is installed here; nothing was changed" in done.stderr
     assert "install a version of the plugin that is made for this server, or upgrade the server first" in done.stderr
     assert "pressroom>=99" in done.stderr
     assert listed(used) == before

@@ -179,7 +179,7 @@ def test_errors_are_recorded_too(server: RunningHost, service: FakeSite, tmp_pat
         server.run(get(server, f"{service.url}/image.png"))
 
     with recorded_http(server, file):
-        with pytest.raises(FetchFailed, match="broke off"):
+        with pytest.raises(FetchFailed, match="closed the connection early"):
             server.run(get(server, f"{service.url}/posts"))
         with pytest.raises(FetchRefused, match="more than 2 bytes"):
             server.run(get(server, f"{service.url}/image.png", max_bytes=2))

@@ -70,7 +70,7 @@ def test_an_image_is_drawn_again_by_another_server_with_the_same_key(start: Star
 def test_an_altered_url_is_refused(api: httpx.Client, alter: Callable[[str], str]) -> None:
     answer = api.get(alter(link(api)))
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
-    assert "make the link again" in answer.json()["error"]["message"]
+    assert "create the link again" in answer.json()["error"]["message"]
     assert answer.headers["cache-control"] == "no-store"
 
 

@@ -97,7 +97,7 @@ def test_a_long_list_comes_in_parts(run: Run) -> None:
 
 
 def test_the_list_for_people(run: Run) -> None:
-    assert run("keys", "list", EMAIL)[1] == f"{EMAIL} has no API key; make one with `pressroom keys create`.\n"
+    assert run("keys", "list", EMAIL)[1] == f"{EMAIL} has no API key; create one with `pressroom keys create`.\n"
     key = run("keys", "create", EMAIL, "--name", "laptop")[1].strip()
     head, row = run("keys", "list", EMAIL)[1].splitlines()
     assert head.split() == ["Id", "Name", "Ends", "with", "Access", "State", "Last", "used"]

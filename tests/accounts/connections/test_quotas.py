@@ -51,8 +51,8 @@ async def test_the_refusal_says_when_the_next_month_begins(accounts: AccountServ
         await accounts.quotas.take(user.id, ARTICLES, 1)
     begins = next_month(datetime.now(UTC))
     assert caught.value.message == (
-        "the plan of this account includes 1 articles_created a month, and all are used; "
-        f"the next month begins on {begins:%Y-%m-%d} (UTC)"
+        "the plan of this account includes 1 articles_created a month, and all of them are used; the quota resets on "
+        f"{begins:%Y-%m-%d} (UTC)"
     )
 
 

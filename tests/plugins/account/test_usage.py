@@ -20,7 +20,7 @@ def test_it_counts_images_but_not_those_from_the_cache(ada: ToolClient) -> None:
     assert ada.data("get_account_usage")["usage"]["images_generated"]["left"] == 0
     begins = next_month(datetime.now(UTC))
     refusal = ada.refusal("generate_qr_code", text=f"{ada.user_id} three")
-    assert "includes 2 images_generated a month, and all are used" in refusal
+    assert "includes 2 images_generated a month, and all of them are used" in refusal
     assert f"{begins:%Y-%m-%d}" in refusal
     ada.data("generate_qr_code", text=f"{ada.user_id} one")
     text = ada.call("get_account_usage")["content"][0]["text"]

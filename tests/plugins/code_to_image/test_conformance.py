@@ -57,7 +57,7 @@ def test_the_bytes_are_the_image_itself(http: httpx.Client) -> None:
             {"code": "x", "background": "linear-gradient(90deg, red, blu)"},
             'background: "blu" is not a colour (at character 29)',
         ),
-        ({"code": "x", "background": "url(https://example.com/a.png)"}, "background: images cannot be named here"),
+        ({"code": "x", "background": "url(https://example.com/a.png)"}, "background: images are not allowed here"),
         ({"code": "\n" * 7999 + "x", "width": 400}, "code: makes an image of 192162 pixels in height, at most 20000"),
     ],
 )

@@ -150,11 +150,11 @@ def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing)
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"dimensions": ["country"]}, "does not tell country"),
-        ({"dimensions": ["device", "country"]}, "does not tell country or device"),
-        ({"filters": ["device equals mobile"]}, "does not tell device"),
-        ({"dimensions": ["search_appearance"]}, "does not tell search_appearance"),
-        ({"search_type": "image"}, "gives figures of web only"),
+        ({"dimensions": ["country"]}, "does not report country"),
+        ({"dimensions": ["device", "country"]}, "does not report country or device"),
+        ({"filters": ["device equals mobile"]}, "does not report device"),
+        ({"dimensions": ["search_appearance"]}, "does not report search_appearance"),
+        ({"search_type": "image"}, "has figures for web only"),
         ({"filters": ["query includingRegex ^a"]}, "bing does not"),
     ],
 )

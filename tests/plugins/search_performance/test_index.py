@@ -120,7 +120,7 @@ def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, goog
     assert indexnow.taken[-1]["urlList"] == [site.page("a"), site.page("b")]
     text = site.client.call("submit_urls", website_id=site.website.id, urls=[site.page("a")])["content"][0]["text"]
     assert "IndexNow (Bing, Yandex, Seznam, Naver and others) was told: 1 URL (HTTP 200)" in text
-    assert "Google was not told anything" in text
+    assert "Nothing was sent to Google" in text
     assert site.data("submit_urls", urls=[site.page("c")])["key_url"] == done["key_url"]
     for path in ("nothing-here", f"{'0' * 32}.txt"):
         assert httpx.get(f"{submitting.url}/{path}").status_code == 404

@@ -97,7 +97,7 @@ def test_doctor_says_what_is_behind(operator: Operator) -> None:
     rows = {row["check"]: row for row in document["checks"]}
     if operator.kind == "sqlite":
         assert (code, rows["database"]["status"]) == (0, "ok")
-        assert "not there yet" in rows["database"]["message"]
+        assert "does not exist yet" in rows["database"]["message"]
     else:
         assert (code, rows["database"]["status"]) == (1, "ok")
         assert rows["tables of pressroom"]["status"] == "error"
@@ -146,5 +146,5 @@ def test_doctor_names_combinations_of_shared_and_local(tmp_path: Path) -> None:
     assert [text for text in warnings if "import took" not in text] == [
         "the database is shared, but files are kept in a folder of this host",
         "the database is shared, but limits and the cache are kept in the memory of this process",
-        "the database is shared, but secret_key is not set, so this host makes a key of its own",
+        "the database is shared, but secret_key is not set, so this host generates its own",
     ]

@@ -55,7 +55,7 @@ async def test_a_missing_bucket_is_reported(server: S3Server) -> None:
     error = await refusal(S3FileStore("s3://no-such-bucket/prefix", server.settings()).open)
     assert "s3://no-such-bucket/prefix" in error.message
     assert "the bucket does not exist" in error.message
-    assert "Make the bucket" in error.hint
+    assert "Create the bucket" in error.hint
 
 
 async def test_a_key_without_permissions_is_reported(swift: S3Server) -> None:

@@ -189,7 +189,7 @@ _AT_CONFIG: Final = (
     fault(
         "takes_no_config",
         "config",
-        "plugins.takes_no_config.config: this plugin takes no configuration",
+        "plugins.takes_no_config.config: this plugin has no settings",
         "Remove the table",
         HEAD + SHOUT,
         config={"volume": 1},
@@ -236,7 +236,7 @@ def _reserved_id(folder: Path) -> Distribution:
         "pressroom",
         "incompatible",
         "compatible",
-        ("the id 'pressroom' is the host's own",),
+        ("the id 'pressroom' is reserved for the host",),
         ("tell the plugin's authors",),
     )
     installed = install_plugin(folder, "pressroom", name="acme-reserved-id")

@@ -288,7 +288,7 @@ def pressroom_mcp_tools():
     ),
     _hook(
         "route_with_type",
-        "route /x/<id:int>: the pattern 'int' of the path matches nothing but itself",
+        "route /x/<id:int>: the pattern 'int' of the path matches only itself",
         "\n@hookimpl\ndef pressroom_routes():\n    return [Route('/x/<id:int>', print)]\n",
     ),
     _hook(

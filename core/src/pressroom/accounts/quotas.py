@@ -184,8 +184,8 @@ class Quotas:
             raise NotFound("there is no such account") from None
         if counted is None:
             raise QuotaExceeded(
-                f"the plan of this account includes {limit} {quota} a month, and all are used; "
-                f"the next month begins on {next_month(now):%Y-%m-%d} (UTC)"
+                f"the plan of this account includes {limit} {quota} a month, and all of them are used; the quota "
+                f"resets on {next_month(now):%Y-%m-%d} (UTC)"
             )
         return month
 

@@ -93,7 +93,8 @@ async def _good(session: AsyncSession, token: str) -> bool:
 
 def _used() -> NotFound:
     return NotFound(
-        "this link was used, has expired or was replaced", hint="start the server again while it has no account"
+        "this link was used, has expired or was replaced",
+        hint="restart the server while it has no account: it prints a new link",
     )
 
 

@@ -209,7 +209,7 @@ class Archive:
                 self._members[member.name] = member
             manifest = self._members.pop(MANIFEST, None)
             if manifest is None:
-                raise self._damaged("it has no manifest: it is not a whole backup of Pressroom")
+                raise self._damaged("it has no manifest, so it is not a complete backup of Pressroom")
             if manifest.size > MAX_MANIFEST_BYTES:
                 raise self._damaged(f"{MANIFEST} is larger than {MAX_MANIFEST_BYTES} bytes")
             source = self._tar.extractfile(manifest)
@@ -236,7 +236,7 @@ class Archive:
     def _check(self, member: tarfile.TarInfo) -> None:
         known = member.name == MANIFEST or is_member_name(member.name)
         if not known or member.type not in _REGULAR or member.name in self._members:
-            raise self._damaged(f"it has a member that no backup has: {member.name!r}")
+            raise self._damaged(f"it contains a file that does not belong to a backup: {member.name!r}")
 
     def _damaged(self, what: str) -> BackendError:
         return _damaged(self._path, what)

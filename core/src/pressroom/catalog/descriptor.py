@@ -88,7 +88,7 @@ def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[
             f"Each tool is called with POST {base_url}/tools/<slug>/api/generate and a JSON body of its params; no "
             "credential is needed. The answer is a JSON envelope with a signed URL in data.url that expires after "
             'three hours; with "response": "binary" it is the file itself. Errors say which field is wrong. '
-            "Equal requests are served from a cache and cost only a part of a request."
+            "Identical requests are served from a cache and count as a fraction of a request."
         ),
         "tools": descriptors,
         "stats": {"total": len(descriptors), "withApi": sum(1 for one in descriptors if one["hasApi"])},

@@ -36,14 +36,14 @@ _BOUNDS: Final = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "l
 _COMPOSITIONS: Final = {"oneOf", "anyOf", "allOf"}
 
 _FILE_MEMBERS: Final[dict[str, Any]] = {
-    "id": {"type": "string", "description": "Names the content: equal parameters give the same id."},
+    "id": {"type": "string", "description": "Identifies the content: the same parameters give the same id."},
     "url": {"type": "string", "format": "uri", "description": "URL of the file; anyone who has it can fetch it."},
     "expiresAt": {"type": "string", "format": "date-time", "description": "When the URL stops working."},
-    "cached": {"type": "boolean", "description": "Whether the file had been made before."},
+    "cached": {"type": "boolean", "description": "Whether the file came from the cache."},
     "warnings": {
         "type": "array",
         "items": {"type": "string"},
-        "description": "What the user should know about the file; left out where there is nothing.",
+        "description": "What the user should know about the file; absent if there is nothing.",
     },
 }
 """Members of every file response (interface contract, section 2.8)."""

@@ -160,7 +160,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
         yield CheckResult(
             "warning",
             f"{shared} {verb} shared, but limits and the cache are kept in the memory of this process",
-            'with several hosts set [storage] redis = "redis://…", or each counts for itself',
+            'with several hosts set [storage] redis = "redis://…", otherwise each one counts separately',
         )
     if shared and not server_database:
         yield CheckResult(
@@ -172,7 +172,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
         if shared and not keys.configured:
             yield CheckResult(
                 "warning",
-                f"{shared} {verb} shared, but {keys.name} is not set, so this host makes a key of its own",
+                f"{shared} {verb} shared, but {keys.name} is not set, so this host generates its own",
                 f"with several hosts set the same {keys.setting} on each; with one host this is fine",
             )
     if settings.base_url is None and settings.server.host not in ("127.0.0.1", "localhost", "::1"):
@@ -187,7 +187,9 @@ def _accounts(compiled: LoadedApp) -> CheckResult:
     operators = len(compiled.settings.accounts.operators)
     if operators == 0:
         # Not a hint: a single-user server needs no operators.
-        return CheckResult("ok", "no operators: the dashboard has no page for users; [accounts] operators names them")
+        return CheckResult(
+            "ok", "no operators: nobody can manage users on the dashboard; [accounts] operators names them"
+        )
     return CheckResult("ok", counted(operators, "operator"))
 
 
@@ -203,7 +205,7 @@ def _data_folder(compiled: LoadedApp) -> CheckResult:
     try:
         is_open, is_changeable = open_to_others(folder), changeable_by_others(folder)
     except FileNotFoundError:
-        return CheckResult("ok", f"{folder}, not there yet: `pressroom serve` makes it")
+        return CheckResult("ok", f"{folder} does not exist yet; `pressroom serve` creates it")
     except OSError as error:
         return CheckResult(
             "error", f"{folder} cannot be read: {error.strerror}", "check [storage] path and its permissions"
@@ -212,13 +214,13 @@ def _data_folder(compiled: LoadedApp) -> CheckResult:
         quoted = shlex.quote(str(folder))
         return CheckResult(
             "warning",
-            f"other users of this machine may replace files in {folder}, which holds the database and keys",
+            f"other users of this machine can replace files in {folder}, which holds the database and keys",
             f"run as root: chown {os.geteuid()} {quoted} && chmod o= {quoted}",
         )
     if is_open:
         return CheckResult(
             "warning",
-            f"every user of this machine may look into {folder}, which holds the database and keys",
+            f"every user of this machine can look into {folder}, which holds the database and keys",
             f"run: chmod o= {shlex.quote(str(folder))}",
         )
     return CheckResult("ok", str(folder))
@@ -229,7 +231,7 @@ def _attempt_authenticators(compiled: LoadedApp) -> CheckResult:
         names = [authenticator.name for authenticator in compiled.authenticators()]
     except ConfigError as error:
         return CheckResult("error", error.message, error.hint)
-    return CheckResult("ok", ", then ".join(names) or "nobody to ask: every caller is anonymous")
+    return CheckResult("ok", ", then ".join(names) or "no authenticators: every caller is anonymous")
 
 
 def _attempt_branding(compiled: LoadedApp) -> CheckResult:
@@ -252,7 +254,7 @@ def _attempt_choices(compiled: LoadedApp) -> CheckResult:
 async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
     database = SqlDatabase(compiled.settings)
     if database.missing:
-        return [("database", CheckResult("ok", f"{database.name}, not there yet: `pressroom serve` makes it"))]
+        return [("database", CheckResult("ok", f"{database.name} does not exist yet; `pressroom serve` creates it"))]
     try:
         await database.open()
     except BackendError as error:

@@ -40,22 +40,22 @@ def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
 
 def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.name for one in compiled.authenticators()]
-    return f"asks {', '.join(names)}" if names else "nothing to ask: every caller is anonymous"
+    return f"asks {', '.join(names)}" if names else "no authenticators: every caller is anonymous"
 
 
 def _plan(compiled: LoadedApp, _entry: PlanTool, plan: str) -> str:
     view = compiled.catalog.plans[plan]
-    return f"{view.plan} sees {len(view.tools)} of {len(compiled.catalog.tools)} tools, this one among them"
+    return f"{view.plan} sees {len(view.tools)} of {len(compiled.catalog.tools)} tools, including this one"
 
 
 def _authorize(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.record.name for one in compiled.plugins.contributions.of(Authorizer)]
-    return f"all of {', '.join(names)} must allow it" if names else "nothing to ask beyond the plan"
+    return f"all of {', '.join(names)} must allow it" if names else "no authorizers: only the plan decides"
 
 
 def _middleware(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
     names = [one.record.name for one in compiled.middleware()]
-    return f"enters {', then '.join(names)}, and exits in reverse" if names else "nothing to enter"
+    return f"enters {', then '.join(names)}, and exits in reverse" if names else "no middleware"
 
 
 def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
@@ -64,22 +64,22 @@ def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 
 def _recall(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not _is_repeatable(entry):
-        return "each call is new: it takes no client_request_id"
-    return "a call with a client_request_id that was answered before gets the same answer again"
+        return "repeats are not recognised: the tool takes no client_request_id"
+    return "a call whose client_request_id was answered before gets the same answer again"
 
 
 def _cache(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.tool.kind != "generator" or entry.cache.seconds == 0:
         return "not cached"
     whom = "everyone" if entry.cache.share == "everyone" else "the same account"
-    return f"served again for {entry.cache.seconds} s, to {whom}"
+    return f"results are cached for {entry.cache.seconds} s, for {whom}"
 
 
 def _limit(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not entry.limits:
         return "no limit"
     rates = ", ".join(f"{rule.name}: {rule.rate}" for rule in entry.limits)
-    return f"{rates}; a cached result costs {entry.tool.info.cache_discount:g} of a request"
+    return f"{rates}; a cached result counts as {entry.tool.info.cache_discount:g} of a request"
 
 
 def _quota(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
@@ -92,14 +92,14 @@ def _quota(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 
 def _join(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.cache.seconds == 0:
-        return "each call runs by itself"
-    return "a call joins a run of the same content that began while it was counted"
+        return "each call runs separately"
+    return "a call joins a run for the same content that is in progress"
 
 
 def _claim(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not _is_repeatable(entry):
-        return "nothing to claim"
-    return "of identical calls with a client_request_id one runs, and the others get its answer"
+        return "no claim: the tool takes no client_request_id"
+    return "of simultaneous calls with the same client_request_id one runs; the others get its answer"
 
 
 def _is_repeatable(entry: PlanTool) -> bool:

@@ -228,9 +228,9 @@ def managed_by() -> str:
     """Return advice if uv or pipx manages this environment and would forget new packages; otherwise an empty string."""
     prefix = Path(sys.prefix)
     if (prefix / "uv-receipt.toml").exists():
-        return "uv made this environment, and forgets the plugin: use `uv tool install pressroom --with NAME`"
+        return "uv manages this environment, and would lose the plugin: use `uv tool install pressroom --with NAME`"
     if (prefix / "pipx_metadata.json").exists():
-        return "pipx made this environment, and forgets the plugin: use `pipx inject pressroom NAME`"
+        return "pipx manages this environment, and would lose the plugin: use `pipx inject pressroom NAME`"
     return ""
 
 
@@ -256,14 +256,14 @@ def _failure(action: str, names: Sequence[str], done: subprocess.CompletedProces
     what = " ".join(names)
     if action == "install" and _demands_other_version(output):
         return InstallFailed(
-            f"{what} needs another version of Pressroom than {VERSION}, which this server is; nothing was changed",
+            f"{what} does not work with Pressroom {VERSION}, which is installed here; nothing was changed",
             "install a version of the plugin that is made for this server, or upgrade the server first",
             lines,
         )
     if "No matching distribution" in output or "not found in the package registry" in output:
         return InstallFailed(f"there is no package {what} that fits", "check the name, and your package index", lines)
     if "Permission denied" in output or "Read-only file system" in output:
-        hint = f"run it as the user who may write to {sys.prefix}"
+        hint = f"run it as a user who can write to {sys.prefix}"
         return InstallFailed(f"cannot {action} {what}: the environment cannot be written to", hint, lines)
     return InstallFailed(f"cannot {action} {what}", "the lines above are the installer's; correct what they say", lines)
 

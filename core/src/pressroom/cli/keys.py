@@ -76,7 +76,7 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
         invocation.output.data({"keys": [as_data(one) for one in found], "next": skip + limit if more else None})
         return
     if not found:
-        none = f"{email} has no API key; make one with `pressroom keys create`."
+        none = f"{email} has no API key; create one with `pressroom keys create`."
         invocation.output.line(f"{email} has no more API keys." if skip else none)
         return
     rows = [(one.id, one.name, f"…{one.hint}", one.access, _state(one), _last_use(one)) for one in found]

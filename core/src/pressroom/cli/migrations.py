@@ -126,7 +126,7 @@ def new(invocation: Invocation, plugin: str, message: str) -> int:
     if not upgrade:
         if invocation.json:
             invocation.output.data({"plugin": plugin, "file": None, "revision": None})
-        invocation.output.line(f"The migrations of {plugin} make its tables already.")
+        invocation.output.line(f"The migrations of {plugin} already create its tables.")
         return FINE
     file = folder / f"{number}_{slug}.py"
     folder.mkdir(exist_ok=True)
@@ -158,7 +158,7 @@ def _models(loaded: LoadedApp, plugin: str) -> Models:
         others = ", ".join(one for one in found if one != HOST_ID) or "none"
         raise NotFound(
             f"no enabled plugin {plugin} has tables; those that do: {others}",
-            hint="look at `pressroom plugins list`, and at what its hook pressroom_models returns",
+            hint="check `pressroom plugins list`, and what its hook pressroom_models returns",
         )
     return found[plugin]
 
@@ -198,7 +198,7 @@ async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
     if len(heads) > 1:
         raise ConfigError(
             f"the migrations of {plugin} have {len(heads)} ends: {', '.join(heads)}",
-            hint="let the down_revision of one name the other",
+            hint="set the down_revision of one of them to the other",
         )
     async with new_database() as database:
         migrator = Migrator(database, models)
@@ -216,7 +216,7 @@ def _folder(plugin: str, models: Models) -> Path:
     except (ImportError, TypeError) as error:
         raise ConfigError(
             f"{plugin} has no package {models.migrations}",
-            hint="make its folder with an empty __init__.py, as Models of the plugin names it",
+            hint="create that package, a folder with an empty __init__.py: Models of the plugin names it",
         ) from error
     if not folder.is_dir() or "site-packages" in folder.parts:
         raise ConfigError(

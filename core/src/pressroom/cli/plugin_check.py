@@ -302,9 +302,9 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         text = log.read_text(encoding="utf-8", errors="replace").strip()
         over = time.monotonic() >= deadline
         seen = (
-            "no end in the time of --timeout" if over else text.rpartition("\n")[2] or f"exit code {process.returncode}"
+            "not finished within --timeout" if over else text.rpartition("\n")[2] or f"exit code {process.returncode}"
         )
-        fix = "see what it waits for; the last lines above are the server's" if over else "see its traceback"
+        fix = "see what it waits for: the last lines above are from the server" if over else "see its traceback"
         stage.findings.append(BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), seen, fix))
     stage.seconds = time.monotonic() - began
     yield stage

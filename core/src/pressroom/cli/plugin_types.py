@@ -91,8 +91,8 @@ def _type_errors(arguments: Sequence[str], folder: Path | None, deadline: float)
         if crash and cache != os.devnull:
             done, crash = _run_mypy(arguments, folder, os.devnull, deadline)
     except subprocess.TimeoutExpired:
-        fix = "give --timeout more seconds, or see what mypy or a plugin of it waits for"
-        yield BrokenPromise("types", _CAN_CHECK, "", "no end in the time of --timeout", fix)
+        fix = "raise --timeout, or see what mypy or one of its plugins waits for"
+        yield BrokenPromise("types", _CAN_CHECK, "", "it did not finish within --timeout", fix)
         return
     if done.returncode == 0:
         return

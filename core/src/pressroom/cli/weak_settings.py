@@ -53,7 +53,7 @@ def _of_addresses(settings: Settings) -> Iterator[CheckResult]:
         networks = ", ".join(map(str, settings.fetch.private_networks))
         yield CheckResult(
             "warning",
-            f"URLs in {networks} may be fetched, by everybody who may name a URL",
+            f"everybody who can enter a URL can make the server fetch URLs in {networks}",
             "leave [fetch] private_networks empty, unless only people whom you trust have accounts",
         )
 
@@ -65,25 +65,27 @@ def _of_bounds(settings: Settings) -> Iterator[CheckResult]:
     }
     for name, bound in bounds.items():
         if bound == 0:
-            message = f"{name} is 0: one client may take the whole server"
-            yield CheckResult("warning", message, "leave it out, or set a number that one honest client needs")
+            message = f"{name} is 0: one client can use up the whole server"
+            yield CheckResult(
+                "warning", message, "remove the setting, or set the number that one well-behaved client needs"
+            )
     if settings.fetch.anonymous_bytes == 0:
         yield CheckResult(
             "warning",
-            "[fetch] anonymous_bytes is 0: images that callers without an account name may fill the memory",
-            "leave it out, or set what the machine has to spare",
+            "[fetch] anonymous_bytes is 0: images for callers without an account can fill the memory",
+            "remove the setting, or set what the machine can spare",
         )
     if settings.storage.max_total_bytes == 0 and settings.storage.files == "local":
         yield CheckResult(
             "warning",
-            "[storage] max_total_bytes is 0: generated files may fill the disk",
-            "leave it out, or set what the disk has to spare",
+            "[storage] max_total_bytes is 0: generated files can fill the disk",
+            "remove the setting, or set what the disk can spare",
         )
     for name, plan in settings.plans.items():
         if plan.storage == 0:
             yield CheckResult(
                 "warning",
-                f"the plan {name} has no bound on storage: one account may fill the disk",
+                f"the plan {name} has no storage limit: one account can fill the disk",
                 f"set [plans.{name}] storage",
             )
 
@@ -94,7 +96,7 @@ def _of_clients(settings: Settings) -> Iterator[CheckResult]:
             "warning",
             f"[oauth] refresh_grace is {settings.oauth.refresh_grace:g} s: a refresh token that was stolen works once "
             "more within that time",
-            "leave it out, unless clients lose answers",
+            "remove the setting, unless clients lose responses",
         )
     if "*" in settings.mcp.allowed_origins:
         yield CheckResult(
@@ -110,7 +112,8 @@ def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
         above = settings.plugins_dir is not None and path in settings.plugins_dir.absolute().parents
         yield CheckResult(
             "warning",
-            f"other users of this machine may write to {path}: what they put there runs as this server",
+            f"other users of this machine may write to {path}: whatever they put there runs with the rights of this "
+            "server",
             "move the plugins to a folder above which only root and the server may write"
             if above
             else f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",

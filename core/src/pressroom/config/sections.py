@@ -40,7 +40,7 @@ def validate_section(
     origins = origins or Origins()
     if model is None:
         if data:
-            problem = "this plugin takes no configuration"
+            problem = "this plugin has no settings"
             raise InvalidConfig([ConfigProblem(path, problem, origins.nearest(path), "Remove the table.")])
         return None
     try:
@@ -88,7 +88,7 @@ def _elsewhere(name: str, model: type[BaseModel]) -> str:
         return f"{name} is at the top of the file, before the first [table]."
     if len(homes) == 1:
         return f"{name} is in [{dotted(homes[0][:-1])}]."
-    return f"There are {' and '.join(map(dotted, homes))}." if homes else ""
+    return f"Did you mean {' or '.join(map(dotted, homes))}?" if homes else ""
 
 
 def fixed_keys(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -52,7 +52,7 @@ def _read_text(path: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _invalid(path, f"the file cannot be read: {reason}") from None
     if len(content) > MAX_BYTES:
-        raise _invalid(path, "the file is larger than 1 MiB, so it is hardly a configuration")
+        raise _invalid(path, "the file is larger than 1 MiB, the maximum for a configuration")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -71,7 +71,7 @@ def _syntax_problem(path: Path, text: str, error: ValueError) -> ConfigProblem:
     reason = _PLACE.sub("", message)
     hint = ""
     if reason == "Invalid value":
-        reason, hint = "the value is not valid", 'Text is in quotes, such as name = "value"; true and false do not.'
+        reason, hint = "the value is not valid", 'Put text in quotes, such as name = "value".'
     elif reason == "Cannot overwrite a value":
         reason, hint = "the same key is set twice", "Keep one of the two."
     elif reason.startswith("Cannot declare"):

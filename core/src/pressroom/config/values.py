@@ -115,7 +115,9 @@ def _size(value: Any) -> Any:
     match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     size = Fraction(match[1]) * _SIZE_UNITS[(match[2] or "").lower()] if match else None
     if size is None or size.denominator != 1:
-        raise ValueError('must be whole bytes, or a number with KB, MB, GB, KiB, MiB or GiB, such as "5GiB"')
+        raise ValueError(
+            'must be a whole number of bytes, or a number with KB, MB, GB, KiB, MiB or GiB, such as "5GiB"'
+        )
     return size.numerator
 
 
@@ -248,7 +250,7 @@ def _folder(value: Path) -> Path:
     try:
         return value.expanduser()
     except RuntimeError:
-        raise ValueError("must name a folder; there is no home folder to put in place of ~") from None
+        raise ValueError("must name a folder; the user has no home folder for ~") from None
 
 
 Duration = Annotated[float, BeforeValidator(_duration), _OrText(r"^\s*\d+(\.\d+)? *(ms|s|m|h|d)?\s*$")]

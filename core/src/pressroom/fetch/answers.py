@@ -21,7 +21,7 @@ async def fetched(target: Target, response: Response, max_bytes: int, budget: By
     """Return a response with its content. Raises `FetchRefused` if it exceeds a limit, or `Overloaded`."""
     _check_head(target, response)
     if any(coding.lower() not in ("", "identity") for coding in _values(response, b"content-encoding")):
-        raise FetchRefused(f"{target.host} sends compressed content that was not asked for")
+        raise FetchRefused(f"{target.host} sends compressed content, which was not requested")
     content = bytearray()
     redirects = response.status in REDIRECTS and bool(_values(response, b"location"))
     if not redirects:  # the body of a redirect is never used

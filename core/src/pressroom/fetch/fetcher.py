@@ -253,7 +253,7 @@ class GuardedFetcher:
                 hint="Its certificate must be valid and issued for this name by a public authority.",
             ) from None
         except (NetworkError, ProtocolError):
-            message = f"{target.host} broke off its answer, or it was no HTTP"
+            message = f"{target.host} closed the connection early, or did not answer with HTTP"
             raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
         finally:
             await backend.close()

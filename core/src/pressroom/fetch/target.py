@@ -268,7 +268,7 @@ async def first_that_answers(
                 return await connect(str(address))
         except (ConnectError, OSError):
             continue
-    raise FetchFailed(f"{name} could not be connected to")
+    raise FetchFailed(f"could not connect to {name}")
 
 
 class PinnedBackend(AsyncNetworkBackend):

@@ -57,7 +57,7 @@ def _refuse_broken(nodes: Iterable[Node]) -> None:
         if node.type == "error":
             raise InvalidStyle(str(node.message), place_of(node))
         if node.type == "url" or (node.type == "function" and node.lower_name in ("url", "src", "image-set", "image")):
-            raise InvalidStyle("images cannot be named here", place_of(node))
+            raise InvalidStyle("images are not allowed here", place_of(node))
         _refuse_broken(getattr(node, "arguments", None) or getattr(node, "content", None) or ())
 
 

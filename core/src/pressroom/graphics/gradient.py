@@ -121,7 +121,7 @@ def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
             gradient, parts = _conic(parts)
         case _:
             raise InvalidStyle(
-                f"{shown_name(block)} is not a gradient; there are linear-, radial- and conic-gradient", place_of(block)
+                f"{shown_name(block)} is not a gradient; use linear-, radial- or conic-gradient", place_of(block)
             )
     stops = _stops(block, parts, current, turning=name == "conic-gradient")
     return replace(gradient, stops=stops, repeating=repeating)
@@ -143,7 +143,7 @@ def _linear(parts: list[list[Node]]) -> tuple[LinearGradient, list[list[Node]]]:
     vertical = [side for side in sides if side in ("top", "bottom")]
     if not 1 <= len(sides) <= 2 or len(horizontal) > 1 or len(vertical) > 1 or len(horizontal + vertical) != len(sides):
         raise InvalidStyle(
-            'after "to" must stand left, right, top, bottom or a corner such as "top right"', place_of(first[0])
+            '"to" must be followed by left, right, top, bottom or a corner such as "top right"', place_of(first[0])
         )
     across = {"left": -1, "right": 1}.get(horizontal[0], 0) if horizontal else 0
     down = {"top": -1, "bottom": 1}.get(vertical[0], 0) if vertical else 0
@@ -209,7 +209,7 @@ def _conic(parts: list[list[Node]]) -> tuple[ConicGradient, list[list[Node]]]:
     if before:
         start = angle(before[1]) if len(before) == 2 and keyword(before[0]) == "from" else None
     if start is None:
-        raise InvalidStyle('after "from" must stand an angle such as 45deg', place_of(first[0]))
+        raise InvalidStyle('"from" must be followed by an angle such as 45deg', place_of(first[0]))
     return ConicGradient((), start=start, centre=centre), parts[1:]
 
 
@@ -219,7 +219,9 @@ def _at(nodes: Sequence[Node]) -> tuple[Sequence[Node], tuple[Length, Length]]:
         if keyword(node) == "at":
             centre = position(nodes[index + 1 :])
             if centre is None:
-                raise InvalidStyle('after "at" must stand a position such as "top left" or "30% 40px"', place_of(node))
+                raise InvalidStyle(
+                    '"at" must be followed by a position such as "top left" or "30% 40px"', place_of(node)
+                )
             return nodes[:index], centre
     return nodes, _CENTRE
 
@@ -238,7 +240,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
         if len(coloured) != 1 or len(given) > 2:
             odd = coloured[1] if len(coloured) > 1 else part[-1]
             raise InvalidStyle(
-                f"{shown(odd)} does not belong here: a stop is a colour and up to two places", place_of(odd)
+                f"{shown(odd)} does not belong here: a stop is a colour with at most two positions", place_of(odd)
             )
         color = color_of(coloured[0], current)
         stops += [Stop(color, place) for place in given] or [Stop(color, None)]
@@ -249,7 +251,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     if len(stops) > MAX_STOPS:
         raise InvalidStyle(f"a gradient may have {MAX_STOPS} stops, this one has {len(stops)}", place_of(block))
     if any(index in (0, len(stops) - 1) or stops[index - 1].color is None for index in hints):
-        raise InvalidStyle("a place without a colour must be between two colours", place_of(block))
+        raise InvalidStyle("a position without a colour must be between two colours", place_of(block))
     return tuple(stops)
 
 

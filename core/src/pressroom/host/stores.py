@@ -86,7 +86,7 @@ async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> Non
             compiled.drop(plugin, error)
         except PluginFailed as failure:
             if failure.reason != "failed":
-                failure.hint = "run `pressroom migrate`, which waits for as long as it takes, then start again"
+                failure.hint = "run `pressroom migrate`, which has no time limit, then start again"
             compiled.drop(plugin, failure)
 
 
@@ -216,7 +216,7 @@ class KeyState:
     @property
     def advice(self) -> str:
         """Advice for the operator about the problem."""
-        own = "" if self.keys.configured else "; it is not set here, so this host made a key of its own"
+        own = "" if self.keys.configured else "; it is not set here, so this host generated its own"
         if not self.fits:
             return (
                 f"set the same {self.keys.setting} on every host{own}. To replace the key for good, stop all hosts and "

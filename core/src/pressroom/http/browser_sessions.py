@@ -302,7 +302,7 @@ def parse_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Fields:
     if media_type != FORM:
         raise UnsupportedMediaType(f"a form is sent as {FORM}")
     if len(request.body) > max_bytes:
-        raise PayloadTooLarge(f"the form is too large: it may have {max_bytes} bytes")
+        raise PayloadTooLarge(f"the form is too large: it may have at most {max_bytes} bytes")
     try:
         return parse_qs(request.body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
     except ValueError:

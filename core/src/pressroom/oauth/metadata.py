@@ -75,7 +75,7 @@ def _check_app_address(uri: str, scheme: str, shown: str) -> None:
     of_an_app = rest.startswith("/") and ("." in scheme or _APP_HOST.match(rest) is not None)
     if scheme in _FOREIGN_SCHEMES or scheme.startswith(_FOREIGN_FAMILIES) or len(scheme) < 2 or not of_an_app:
         raise InvalidRedirectUri(
-            f"{shown} must be https, http on the own machine, or an app's own com.example.app:/… or scheme://host/…"
+            f"{shown} must be https, http to the local machine, or an app's own com.example.app:/… or scheme://host/…"
         )
     if "@" in rest.partition("?")[0]:
         raise InvalidRedirectUri(f"{shown} must not have a user name")

@@ -110,7 +110,7 @@ def requested_scope(scope: str) -> str:
     """Return the scope granted for a requested one, which can be empty. Raises `InvalidScope`."""
     unknown = set(scope.split()) - {SCOPE}
     if unknown:
-        raise InvalidScope(f"scope: the only one here is {SCOPE} (got {quoted(min(unknown))})")
+        raise InvalidScope(f"scope: the only scope is {SCOPE} (got {quoted(min(unknown))})")
     return SCOPE
 
 

@@ -91,14 +91,14 @@ def _modules(plugin: Path) -> Iterator[Path]:
 
 def _folder_problem(folder: Path, storage: Path) -> tuple[str, str] | None:
     if not folder.exists():
-        return f"there is no folder {folder}", "make it, or correct plugins_dir"
+        return f"there is no folder {folder}", "create it, or correct plugins_dir"
     if not folder.is_dir():
         return f"{folder} is not a folder", "name the folder that the plugins are in as plugins_dir"
     plugins, data = folder.resolve(), storage.resolve()
     if plugins.is_relative_to(data) or data.is_relative_to(plugins):
         return (
-            f"{folder} and the data folder {storage} are in each other: what clients store would be run as code",
-            "name a folder as plugins_dir that nothing but plugins is in",
+            f"{folder} and the data folder {storage} overlap: files that clients store would run as code",
+            "set plugins_dir to a folder that contains only plugins",
         )
     return None
 

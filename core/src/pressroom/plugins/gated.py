@@ -237,7 +237,7 @@ async def _itself(awaitable: Awaitable[T]) -> T:
 
 
 def _refusal(problem: str) -> str:
-    return f"{problem}; the request id tells the operator why"
+    return f"{problem}; quote the request ID to the operator"
 
 
 class GatedBackend:

@@ -110,8 +110,9 @@ def _declaration(module: ModuleType, attribute: str, candidate: Candidate) -> Pl
         plugin = replace(plugin, api=API)
     if plugin.id != candidate.id and candidate.folder is not None:
         raise PluginError(
-            f"its {attribute} has the id {plugin.id!r}, which {candidate.distribution} tells only when it is run",
-            hint=f'write id="{plugin.id}" in the call of Plugin, or name the file {plugin.id}.py',
+            f"its {attribute} has the id {plugin.id!r}, which cannot be read from {candidate.distribution} without "
+            "running it",
+            hint=f'write id="{plugin.id}" as a plain string in the call of Plugin, or name the file {plugin.id}.py',
         )
     if plugin.id != candidate.id:
         raise PluginError(

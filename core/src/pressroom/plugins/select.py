@@ -167,7 +167,7 @@ def _unusable(candidate: Candidate) -> tuple[str, str] | None:
         rule = "must be 2 to 32 lower-case letters, digits and underscores, and begin with a letter"
         return f"the id {candidate.id!r} {rule}", "tell the plugin's authors"
     if candidate.id == HOST_ID:
-        return f"the id {HOST_ID!r} is the host's own", "tell the plugin's authors"
+        return f"the id {HOST_ID!r} is reserved for the host", "tell the plugin's authors"
     return None
 
 

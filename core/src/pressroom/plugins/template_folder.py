@@ -197,13 +197,15 @@ class TemplateFolder:
             root = folder.resolve(strict=True)
             os.scandir(root).close()
         except (OSError, RuntimeError) as error:
-            hint = "make it, or correct [branding] templates"
+            hint = "create it, or correct [branding] templates"
             self.problems.append(TemplateProblem(str(folder), f"cannot be read: {_reason(error)}", hint))
             return
         for number, path in enumerate(self._walk(root)):
             if number == MAX_FILES:
                 message = f"it has more than {MAX_FILES} files; the others are not read"
-                self.problems.append(TemplateProblem(str(folder), message, "name a folder with templates alone"))
+                self.problems.append(
+                    TemplateProblem(str(folder), message, "name a folder that contains only templates")
+                )
                 return
             parts = path.relative_to(root).parts
             try:

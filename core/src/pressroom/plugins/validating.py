@@ -327,9 +327,9 @@ def _route_problems(route: Route) -> Iterator[str]:
         except re.error as error:
             yield f"the pattern {pattern!r} of the path is not a regular expression: {error}"
         if _TYPE.fullmatch(pattern):
-            yield f"the pattern {pattern!r} of the path matches nothing but itself; write one such as [0-9]+"
+            yield f"the pattern {pattern!r} of the path matches only itself; write one such as [0-9]+"
     if route.page is not None and route.before_body is not None:
-        yield "before_body is for routes that are no pages of the dashboard, whose bodies the host checks itself"
+        yield "before_body is not for pages of the dashboard, whose bodies the host checks itself"
     if not route.methods:
         yield "methods must name at least one HTTP method"
     for method in route.methods:

@@ -37,7 +37,7 @@ def is_model(kind: object, base: type) -> bool:
 def mcp_name_problems(name: str) -> list[str]:
     """Return the problems with the name of an MCP tool."""
     if name in HOST_TOOL_NAMES:
-        return [f"name {name!r} is the host's own; choose another one"]
+        return [f"name {name!r} is reserved for the host; choose another one"]
     return [] if MCP_TOOL_NAME.fullmatch(name) else [f"name {name!r} must match [A-Za-z0-9_-]{{1,64}}"]
 
 

@@ -197,7 +197,7 @@ class VirtualHostTable:
             return
         await asyncio.wait({self._reading}, timeout=_PATIENCE_SECONDS if self._all_known() else None)
         if not self._all_known():
-            raise CallTimeout("it cannot be told at the moment whom this host name belongs to; try again shortly")
+            raise CallTimeout("the owner of this host name cannot be determined right now; try again shortly")
 
     def _all_known(self) -> bool:
         return all(one.record.name in self._known for one in self._contributions)

@@ -102,7 +102,7 @@ def scorer_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
             "correct the name, or install the plugin that offers it",
         )
     if used is None:
-        return CheckResult("ok", "nothing scores articles")
+        return CheckResult("ok", "no plugin scores articles")
     if not chosen and len(offered) > 1:
         return CheckResult(
             "warning",

@@ -163,7 +163,7 @@ class DevtoSite(BasicSite):
                 (ConnectionCheck("credential", "error", "DEV does not accept this API key", fix),), Capabilities()
             )
         if not isinstance(me, dict) or not me.get("username"):
-            raise SiteRefused("what answers is not the API of DEV; the operator has set another URL")
+            raise SiteRefused("the response is not from the API of DEV; ask the operator to check api_url")
         checks = (
             ConnectionCheck("reachable", "ok", "DEV answers"),
             ConnectionCheck("credential", "ok", f"the key is that of {me['username']}"),

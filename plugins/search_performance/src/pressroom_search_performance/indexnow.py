@@ -135,9 +135,9 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
     if answer.status not in _TAKEN:
         told = {
             400: "it could not read the request",
-            403: "it does not find the key where it ought to be",
+            403: "it did not find the key at its URL",
             422: "it says that URLs do not belong to the host, or that the key does not fit",
-            429: "it was told too often; wait some hours",
+            429: "it received too many submissions; wait a few hours",
         }.get(answer.status, "it does not work at the moment; call again later")
         raise IndexNowFailed(f"IndexNow answered HTTP {answer.status}: {told}")
     return answer.status

@@ -235,7 +235,7 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
 def test_what_a_platform_converts_is_said(ada: Client) -> None:
     answer = ada.call("get_website", website_id=builtin(ada))
     assert answer["structuredContent"]["formatting"] == {"task_lists": "converted: boxes are characters"}
-    shown = "Formatting arrives as it is but for: task lists (converted: boxes are characters)."
+    shown = "Formatting is kept, except: task lists (converted: boxes are characters)."
     assert shown in answer["content"][0]["text"]
 
 

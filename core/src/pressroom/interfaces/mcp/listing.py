@@ -69,7 +69,7 @@ def read_selection(request: Request) -> Selection:
         if header in headers
     }
     if len(query) > MAX_LENGTH or any(len(value) > MAX_LENGTH for values in in_headers.values() for value in values):
-        raise RpcError(INVALID_PARAMS, f"toolsets and readonly must have {MAX_LENGTH:,} characters at most")
+        raise RpcError(INVALID_PARAMS, f"toolsets and readonly may have at most {MAX_LENGTH:,} characters")
     in_url: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         in_url.setdefault(name.lower(), []).append(value)

@@ -117,7 +117,7 @@ class AuthorizationEndpoint:
         form = self._browser.form(request, lambda _: _query(request))
         decision = form.get("decision", [""])
         if decision == [DENY]:
-            denied = _error_of(AccessDenied("the person did not allow it"))
+            denied = _error_of(AccessDenied("the user did not allow it"))
             return self._redirect(authorization.redirect_uri, denied, authorization.state)
         if decision != [ALLOW]:
             raise InvalidInput("decision", f"must be {ALLOW} or {DENY}")

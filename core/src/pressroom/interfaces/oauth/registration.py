@@ -88,7 +88,7 @@ class Registration:
     async def register(self, request: Request) -> HTTPResponse:
         """Register a client, or return the existing public client with the same metadata."""
         if len(request.body) > MAX_BYTES:
-            return refusal(InvalidClientMetadata(f"the body may have {MAX_BYTES} bytes"), 413)
+            return refusal(InvalidClientMetadata(f"the body may have at most {MAX_BYTES} bytes"), 413)
         metadata = check_metadata(_body(request))
         client_ip = request.ctx.client_ip
         await self._limit.take(client_ip)

@@ -91,7 +91,7 @@ def _form(request: Request) -> Parameters:
     if media_type != _FORM:
         raise InvalidRequest(f"the body must be a form: send Content-Type: {_FORM}")
     if len(request.body) > MAX_BYTES:
-        raise InvalidRequest(f"the body may have {MAX_BYTES} bytes")
+        raise InvalidRequest(f"the body may have at most {MAX_BYTES} bytes")
     try:
         parameters = Parameters.parse(request.body.decode())
     except UnicodeDecodeError:

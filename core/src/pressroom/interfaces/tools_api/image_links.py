@@ -73,7 +73,7 @@ class DesignSigner:
     def arguments(self, slug: str, design: str, signature: str) -> dict[str, Any]:
         """Return the design in a URL. Raises `Forbidden` if this server did not sign it for that tool."""
         if not hmac.compare_digest(self._signature(slug, design).encode(), signature.encode(errors="replace")):
-            raise Forbidden("this image URL was altered, or another server signed it: make the link again")
+            raise Forbidden("this image URL was altered, or signed by another server: create the link again")
         arguments: dict[str, Any] = orjson.loads(zlib.decompress(urlsafe_b64decode(design + "=" * (-len(design) % 4))))
         return arguments
 
@@ -127,7 +127,7 @@ class ImageLinks:
         if isinstance(outcome, RefusedCall):
             return self._refusal(slug, LINK, outcome.error)
         if not url:
-            return self._refusal(slug, LINK, Forbidden(f"not everybody may use {slug}: it has no links for everybody"))
+            return self._refusal(slug, LINK, Forbidden(f"{slug} is not for everybody, so it has no public links"))
         file = file_of(outcome)
         if file.entry.media_type not in SHOWN_TYPES:
             return self._refusal(slug, LINK, _no_image(slug))
@@ -205,7 +205,7 @@ class ImageLinks:
 
     def _check_tool(self, slug: str) -> None:
         if not self.enabled:
-            raise NotFound("this server gives no permanent links to images ([image_links] enabled)")
+            raise NotFound("this server does not offer permanent links to images: [image_links] enabled is false")
         if slug not in self._api.generators:
             raise NotFound(f"there is no tool {slug[:64]!r}; GET /tools/api lists the tools")
         if not SHOWN_TYPES & set(self._api.generators[slug].produces):

@@ -35,9 +35,9 @@ _REASONS: Final = {
         "The caller may not use the tool, the URL was altered, or the operator withdrew its image.",
     ),
     404: ("NotFound", "There is no such tool."),
-    405: ("MethodNotAllowed", "The path takes another method."),
+    405: ("MethodNotAllowed", "The path does not allow this method."),
     413: ("PayloadTooLarge", "The body is too large."),
-    415: ("UnsupportedMediaType", "The body is not JSON by its `Content-Type`."),
+    415: ("UnsupportedMediaType", "The `Content-Type` is not JSON."),
     429: ("RateLimited", "The rate limit of the tool is used up."),
     500: ("InternalError", "Internal error. Quote the request ID to the operator."),
     503: ("Overloaded", "The server is busy, or rendering took too long."),
@@ -71,8 +71,8 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
             "version": "1.0.0",
             "summary": branding.tagline,
             "description": (
-                "Free tools that make files. No credential is needed; requests are limited per tool and client "
-                "IP address. Equal requests are served from a cache and cost only a part of a request."
+                "Free tools that make files. No credential is needed; requests are limited per tool and client IP "
+                "address. Identical requests are served from a cache and count as a fraction of a request."
             ),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },

@@ -23,9 +23,9 @@ SHOWN_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/
 
 HEADERS: Final[dict[str, Any]] = {
     "Allow": {"description": "The methods that the path takes.", "schema": _TEXT},
-    "Cache-Control": {"description": "How long it may be kept.", "schema": _TEXT},
+    "Cache-Control": {"description": "How long caches may keep the response.", "schema": _TEXT},
     "Content-Disposition": {"description": "A file name.", "schema": _TEXT},
-    "ETag": {"description": "The id of the content, strong.", "schema": _TEXT},
+    "ETag": {"description": "The id of the content, as a strong entity tag.", "schema": _TEXT},
     "RateLimit-Limit": {"description": "Requests that the window allows.", "schema": _INTEGER},
     "RateLimit-Remaining": {"description": "Whole requests that are left.", "schema": _INTEGER},
     "RateLimit-Reset": {"description": "Seconds until at least one more request is free.", "schema": _INTEGER},
@@ -34,7 +34,7 @@ HEADERS: Final[dict[str, Any]] = {
         "description": "Whether a render ran (`response: binary`).",
         "schema": {"type": "string", "enum": ["HIT", "MISS"]},
     },
-    "X-Request-Id": {"description": "Names the request in the server's log.", "schema": _TEXT},
+    "X-Request-Id": {"description": "Identifies the request in the server's log.", "schema": _TEXT},
     "X-Warnings": {"description": "What the user should know about the file, as a JSON array.", "schema": _TEXT},
 }
 

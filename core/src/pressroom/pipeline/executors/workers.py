@@ -222,9 +222,9 @@ def _result(reply: Reply, work: _Work, what: str) -> Any:
         raise pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
     named = f"{what[:1].upper()}{what[1:]}"
     if reply.payload == _TIMED_OUT:
-        raise CallTimeout(f"{named} took longer than {work.seconds:g} s to work on; make it shorter, or plainer.")
+        raise CallTimeout(f"{named} took longer than {work.seconds:g} s to process; make it shorter or simpler.")
     reason = reply.payload.decode().strip()
     log.error("work in a worker process failed", function=work.name, owner=work.owner, reason=reason)
     if reply.kind == "memory":
-        raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller, or plainer.")
-    raise InternalError("Working on it failed with an internal error; the server's log has the reason.")
+        raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller or simpler.")
+    raise InternalError("It failed with an internal error; the server's log has the reason.")

@@ -164,7 +164,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """Record that a tool's result does not match its declaration, and return the error for it."""
         log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
         self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
-        error = InternalError(f"{tool.name} failed; the request id tells the operator where")
+        error = InternalError(f"{tool.name} failed with an internal error; quote the request ID to the operator")
         error.__cause__ = TypeError(f"{tool.name} {problem}")
         return error
 
@@ -262,7 +262,9 @@ async def _prepared(declaration: Generator, params: Params, call: Call, share: S
             late.spent = True
             raise late from None
         log.exception("a generator could not prepare a run", tool=call.tool, request_id=call.request_id)
-        raise InternalError(f"{call.tool} failed; the request id tells the operator where") from error
+        raise InternalError(
+            f"{call.tool} failed with an internal error; quote the request ID to the operator"
+        ) from error
 
 
 def _is_of_the_request(error: CallError) -> bool:

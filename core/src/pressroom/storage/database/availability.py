@@ -127,7 +127,7 @@ class DatabaseProbe:
 
     async def open(self) -> None:
         """Start the background probes."""
-        self._watching = asyncio.create_task(self._watch(), name="asking the database for a sign of life")
+        self._watching = asyncio.create_task(self._watch(), name="checking that the database answers")
 
     async def close(self) -> None:
         """Stop probing. A running probe gets time to finish: cancelling it can leave a connection half open."""

@@ -54,7 +54,7 @@ class S3FileStore:
         if match is None:
             raise ConfigError(
                 f"[storage] files: {url!r} is not s3://bucket or s3://bucket/prefix",
-                hint="Endpoint, region and keys belong into [storage.s3].",
+                hint="Endpoint, region and keys belong in [storage.s3].",
             )
         if (settings.access_key_id is None) != (settings.secret_access_key is None):
             raise ConfigError(

@@ -45,7 +45,7 @@ _BY_CODE: Final[dict[str, tuple[str, str]]] = {
     "AccessDenied": _FORBIDDEN,
     "AllAccessDisabled": _FORBIDDEN,
     "403": _FORBIDDEN,
-    "NoSuchBucket": ("the bucket does not exist", "Make the bucket, or correct [storage] files."),
+    "NoSuchBucket": ("the bucket does not exist", "Create the bucket, or correct [storage] files."),
     "InvalidBucketName": ("the bucket's name is not a valid one", "Correct [storage] files."),
     "PermanentRedirect": _REGION,
     "AuthorizationHeaderMalformed": _REGION,

@@ -170,7 +170,7 @@ class _CannedFetcher:
 
     def connect(self, host: str, port: int, **_bounds: Any) -> AbstractAsyncContextManager[Any]:
         del port
-        raise FetchFailed(f"{host} could not be connected to")
+        raise FetchFailed(f"could not connect to {host}")
 
 
 def _canned(accept: str) -> tuple[str, bytes]:

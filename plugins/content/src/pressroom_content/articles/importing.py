@@ -84,11 +84,13 @@ async def _store(
     if not markdown.strip():
         raise InvalidInput("", "no text was found in it: the page may need scripts to show its article")
     if not found.sure:
-        warnings.append("nothing marks the article in the page, so the part with the most text was taken: look it over")
+        warnings.append(
+            "the page does not mark its article, so the part with the most text was taken: check the result"
+        )
     if removed:
         warnings.append(f"left out: {', '.join(removed)}")
     if "](http" in markdown and "![" in markdown:
-        warnings.append("its images still are on the other site; take them into the library with import_image")
+        warnings.append("its images are still on the other site; import them with import_image")
     draft = Draft(
         title=found.title or "Imported article",
         body=markdown,

@@ -103,7 +103,7 @@ async def applied(
     articles = Articles(plugin)
     article = await articles.get(user_id, content_id)
     if article.status == "trashed":
-        raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
+        raise InvalidInput("content_id", "is in the trash; restore it with restore_content, then change it")
     if article.version != expected_version:
         raise stale(article.version, expected_version)
     body = await plugin.services.workers.run(_linked, article, links, owner=user_id, what="the article")
@@ -203,7 +203,7 @@ def _linked(article: Article, links: Sequence[ChosenLink]) -> str:
         _check_link(f"links.{number}", link, article.body, free)
     for (_, one), (number, other) in pairwise(numbered):
         if one.position + len(one.anchor_text) > other.position:
-            raise InvalidInput(f"links.{number}.position", "is inside another of these links")
+            raise InvalidInput(f"links.{number}.position", "overlaps another of these links")
     body = article.body
     for _, link in reversed(numbered):
         end = link.position + len(link.anchor_text)

@@ -130,7 +130,7 @@ class Articles:
         """
         article = await self.get(user_id, content_id)
         if article.status == "trashed":
-            raise InvalidInput("content_id", "is in the trash; bring it back with restore_content, then change it")
+            raise InvalidInput("content_id", "is in the trash; restore it with restore_content, then change it")
         if article.version != expected_version:
             return await self._repeated(article, expected_version, changes, edits)
         try:

@@ -33,10 +33,10 @@ SiteAction = Literal["delete", "import_posts", "redirects", "schedule", "trash",
 """An action that a platform may not support: a field of `Capabilities`."""
 
 _REFUSALS: Final[Mapping[SiteAction, str]] = {
-    "delete": "this platform deletes nothing: make the post a draft, then delete it on the site",
+    "delete": "this platform cannot delete posts: turn the post into a draft, then delete it on the site",
     "import_posts": "posts cannot be imported from this platform",
     "redirects": "this platform has no redirects",
-    "schedule": "this platform schedules nothing: the post is published from here at its time",
+    "schedule": "this platform has no scheduling: the post is published from here at its time",
     "trash": "this platform has no trash: make the post a draft, or delete it",
     "unpublish": "this platform takes nothing down: delete the post on the site",
     "upload": "this platform takes no files",

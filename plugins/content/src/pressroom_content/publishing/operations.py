@@ -174,8 +174,8 @@ async def unpublish(
         elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
             raise InvalidInput(
                 "publication_id",
-                "nobody knows yet whether the site has the post; call publish_content again, which looks there, then "
-                "repeat this",
+                "it is not known yet whether the site has the post; call publish_content again, which checks the "
+                "site, then repeat this call",
             )
         forgets = mode == "delete" or "error" in done_there
         if forgets and row.external_id:  # otherwise the revision is the last event of a site that cannot be read back

@@ -80,7 +80,7 @@ def check_depth(root: LexborNode) -> None:
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            raise _too_much(f"more than {MAX_DEPTH} of its elements stand inside each other")
+            raise _too_much(f"its elements are nested more than {MAX_DEPTH} deep")
         child = node.first_child
         while child is not None:
             if child.first_child is not None:

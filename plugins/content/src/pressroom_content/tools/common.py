@@ -27,7 +27,7 @@ def context(call: Call) -> PluginContext:
 def confirmed(*, confirm: bool) -> None:
     """Raise `InvalidInput` unless the user has agreed."""
     if not confirm:
-        raise InvalidInput("confirm", "must be true; ask the user first whether this is to be done")
+        raise InvalidInput("confirm", "must be true; ask the user for permission first")
 
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]

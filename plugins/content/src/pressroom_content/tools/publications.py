@@ -108,7 +108,7 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
     if params.publication_id is not None or params.content_id is not None:
         return await _in_detail(plugin, user_id, params)
     if params.verify:
-        raise InvalidInput("verify", "goes with publication_id or content_id: a look at a site takes seconds")
+        raise InvalidInput("verify", "needs publication_id or content_id: checking a site takes seconds")
     since = None
     if params.since:
         since = datetime.combine(date.fromisoformat(params.since), time(), await _zone(plugin, user_id, params))

@@ -297,7 +297,7 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
         yield f"Last error, {time_text(website.last_error_at, zone)}: {website.last_error}"
     if data.formatting:
         notes = (f"{name.replace('_', ' ')} ({note})" for name, note in data.formatting.items())
-        yield f"Formatting arrives as it is but for: {', '.join(notes)}."
+        yield f"Formatting is kept, except: {', '.join(notes)}."
     yield f"Limits: {', '.join(f'{name} {value:,}' for name, value in data.limits.items())}"
     yield from voice_lines(data.voice, data.voice_version)
 

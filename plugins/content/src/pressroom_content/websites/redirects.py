@@ -90,7 +90,7 @@ def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) ->
             break
         seen.append(own)
         at = targets[own]
-    problems = () if len(seen) == 1 else (f"a chain of {len(seen)} redirects; lead it to {at} at once",)
+    problems = () if len(seen) == 1 else (f"a chain of {len(seen)} redirects; point it directly to {at}",)
     return RedirectReview(one, at, len(seen), problems)
 
 

@@ -244,7 +244,8 @@ class Websites:
             row = await self._row(session, user_id, website_id)
             if expected_version is not None and row.version != expected_version:
                 raise InvalidInput(
-                    "expected_version", f"the website is of version {row.version} now; read it again, then repeat"
+                    "expected_version",
+                    f"the website is now at version {row.version}; read it with get_website, then repeat",
                 )
             if name is not None:
                 if not isinstance(name, str) or not 1 <= len(name.strip()) <= 200:

@@ -175,7 +175,7 @@ def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
     yield from _about_texts(image)
     yield from _about_files(image, report)
     if image.url.startswith("http://"):
-        yield _issue("warning", "image_https", image.url, "the image is not encrypted", "Use its https URL.")
+        yield _issue("warning", "image_https", image.url, "the image is loaded over plain http", "Use its https URL.")
     if image.media is None and image.role == "inline":
         message = "the image is not from the library: its licence is unknown, and it may disappear"
         yield _issue("notice", "image_license", image.url, message, "Import it with import_image, and use its url.")
@@ -220,7 +220,7 @@ def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
         fix = f"{MAX_SIDE} pixels are enough for any screen."
         yield _issue("notice", "image_dimensions", image.url, message, fix)
     if image.role == "inline" and not image.sized:
-        message = "the image says no width and height: the page jumps while it loads"
+        message = "the image has no width and height: the page jumps while it loads"
         yield _issue(
             "notice", "image_dimensions", image.url, message, "Add width and height, where the platform does not."
         )

@@ -38,7 +38,7 @@ FIELDS: Final = (
         secret=False,
         required=False,
     ),
-    CredentialField("username", "User name", "Of a user who may only view.", secret=False, required=False),
+    CredentialField("username", "User name", "Of a user with view access only.", secret=False, required=False),
     CredentialField("password", "Password", required=False),
 )
 

@@ -151,7 +151,7 @@ def _text(title: str, totals: Figures | None, result: ContentResult, days: int) 
     if result.traffic is not None:
         lines.append(", ".join(f"{value} {name}" for name, value in result.traffic.items()))
     elif not result.traffic_unknown:
-        lines.append("Visits are not known: no connected analytics told them.")
+        lines.append("Visits are unknown: no connected analytics service has them.")
     lines += [f"Visits are not known of {note}" for note in result.traffic_unknown]
     lines += [f"{one.query}: {one.clicks} clicks, position {place(one.position)}" for one in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]

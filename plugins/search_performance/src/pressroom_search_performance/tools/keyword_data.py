@@ -177,7 +177,7 @@ async def _asked(
 def _phrase(typed: str) -> str:
     phrase = " ".join("".join(one if one.isprintable() else " " for one in typed.lower()).split())
     if not phrase:
-        raise InvalidInput("phrases", "has one that is empty")
+        raise InvalidInput("phrases", "must not contain an empty phrase")
     return phrase
 
 

@@ -274,7 +274,7 @@ def _change(now: int, then: int) -> float | None:
 
 def _question(params: PerformanceParams, site: SiteFigures) -> Question:
     if len(set(params.dimensions)) < len(params.dimensions):
-        raise InvalidInput("dimensions", "has one twice")
+        raise InvalidInput("dimensions", "must not name a dimension twice")
     _check_known(params, site)
     period = _period(params, site)
     conditions = tuple(map(_condition, params.filters))
@@ -303,7 +303,7 @@ def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
     source = sources_of(site.plugin)[site.connection.source]
     if source.search_types and params.search_type not in source.search_types:
         known = ", ".join(sorted(source.search_types))
-        raise InvalidInput("search_type", f"{source.title} gives figures of {known} only")
+        raise InvalidInput("search_type", f"{source.title} has figures for {known} only")
     for name, used in (
         ("dimensions", params.dimensions),
         ("filters", [_condition(one).dimension for one in params.filters]),
@@ -311,7 +311,7 @@ def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
         unknown = sorted(source.without.intersection(used))
         if unknown:
             told = " or ".join(unknown)
-            raise InvalidInput(name, f"{source.title} does not tell {told}; leave it out, or ask google")
+            raise InvalidInput(name, f"{source.title} does not report {told}; leave it out, or set provider to google")
 
 
 def _period(params: PerformanceParams, site: SiteFigures) -> Period:
@@ -326,7 +326,7 @@ def _period(params: PerformanceParams, site: SiteFigures) -> Period:
     if start > newest:
         raise InvalidInput("start_date", f"must not be in the future; in California it is {newest.isoformat()}")
     if (end - start).days > 500:
-        raise InvalidInput("start_date", "at most 500 days can be asked for at once; figures go back 16 months")
+        raise InvalidInput("start_date", "at most 500 days can be requested at once; figures go back 16 months")
     return Period(start, end)
 
 
@@ -343,7 +343,9 @@ def _offset(params: PerformanceParams) -> int:
         text = ""
     offset, _, mark = text.partition(".")
     if mark != _mark(params) or not offset.isdecimal() or len(offset) > 6 or int(offset) > _MAX_OFFSET:
-        raise InvalidInput("cursor", "belongs to another question; repeat the call with the same arguments, or without")
+        raise InvalidInput(
+            "cursor", "belongs to a different query; repeat the call with the same arguments, or leave it out"
+        )
     return int(offset)
 
 

@@ -176,7 +176,7 @@ def _answer(result: SubmitResult) -> ToolResult:
             for one in result.sitemaps
         ] or ["Google does not know any sitemap of this website; give sitemap_url."]
     elif all(one.engine != google.TITLE for one in result.engines):
-        lines.append("Google was not told anything: it takes no single URLs, but reads the sitemap of sitemap_url.")
+        lines.append("Nothing was sent to Google: it does not accept single URLs. Pass sitemap_url instead.")
     return ToolResult("\n".join(lines), result)
 
 

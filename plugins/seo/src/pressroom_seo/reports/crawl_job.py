@@ -99,7 +99,7 @@ def _notes(facts: SiteFacts) -> list[str]:
         slow = "robots.txt of the site asks for a longer pause between requests than a crawl has time for"
         return [f"{slow}; nothing was read. Lower its Crawl-delay to at most 60 seconds."]
     if facts.stopped == "busy":
-        return ["The site answered that it is busy, again and again; the report covers what was read until then."]
+        return ["The site kept answering that it is busy; the report covers what was read before."]
     if facts.robots.unreachable:
         return ["robots.txt of the site could not be read, which forbids crawling; see the issues."]
     if not facts.complete:
@@ -253,7 +253,7 @@ async def crawl_website(plugin: PluginContext[SeoConfig], run: JobRun) -> Mappin
     busy_waits = int(run.payload.get(BUSY_WAITS, 0))
     if not await crawls.take_host(row):
         if row.restarts - busy_waits >= MAX_WAITS * 6:
-            await crawls.fail(row.id, "Another crawl of the same host takes too long. Ask again later.")
+            await crawls.fail(row.id, "Another crawl of the same host is taking too long. Start this one again later.")
             message = "another crawl of the same host takes too long"
             return {"crawl_id": row.id, "status": "failed", "message": message}
         return await _wait(crawls, row, _HOST_TAKEN, busy_waits)

@@ -100,7 +100,7 @@ class Crawls:
             row: CrawlRow | None = await session.scalar(wanted)
         if row is None or await self.is_alive(row):
             return row
-        await self.fail(row.id, "The crawl broke off, and was tried as often as it may be. Ask for a new one.")
+        await self.fail(row.id, "The crawl failed repeatedly. Start a new one with refresh.")
         return None
 
     async def request(self, user_id: str, website: Website, plan: str) -> tuple[CrawlRow, bool]:
@@ -178,7 +178,7 @@ class Crawls:
                 if holder is not None and await self.is_alive(holder):
                     return False
                 if holder is not None:
-                    await self.fail(holder.id, "The crawl broke off. Ask for a new one.")
+                    await self.fail(holder.id, "The crawl was interrupted. Start a new one with refresh.")
         return False
 
     async def is_alive(self, row: CrawlRow) -> bool:
