@@ -81,7 +81,7 @@ async def test_any_other_error_is_told_to_the_log_alone(pool: WorkerPool, capsys
 
 
 async def test_what_takes_too_long_is_ended_and_the_next_one_served(pool: WorkerPool) -> None:
-    with pytest.raises(CallTimeout, match=r"The page took longer than 0\.2 s to work on"):
+    with pytest.raises(CallTimeout, match=r"The page took longer than 0\.2 s to process"):
         await pool.run(endless, what="the page", seconds=0.2)
     assert await pool.run(doubled, 1) == 2
 

@@ -227,4 +227,4 @@ def _result(reply: Reply, work: _Work, what: str) -> Any:
     log.error("work in a worker process failed", function=work.name, owner=work.owner, reason=reason)
     if reply.kind == "memory":
         raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller or simpler.")
-    raise InternalError("It failed with an internal error; the server's log has the reason.")
+    raise InternalError(f"{named} could not be processed: an internal error occurred. The server's log has the reason.")
