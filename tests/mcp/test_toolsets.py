@@ -397,4 +397,4 @@ def test_names_of_sets_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> No
         assert any("toolsets" in one for one in declared.problems()), wrong
     assert not mcp_tool(name="nothing", title="Nothing", toolsets=("core", "my_set"))(tool).problems()
     for own in HOST_TOOLS:
-        assert any("the host's own" in one for one in mcp_tool(name=own, title="X")(tool).problems())
+        assert any("reserved for the host" in one for one in mcp_tool(name=own, title="X")(tool).problems())

@@ -75,7 +75,7 @@ def test_links_that_cannot_be_put_in(ada: Client, make: Make, link: dict[str, ob
     assert problem in ada.refusal("apply_internal_links", **arguments, links=[link, good])
     assert "expected_version" in ada.refusal("apply_internal_links", content_id=id_, expected_version=7, links=[good])
     twice = [good, {**good, "anchor_text": "Everybody can"}]
-    assert "inside another" in ada.refusal("apply_internal_links", **arguments, links=twice)
+    assert "overlaps another" in ada.refusal("apply_internal_links", **arguments, links=twice)
     assert ada.data("get_content", content_id=id_)["body"] == BODY
     assert ada.data("apply_internal_links", **arguments, links=[good])["version"] == 2
 

@@ -85,8 +85,8 @@ def test_an_article_that_is_not_stored_is_scored(ada: ToolClient) -> None:
 
 
 def test_what_cannot_be_judged_is_explained(ada: ToolClient) -> None:
-    assert "either content_id or article" in ada.refusal("check_blog_seo")
-    assert "either" in ada.refusal("check_blog_seo", content_id="a_x", article={"body": "x"})
+    assert "exactly one of content_id and article" in ada.refusal("check_blog_seo")
+    assert "exactly one" in ada.refusal("check_blog_seo", content_id="a_x", article={"body": "x"})
     assert "did you mean" in ada.refusal("check_blog_seo", article={"body": "x"}, checks=["text_lenght"])
     assert "content_id" in ada.refusal("check_blog_seo", content_id="a_\0")
     assert "article.bodi" in ada.refusal("check_blog_seo", article={"bodi": "x"})
@@ -302,7 +302,7 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     for _ in range(40):
         deep = {"@type": "Article", "author": deep}
     assert ada.data("check_page_seo", json_ld=deep)["structured_data"]["items"]
-    assert "either url or json_ld" in ada.refusal("check_page_seo")
+    assert "exactly one of url and json_ld" in ada.refusal("check_page_seo")
     assert "url" in ada.refusal("check_page_seo", json_ld=product, llms_txt=True)
     with serving(good_site()) as site:
         live = ada.data("check_page_seo", url=site.url("/bees"))

@@ -52,7 +52,7 @@ def place_of(crawl: CrawlRow, cursor: str | None) -> str:
     except (binascii.Error, UnicodeError, ValueError):
         of, place = "", ""
     if of != crawl.id or not place:
-        raise InvalidInput("cursor", "belongs to another report; leave it out to start again")
+        raise InvalidInput("cursor", "belongs to another report; there may be a newer one: leave it out to start again")
     return place
 
 
