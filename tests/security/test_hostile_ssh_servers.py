@@ -259,7 +259,7 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
         (a_greeting, SiteRefused, "not answer with git's protocol, but with: Welcome to"),
         (an_outage, SiteUnavailable, "at the moment: ERROR: Internal server error"),
         (nothing, SiteUnavailable, "without an answer"),
-        (an_end_half_way, SiteUnavailable, "broke off"),
+        (an_end_half_way, SiteUnavailable, "closed the connection early"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
@@ -307,7 +307,7 @@ async def test_messages_without_end_are_an_error(fetcher: GuardedFetcher) -> Non
     async with git_server(no_answer, server_factory=Talkative) as port:
         error = await error_of(port, fetcher)
     assert isinstance(error, SiteRefused)
-    assert "far more than it was asked for" in error.message
+    assert "far more than was requested" in error.message
 
 
 async def push_to(port: int, fetcher: GuardedFetcher) -> SiteError:

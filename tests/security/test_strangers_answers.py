@@ -246,7 +246,7 @@ def test_a_usual_sitemap_is_read() -> None:
     [
         # All elements are open within the last one. A busy machine may take longer than usual to detect that.
         ("<p><b id=%d></p>", 25_000, 100.0, "its HTML is nested too deep to be read"),
-        (" a%d=1", 100_000, None, "The page took longer than 5 s to work on;"),  # compared with all previous ones
+        (" a%d=1", 100_000, None, "The page took longer than 5 s to process;"),  # compared with all previous ones
     ],
 )
 async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(

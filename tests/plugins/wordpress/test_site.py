@@ -153,7 +153,7 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
 
 
 async def test_a_kind_of_terms_that_there_is_not_is_refused(site: WordPressSite) -> None:
-    with pytest.raises(SiteRefused, match="to list, but no kind collection"):
+    with pytest.raises(SiteRefused, match="but nothing of the kind collection"):
         await site.terms("collection", "", 10)
 
 

@@ -57,12 +57,14 @@ class Pace:
         now = self._clock()
         if now < self._held:
             pause = self._held - now
-            raise SiteUnavailable(f"DEV wants no requests for another {pause:.0f} seconds", retry_after=ceil(pause))
+            raise SiteUnavailable(
+                f"DEV does not accept requests for another {pause:.0f} seconds", retry_after=ceil(pause)
+            )
         if not writes:
             return
         at = max(now, self._free)
         if at - now > _QUEUE:
-            raise SiteUnavailable(f"too many posts wait for DEV, which gets one every {self._interval:g} s")
+            raise SiteUnavailable(f"too many posts are waiting for DEV, which receives one every {self._interval:g} s")
         self._free = at + self._interval
         if at > now:
             await self._sleep(at - now)

@@ -142,10 +142,10 @@ class DevtoSite(BasicSite):
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {
-        "delete": "DEV's API deletes nothing: make the post a draft, then delete it on the site",
+        "delete": "DEV's API cannot delete posts: turn the post into a draft, then delete it on the site",
         "redirects": "DEV has no redirects",
-        "schedule": "DEV is not asked to schedule posts: they are published from here at their time",
-        "upload": "DEV takes no uploads",
+        "schedule": "posts are not scheduled on DEV: they are published from here at their time",
+        "upload": "DEV does not accept uploads",
     }
 
     def __init__(self, api_url: str, key: str, fetcher: Fetcher) -> None:
@@ -158,7 +158,7 @@ class DevtoSite(BasicSite):
         try:
             me = (await self._api.get("/users/me")).body
         except SiteRejected:
-            fix = "Make a new key on dev.to under Settings, Extensions."
+            fix = "Create a new key on dev.to under Settings, Extensions."
             return ConnectionReport(
                 (ConnectionCheck("credential", "error", "DEV does not accept this API key", fix),), Capabilities()
             )
@@ -176,7 +176,7 @@ class DevtoSite(BasicSite):
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return tags in use, filtered here because the API has no search. DEV has no other kinds of terms."""
         if kind != "tag":
-            raise SiteRefused(f"DEV has tags to list, but no kind {kind}")
+            raise SiteRefused(f"DEV can list tags, but nothing of the kind {kind}")
         wanted = query.casefold()
         found = [
             Term(str(row.get("id", "")), str(row["name"]), str(row["name"]))
@@ -256,7 +256,7 @@ class DevtoSite(BasicSite):
                 if len(rows) < _PAGE:
                     break
             else:
-                raise SiteUnavailable(f"DEV lists more than {_MAX_PAGES * _PAGE} posts: they cannot be looked through")
+                raise SiteUnavailable(f"DEV lists more than {_MAX_PAGES * _PAGE} posts, which are too many to search")
         return None
 
 

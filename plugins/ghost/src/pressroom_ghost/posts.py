@@ -87,8 +87,8 @@ def body_of(post: Post) -> str:
         return document_of(post.html)
     if not is_document(post.raw):
         raise SiteRefused(
-            "the body is not in the format of Ghost's editor, so it can be kept, but not changed; open the post in "
-            "Ghost, change and save it there, which converts it, then read it from there again"
+            "the body is not in the format of Ghost's editor, so it can be kept, but not changed. Open the post in "
+            "Ghost, change it and save it, which converts it; then read it from there again"
         )
     return post.raw
 

@@ -126,12 +126,12 @@ class GhostSite(BasicSite):
             checks.append(ConnectionCheck("encrypted", "ok", "the connection is encrypted"))
         else:
             fix = "Use the site's https URL if it has one."
-            checks.append(ConnectionCheck("encrypted", "warning", "the site is asked without encryption", fix))
+            checks.append(ConnectionCheck("encrypted", "warning", "the connection is not encrypted", fix))
         name = str(about.get("title") or "")
         try:
             await self._api().get("/posts/", {"limit": 1, "fields": "id"})
         except SiteRejected:
-            fix = "Copy the Admin API key again, from Settings, Integrations; the Content API key will not do."
+            fix = "Copy the Admin API key again, from Settings, Integrations; the Content API key does not work."
             problem = ConnectionCheck("credential", "error", "Ghost does not accept this Admin API key", fix)
             return ConnectionReport((*checks, problem), Capabilities(), name=name)
         checks.append(ConnectionCheck("credential", "ok", "the key is accepted"))
@@ -175,7 +175,7 @@ class GhostSite(BasicSite):
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """List tags or authors. Raises `SiteRefused` for other kinds."""
         if kind not in ("tag", "author"):
-            raise SiteRefused(f"Ghost has tags and authors to list, but no kind {kind}")
+            raise SiteRefused(f"Ghost can list tags and authors, but nothing of the kind {kind}")
         name = "tags" if kind == "tag" else "users"
         filters = f"name:~'{quoted(query)}'" if query else ""
         answer = await self._api().get(
@@ -220,13 +220,13 @@ class GhostSite(BasicSite):
         """Upload an image. Posts refer to it by its URL."""
         extension = EXTENSIONS.get(file.media_type)
         if extension is None:
-            raise SiteRefused(f"Ghost takes no images of type {file.media_type}")
+            raise SiteRefused(f"Ghost does not accept images of type {file.media_type}")
         content, kind = multipart({"purpose": "image", "ref": marker}, f"{marker}.{extension}", file)
         answer = await self._api().send("POST", "/images/upload/", content=content, headers={"Content-Type": kind})
         images = answer.body.get("images") if isinstance(answer.body, dict) else None
         url = images[0].get("url") if isinstance(images, list) and images and isinstance(images[0], dict) else None
         if not isinstance(url, str) or not url:
-            raise UnknownOutcome("Ghost did not say where it put the image")
+            raise UnknownOutcome("Ghost did not return the URL of the image")
         return RemoteMedia(url, url)
 
     async def find(self, post: Post) -> RemotePost | None:
@@ -303,7 +303,7 @@ class GhostSite(BasicSite):
         changes["status"] = {"live": "published", "draft": "draft", "scheduled": "scheduled"}[state]
         if state == "scheduled":
             if at is None:
-                raise SiteRefused("a time is needed to schedule a post")
+                raise SiteRefused("scheduling a post requires a time")
             if there.state == "live":
                 raise SiteRefused("Ghost cannot schedule a post that is live: make it a draft first")
             changes["published_at"] = ghost_time(at)

@@ -50,7 +50,7 @@ class GitHubErrors(SiteErrors):
         if pause is None and used_up:
             pause = _until(answer.headers.get("x-ratelimit-reset", ""))
         return SiteUnavailable(
-            f"{title} wants fewer requests (HTTP {answer.status}); it takes more after a while", retry_after=pause
+            f"{title} limits the number of requests (HTTP {answer.status}); try again later", retry_after=pause
         )
 
 
@@ -163,7 +163,7 @@ class GitHubRepository:
             if there != given.get("sha", ""):
                 raise changed(path) if there else gone(path)
             await asyncio.sleep(_PAUSE * attempt)  # a concurrent commit of another file: retry on top of it
-        raise SiteUnavailable("others commit to the branch all the time; nothing was committed")
+        raise SiteUnavailable("other commits kept arriving on the branch; nothing was committed, so try again")
 
 
 def _path(path: str) -> str:

@@ -127,7 +127,9 @@ class LocalRepository:
                         worktree.take(path, blob)
                     return
             time.sleep(_PAUSE)
-        raise SiteUnavailable(f"others commit to the repository {self._name} all the time; nothing was committed")
+        raise SiteUnavailable(
+            f"other commits kept arriving in the repository {self._name}; nothing was committed, so try again"
+        )
 
     def _attempt(
         self, repo: Repo, ref: Ref, worktree: Worktree | None, path: str, blob: Blob | None, message: str, sha: str

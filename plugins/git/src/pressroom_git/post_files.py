@@ -216,7 +216,7 @@ class PlainLoader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose a node. Raises `yaml.YAMLError` for an alias."""
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("front matter has no aliases here")
+            raise yaml.YAMLError("aliases are not supported in front matter")
         return super().compose_node(parent, index)
 
 
@@ -282,7 +282,7 @@ def posts_of(layout: SiteLayout, url: str, files: Sequence[tuple[str, File]]) ->
 def bounded(content: bytes) -> bytes:
     """Return the content unchanged. Raises `SiteRefused` if it is too large."""
     if len(content) > MAX_FILE_BYTES:
-        raise SiteRefused(f"the file would have {len(content)} bytes, and may have {MAX_FILE_BYTES}")
+        raise SiteRefused(f"the file would have {len(content)} bytes; at most {MAX_FILE_BYTES} are allowed")
     return content
 
 
@@ -294,13 +294,13 @@ def _body(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFi
 
 def _raw(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFile) -> str:
     if path.endswith(".html"):
-        raise SiteRefused(f"{path} is a file of HTML, whose blocks cannot be told apart; edit it in the repository")
+        raise SiteRefused(f"{path} is an HTML file, whose blocks cannot be distinguished; edit it in the repository")
     if shared or path.endswith(".mdx"):
         codec = MarkdownCodec(layout.generator)
         known = set(codec.programs(there.body))
         if any(one not in known for one in codec.programs(post.raw)):
             raise SiteRefused(
-                f"{path} would get a block that the generator runs as a program and that was not in it",
+                f"{path} would gain a block that the generator runs as a program",
                 hint="Blocks such as shortcodes are kept where they are; write new ones in the repository.",
             )
     return post.raw
@@ -309,7 +309,7 @@ def _raw(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFil
 def _editable(path: str, file: File) -> PostFile:
     read = PostFile.of(file.content)
     if not read.readable:
-        raise SiteRefused(f"{path} is not UTF-8, so it is left as it is", hint="Save it as UTF-8, then try again.")
+        raise SiteRefused(f"{path} is not UTF-8, so it was not changed", hint="Save it as UTF-8, then try again.")
     return read
 
 

@@ -289,7 +289,7 @@ class GitClient:
         why = push_result(ref, report.content)
         if why is None:
             told = f": {report.told}" if report.told else ""
-            raise UnknownOutcome(f"{self.title} did not say whether it took the commit{told}")
+            raise UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit{told}")
         return f"{why} ({report.told})" if why and report.told else why
 
     async def check_push(self) -> None:

@@ -147,7 +147,7 @@ class RemoteRepository:
             if (await self._git.refs(self._branch)).names.get(found.ref, "") == found.head:
                 raise SiteRefused(f"{self._git.title} refused the commit: {why}")
             await asyncio.sleep(_PAUSE * attempt)
-        raise SiteUnavailable("others commit to the branch all the time; nothing was committed")
+        raise SiteUnavailable("other commits kept arriving on the branch; nothing was committed, so try again")
 
     async def _newest(self) -> _Newest:
         refs = await self._git.refs(self._branch)
@@ -211,9 +211,7 @@ class HttpTransport:
         advertisement = await self._advertisement("upload", self._url)
         base = advertisement.url.partition("/info/refs")[0]
         if urlsplit(base)[:2] != urlsplit(self._url)[:2]:
-            raise SiteRefused(
-                f"{self.title} redirects to {urlsplit(base).netloc}; connect it with the URL where it is now"
-            )
+            raise SiteRefused(f"{self.title} redirects to {urlsplit(base).netloc}; connect it with its current URL")
         self._base = base
         request = await ask(advertisement.content)
         if not request:

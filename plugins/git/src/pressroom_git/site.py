@@ -68,8 +68,8 @@ class GitSite(BasicSite):
 
     capabilities = CAPABILITIES
     refusals: ClassVar = {
-        "redirects": "redirects are made by what serves the site, not in its repository",
-        "schedule": "a repository schedules nothing: the post is published from here at its time",
+        "redirects": "redirects are set up where the site is hosted, not in its repository",
+        "schedule": "a repository has no scheduling: the post is published from here at its time",
         "trash": "a repository has no trash: make the post a draft, or delete it; its history stays",
     }
 
@@ -120,7 +120,7 @@ class GitSite(BasicSite):
         """Commit an image."""
         extension = _EXTENSIONS.get(file.media_type)
         if extension is None:
-            raise SiteRefused(f"files of the type {file.media_type} are no images that a site can show")
+            raise SiteRefused(f"files of the type {file.media_type} are not images that a site can show")
         path = f"{self._layout.images}/{marker}.{extension}"
         with suppress(RemoteChanged):  # the marker is unique, so the image is already there
             await self._repository.write(path, bounded(file.content), f"Add image {marker}.{extension}", "")

@@ -174,7 +174,7 @@ def files_of(objects: Objects, shas: Sequence[str]) -> Mapping[str, File]:
         elif len(shas) == 1:
             raise SiteRefused(f"the file is larger than {MAX_FILE_BYTES} bytes")
     if sum(len(one.content) for one in made.values()) > _MAX_CONTENTS:
-        raise SiteRefused(f"{len(made)} files have more than {_MAX_CONTENTS} bytes together")
+        raise SiteRefused(f"{len(made)} files are larger than {_MAX_CONTENTS} bytes in total")
     return made
 
 

@@ -121,7 +121,7 @@ class SshTransport:
         except asyncssh.PermissionDenied:
             raise SiteRejected(
                 f"{self.title} does not accept the private key {self._fingerprint} for the user {self._address.user}",
-                hint="Add its public part to the repository as a deploy key that may write.",
+                hint="Add its public part to the repository as a deploy key with write access.",
             ) from None
         try:
             await connection.create_session(
@@ -213,14 +213,14 @@ class SshTransport:
             return SiteUnavailable(f"{self.title} cannot be reached: {error.message}")
         told = said(str(error)) or type(error).__name__
         if changes:
-            return UnknownOutcome(f"{self.title} did not say whether it took the commit: {told}")
+            return UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit: {told}")
         if isinstance(error, SshFlood):
             return SiteRefused(f"{self.title} cannot be used: {told}")
         if isinstance(error, asyncssh.KeyExchangeFailed | asyncssh.ProtocolNotSupported):
             return SiteRefused(f"{self.title}: no secure connection could be made: {told}")
         if isinstance(error, asyncssh.ChannelOpenError) and error.code != asyncssh.OPEN_CONNECT_FAILED:
-            return SiteRefused(f"{self.title} runs no commands of git for this key: {told}")
-        return SiteUnavailable(f"{self.title} broke off its answer: {told}")
+            return SiteRefused(f"{self.title} does not run git commands for this key: {told}")
+        return SiteUnavailable(f"{self.title} closed the connection early: {told}")
 
 
 class _Client(asyncssh.SSHClient):

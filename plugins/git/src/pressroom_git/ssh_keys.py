@@ -53,7 +53,7 @@ class HostKeys:
         rows = [row for row in text.splitlines() if row.strip() and not row.lstrip().startswith("#")]
         if len(rows) > _MAX_LINES:
             raise SiteRejected(
-                f"the host key has {len(rows)} lines, and may have {_MAX_LINES}",
+                f"the host key has {len(rows)} lines; at most {_MAX_LINES} are allowed",
                 hint="Paste only the keys of this host: ssh-keyscan prints one line for each.",
             )
         for row in rows:
@@ -96,7 +96,7 @@ _MIN_BITS, _MAX_BITS = 2048, 4096
 _MAGIC: Final = b"openssh-key-v1\0"
 _PUBLIC: Final = ("ssh-", "ecdsa-", "sk-", "---- BEGIN SSH2 PUBLIC KEY", "-----BEGIN PUBLIC", "-----BEGIN RSA PUBLIC")
 _BEGIN = re.compile(r"-----BEGIN (OPENSSH |RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY-----")
-_NEW_KEY: Final = "Make one for this website alone with ssh-keygen -t ed25519 -N '' -f deploy_key"
+_NEW_KEY: Final = "Create one for this website only with ssh-keygen -t ed25519 -N '' -f deploy_key"
 
 
 def plain_key(text: str) -> str:
@@ -109,7 +109,7 @@ def plain_key(text: str) -> str:
     if not key:
         raise SiteRejected(
             "a repository over SSH needs a private key",
-            hint=f"{_NEW_KEY}, add deploy_key.pub to the repository as a deploy key that may write, and paste the "
+            hint=f"{_NEW_KEY}, add deploy_key.pub to the repository as a deploy key with write access, and paste the "
             "file deploy_key.",
         )
     if len(key) > MAX_KEY_LENGTH:
@@ -135,7 +135,7 @@ def plain_key(text: str) -> str:
     if begin[1] == "ENCRYPTED " or "Proc-Type: 4,ENCRYPTED" in key or (begin[1] == "OPENSSH " and _is_encrypted(key)):
         raise SiteRejected(
             "the private key is protected by a passphrase, which cannot be entered here",
-            hint=f"{_NEW_KEY}; it is kept encrypted here.",
+            hint=f"{_NEW_KEY}; it is stored encrypted here.",
         )
     return key
 

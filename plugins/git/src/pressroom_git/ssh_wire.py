@@ -50,7 +50,7 @@ class SshMeter:
         self._credit -= size
         self._pending += size
         if self._credit < 0 or self._pending > _FREE:
-            raise SshFlood("it sends far more than it was asked for")
+            raise SshFlood("it sends far more than was requested")
 
     def deliver(self, size: int) -> None:
         """Count one piece of output. Raises `SshFlood` if there are too many pieces."""

@@ -146,7 +146,7 @@ class ReceiverErrors:
             return SiteRefused(f"{title} cannot be used: {error.message}")
         if isinstance(error, FetchFailed):
             return SiteUnavailable(f"{title} cannot be reached: {error.message}")
-        return UnknownOutcome(f"{title} did not say whether it took the event: {error.message}")
+        return UnknownOutcome(f"{title} did not confirm whether it accepted the event: {error.message}")
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
         """Return the error for a status above 299, or for an HTML page, which a firewall may have sent."""
@@ -163,7 +163,7 @@ class ReceiverErrors:
                     hint="Check that the signing secret is the same there and here, and that the clocks are right.",
                 )
             case 404 | 405:
-                return SiteRefused(f"{title} takes no events at this URL ({told}); connect it with another")
+                return SiteRefused(f"{title} does not accept events at this URL ({told}); connect it with another one")
             case 410:
                 return SiteGone(f"{title} no longer has this ({told})")
             case 429 | 503:
@@ -171,7 +171,7 @@ class ReceiverErrors:
                     f"{title} does not accept events right now ({told})", retry_after=answer.retry_after
                 )
         if answer.status < _REFUSED:
-            return SiteRefused(f"{title} redirects; connect it with the URL where it is now ({told})")
+            return SiteRefused(f"{title} redirects; connect it with its current URL ({told})")
         if answer.status < _FAILED:
             return SiteRefused(f"{title} refused the event ({told})")
         return UnknownOutcome(f"{title} failed ({told})")
@@ -199,8 +199,8 @@ class WebhookSite(BasicSite):
     refusals: ClassVar = {
         "import_posts": "posts cannot be read from a webhook",
         "redirects": "redirects cannot be made through a webhook",
-        "schedule": "a webhook schedules nothing: the event is sent at its time",
-        "upload": "a webhook takes no files",
+        "schedule": "a webhook has no scheduling: the event is sent at its time",
+        "upload": "a webhook does not accept files",
     }
 
     def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
@@ -225,7 +225,7 @@ class WebhookSite(BasicSite):
             fix = "Check that the URL is right and that the program behind it runs, then try again."
             checks = (ConnectionCheck("reachable", "error", error.message, fix),)
         else:
-            reachable = f"{self._receiver.name} took a signed ping"
+            reachable = f"{self._receiver.name} accepted a signed ping"
             checks = (
                 ConnectionCheck("reachable", "ok", reachable),
                 ConnectionCheck("credential", "ok", "the signature is accepted"),

@@ -148,7 +148,7 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
         if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
             return _read(f"{url}{form}", document, answer)
         if answer.status == _BUSY or answer.status >= _FAILED:
-            what = "asks for fewer requests" if answer.status == _BUSY else "is not available right now"
+            what = "limits the number of requests" if answer.status == _BUSY else "is not available right now"
             told = f"{url} {what} (HTTP {answer.status})"
             raise SiteUnavailable(told, retry_after=retry_after_of(answer.headers))
         problem = problem or f"HTTP {answer.status}"
@@ -159,7 +159,7 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
         )
     raise SiteRefused(
         f"{url} does not show the REST API of WordPress ({problem}); check the URL, and that no plugin or firewall "
-        "switches the API off"
+        "disables the API"
     )
 
 

@@ -176,7 +176,7 @@ class WordPressPosts:
         document: dict[str, Any] = {"status": {"live": "publish", "draft": "draft", "scheduled": "future"}[state]}
         if state == "scheduled":
             if at is None:
-                raise SiteRefused("a time is needed to schedule a post")
+                raise SiteRefused("scheduling a post requires a time")
             document["date_gmt"] = _moment(at)
         self._read = None
         row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
@@ -245,7 +245,7 @@ class WordPressPosts:
             if await self._numbered(post_id.removeprefix(PAGE), f"{now}s") is None:
                 raise
         raise SiteRefused(
-            f"the {was} was turned into a {now} in WordPress; turn it into a {was} again, or take the {now} over with "
+            f"the {was} was turned into a {now} in WordPress; turn it into a {was} again, or import the {now} with "
             "import_content"
         )
 

@@ -46,7 +46,7 @@ def check_encryption(url: str) -> ConnectionCheck:
     return ConnectionCheck(
         "encrypted",
         "warning",
-        "the site is asked without encryption",
+        "the connection is not encrypted",
         "Use the site's https URL if it has one.",
     )
 
@@ -99,7 +99,10 @@ def check_clock(skew: float) -> ConnectionCheck:
         return ConnectionCheck("clock", "ok", "the clocks agree")
     message = f"the site's clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
     return ConnectionCheck(
-        "clock", "warning", message, "Scheduled posts go out by the site's clock: ask its host to set it."
+        "clock",
+        "warning",
+        message,
+        "Scheduled posts are published by the site's clock: ask its hosting provider to correct it.",
     )
 
 
@@ -137,7 +140,7 @@ class WordPressSite:
             me = (await self._client.get("/wp/v2/users/me", {"context": "edit"})).body
         except SiteRejected:
             message = "WordPress does not accept this user name with this application password"
-            fix = "Make a new one under Users, Profile. Some hosts drop the Authorization header: ask yours."
+            fix = "Create one under Users, Profile. Some hosting providers drop the Authorization header: ask yours."
             return ConnectionReport(
                 (*checks, ConnectionCheck("credential", "error", message, fix)), Capabilities(), name=found.name
             )

@@ -37,7 +37,7 @@ async def list_terms(client: WordPressClient, kind: TermKind, query: str, limit:
     if kind == "author":
         return await _authors(client, query, limit)
     if kind not in TAXONOMIES:
-        raise SiteRefused(f"WordPress has categories, tags and authors to list, but no kind {kind}")
+        raise SiteRefused(f"WordPress can list categories, tags and authors, but nothing of the kind {kind}")
     rows = await _listed(client, TAXONOMIES[kind], query, limit)
     return [_term(row) for row in rows[:limit]]
 
@@ -201,7 +201,7 @@ class Redirection:
         for one in await self.all():
             if (one.source, one.target, one.permanent) == (source, target, permanent):
                 return one
-        raise UnknownOutcome("the plugin Redirection took the redirect, and does not show it")
+        raise UnknownOutcome("the plugin Redirection accepted the redirect, but does not list it")
 
     async def remove(self, redirect_id: str) -> None:
         """Delete a redirect. Raises `SiteGone` if absent."""
@@ -220,7 +220,7 @@ class Redirection:
             if len(rows) < _REDIRECTS_PAGE:
                 return found
         raise SiteRefused(
-            f"the site has more than {_MAX_PAGES * _REDIRECTS_PAGE} redirects: they cannot be looked through"
+            f"the site has more than {_MAX_PAGES * _REDIRECTS_PAGE} redirects, which are too many to search"
         )
 
     async def _group(self) -> int:
@@ -228,14 +228,14 @@ class Redirection:
         rows = (await self._api.get(f"/{NAMESPACE}/group", {"per_page": _REDIRECTS_PAGE, "page": 0})).rows("items")
         ids: list[int] = [row["id"] for row in rows if isinstance(row.get("id"), int) and row.get("module_id", 1) == 1]
         if not ids:
-            raise SiteRefused("the plugin Redirection has no group for redirects; make one there under Groups")
+            raise SiteRefused("the plugin Redirection has no group for redirects; create one there under Groups")
         return min(ids)
 
 
 def not_there() -> SiteRefused:
     """Return the error for a site without the plugin."""
     return SiteRefused(
-        "WordPress keeps no list of redirects: by itself it only leads the old slug of a live post to its new one. "
+        "WordPress has no list of redirects: by itself, it only redirects the old slug of a live post to its new one. "
         "Install the WordPress plugin Redirection, and connect the site with a user who may manage it, an administrator"
     )
 

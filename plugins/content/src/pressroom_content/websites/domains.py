@@ -91,10 +91,10 @@ class DomainState:
         if self.status == "proven":
             return ""
         return (
-            f"Let a CNAME record of {self.name} lead to {self.target}. A domain without a subdomain takes an ALIAS "
-            f"record, or A and AAAA records with the IP addresses of {self.target}. A TXT record {self.record[0]} with "
-            f"the text {self.record[1]} gives it to this website: nobody else of this server can have it then. Check "
-            "the domain after that."
+            f"Create a CNAME record of {self.name} that points to {self.target}. For a domain without a subdomain, "
+            f"create an ALIAS record, or A and AAAA records with the IP addresses of {self.target}. To prove that the "
+            f"domain belongs to this website, add a TXT record {self.record[0]} with the text {self.record[1]}: then "
+            "nobody else on this server can use it. Check the domain after that."
         )
 
 
