@@ -54,22 +54,22 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         post_id = parts.path.rpartition("/")[2]
         if parts.path == "/api/me":
-            self._answer(200, {"name": "Ada"})
+            self._respond(200, {"name": "Ada"})
         elif parts.path == "/api/posts":
             (marker,) = parse_qs(parts.query)["marker"]
-            self._answer(200, [post for post in self.server.posts.values() if post.get("marker") == marker])
+            self._respond(200, [post for post in self.server.posts.values() if post.get("marker") == marker])
         elif post_id in self.server.posts:
-            self._answer(200, self.server.posts[post_id])
+            self._respond(200, self.server.posts[post_id])
         else:
-            self._answer(404, {"error": "there is no such post"})
+            self._respond(404, {"error": "there is no such post"})
 
     def do_POST(self) -> None:
-        self._answer(201, lambda given: self.server.write(str(len(self.server.posts) + 1), given))
+        self._respond(201, lambda given: self.server.write(str(len(self.server.posts) + 1), given))
 
     def do_PUT(self) -> None:
-        self._answer(200, lambda given: self.server.write(self.path.rpartition("/")[2], given))
+        self._respond(200, lambda given: self.server.write(self.path.rpartition("/")[2], given))
 
-    def _answer(self, status: int, body: Any) -> None:
+    def _respond(self, status: int, body: Any) -> None:
         given = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             status, body = 401, {"error": "the token is wrong"}

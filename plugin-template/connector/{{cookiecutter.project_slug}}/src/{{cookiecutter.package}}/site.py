@@ -64,8 +64,8 @@ class PlatformSite(BasicSite):
         """Update a post, unless it has been changed since `revision`."""
         if revision and (await self.read(post_id)).revision != revision:
             raise RemoteChanged("the post was edited on the platform since it was published from here")
-        answer = await self._api.send("PUT", f"/posts/{post_id}", document=_document(post))
-        return _remote_post(answer.row(written=True))
+        response = await self._api.send("PUT", f"/posts/{post_id}", document=_document(post))
+        return _remote_post(response.row(written=True))
 
     async def set_state(
         self,
@@ -75,8 +75,8 @@ class PlatformSite(BasicSite):
     ) -> RemotePost:
         """Publish a post, or turn it into a draft again."""
         self.require_state(state)
-        answer = await self._api.send("PUT", f"/posts/{post_id}", document={"state": state})
-        return _remote_post(answer.row(written=True))
+        response = await self._api.send("PUT", f"/posts/{post_id}", document={"state": state})
+        return _remote_post(response.row(written=True))
 
 
 def _document(post: Post) -> dict[str, Any]:
