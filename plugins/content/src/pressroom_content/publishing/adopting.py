@@ -72,9 +72,9 @@ async def adopt(
     _, site = await Websites(plugin).open(user_id, website_id)
     remote = await _located(site, url) if isinstance(site, BlockSite) else None
     # Another post may have taken over the URL of ours. Trust the website if it can be queried.
-    own = await (publication_at(plugin, website, url) if remote is None else _of_remote(plugin, website, remote))
-    if own is not None:
-        return await _known(plugin, website, own, mergeable=isinstance(site, BlockSite))
+    row = await (publication_at(plugin, website, url) if remote is None else _of_remote(plugin, website, remote))
+    if row is not None:
+        return await _known(plugin, website, row, mergeable=isinstance(site, BlockSite))
     if remote is None or not isinstance(site, BlockSite):
         return None
     if remote.state not in _STATUSES:
@@ -88,17 +88,17 @@ async def adopt(
     run = plugin.services.workers.run
     body = await run(read_body, remote.raw, site.codec, owner=user_id, what="the post")
     text = await run(_text_of, body, owner=user_id, what="the post")
-    draft, seen = _draft(website, remote, text), await compared(plugin, seen_of, remote)
+    draft, baseline = _draft(website, remote, text), await compared(plugin, seen_of, remote)
     publication_id = new_id("p")
 
     async def bind(session: AsyncSession, article: Article) -> None:
         if await session.scalar(of_post(website, remote.id)) is not None:
             raise InvalidInput("url", "is a post that another article was bound to just now; list_content shows it")
-        await _bind(plugin, session, publication_id, website, article, remote, body, seen)
+        await _bind(plugin, session, publication_id, website, article, remote, body, baseline)
 
-    made = await Articles(plugin).create(user_id, draft, origin=origin, also=bind)
-    kept = tuple(one.name for one in body.segments if one.key)
-    return AdoptedPost(made.article, publication_id, kept, made, mergeable=True)
+    created = await Articles(plugin).create(user_id, draft, origin=origin, also=bind)
+    block_names = tuple(segment.name for segment in body.segments if segment.key)
+    return AdoptedPost(created.article, publication_id, block_names, created, mergeable=True)
 
 
 async def _located(site: BlockSite, url: str) -> RemotePost | None:
@@ -121,16 +121,16 @@ async def _known(plugin: PluginContext, website: Website, row: PublicationRow, *
 
 
 def _text_of(body: SiteBody) -> str:
-    return joined_text([one.text for one in body.segments if one.text])
+    return joined_text([segment.text for segment in body.segments if segment.text])
 
 
 def _draft(website: Website, remote: RemotePost, text: str) -> Draft:
-    def line(name: str, longest: int) -> str:
-        return storable(str(remote.fields.get(name) or ""))[:longest]
+    def line(name: str, max_length: int) -> str:
+        return storable(str(remote.fields.get(name) or ""))[:max_length]
 
     def names(name: str) -> tuple[str, ...]:
         values = remote.fields.get(name) or ()
-        return tuple(storable(str(one))[:_MAX_TERM_LENGTH] for one in values)[:_MAX_TERMS]
+        return tuple(storable(str(term))[:_MAX_TERM_LENGTH] for term in values)[:_MAX_TERMS]
 
     title = " ".join(line("title", 500).split())
     return Draft(
@@ -156,7 +156,7 @@ async def _bind(
     article: Article,
     remote: RemotePost,
     body: SiteBody,
-    seen: tuple[dict[str, Any], bytes],
+    baseline: tuple[dict[str, Any], bytes],
 ) -> None:
     if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
         raise SiteRefused(f"the website gives the post an id of {len(remote.id)} characters, which cannot be kept")
@@ -176,7 +176,7 @@ async def _bind(
         external_id=remote.id,
         url=web_url(remote.url),
         revision=shortened(remote.revision),
-        sent_hash=seen[1],
+        sent_hash=baseline[1],
         verified={},
         warnings=[],
         attempt=1,
@@ -188,7 +188,7 @@ async def _bind(
     await session.flush()
     details: Mapping[str, dict[str, Any]] = {
         "draft": {"version": article.version},
-        "read_back": {"seen": seen[0]},
+        "read_back": {"seen": baseline[0]},
         "live": {"native": True, "native_at": remote.publish_at.isoformat()}
         if scheduled and remote.publish_at is not None
         else {},
@@ -245,21 +245,21 @@ async def publication_at(plugin: PluginContext, website: Website, url: str) -> P
     """
     if website.platform == BUILTIN:
         post_id = await _builtin_post(plugin, website, url)
-        wanted = of_post(website, post_id) if post_id else None
+        query = of_post(website, post_id) if post_id else None
     else:
-        wanted = of_website(website).where(
+        query = of_website(website).where(
             PublicationRow.url.in_(_spellings(url)), PublicationRow.status != "unpublished"
         )
-    if wanted is None:
+    if query is None:
         return None
     async with plugin.services.database.reading() as session:
-        newest = wanted.order_by(PublicationRow.updated_at.desc()).limit(1)
+        newest = query.order_by(PublicationRow.updated_at.desc()).limit(1)
         return cast("PublicationRow | None", await session.scalar(newest))
 
 
 async def _builtin_post(plugin: PluginContext, website: Website, url: str) -> str:
     """Return the ID of the post at a URL of a built-in site, on its domain or this server; empty if absent."""
-    home = next((one for one in (website.url, website.server_url) if one and is_below(url, one)), None)
+    home = next((base for base in (website.url, website.server_url) if base and is_below(url, base)), None)
     if home is None:
         return ""
     path = place_of(url).removeprefix(place_of(home)).removeprefix("/")

@@ -51,13 +51,16 @@ class SiteBody:
     def stored(self) -> list[dict[str, Any]]:
         """Return the segments as JSON."""
         return [
-            {"sources": list(one.sources), "text": one.text, "key": one.key, "name": one.name} for one in self.segments
+            {"sources": list(segment.sources), "text": segment.text, "key": segment.key, "name": segment.name}
+            for segment in self.segments
         ]
 
     @classmethod
     def of(cls, raw: str, stored: Sequence[Mapping[str, Any]]) -> SiteBody:
         """Return the body whose segments were serialised by `stored`."""
-        segments = (BodySegment(tuple(one["sources"]), one["text"], one["key"], one["name"]) for one in stored)
+        segments = (
+            BodySegment(tuple(entry["sources"]), entry["text"], entry["key"], entry["name"]) for entry in stored
+        )
         return cls(raw, tuple(segments))
 
 
@@ -73,13 +76,13 @@ def read_body(raw: str, codec: BodyCodec) -> SiteBody:
     """Parse a body of a website into segments of Markdown. It can take seconds: call it in a worker."""
     segments = _segments(codec.split(raw))
     for attempt in range(3):
-        swallowed = _swallowed([one.text for one in segments])
+        swallowed = _swallowed([segment.text for segment in segments])
         if not swallowed:
             break
         # A segment whose Markdown runs into its neighbour cannot be edited separately.
         doubtful = swallowed | {at - 1 for at in swallowed} if attempt < 2 else set(range(len(segments)))
         segments = _numbered(
-            [_opaque(one) if at in doubtful and not one.key else one for at, one in enumerate(segments)]
+            [_opaque(segment) if at in doubtful and not segment.key else segment for at, segment in enumerate(segments)]
         )
     return SiteBody(raw, tuple(segments))
 
@@ -94,7 +97,7 @@ def compose(
     known: SiteBody | None,
     pieces: Sequence[BodyPiece],
     codec: BodyCodec,
-    own: frozenset[int] = frozenset(),
+    always_encoded: frozenset[int] = frozenset(),
     as_markdown: bool = False,
 ) -> ComposedBody:
     """Return an article's body in the website's format. It can take seconds: call it in a worker.
@@ -103,39 +106,39 @@ def compose(
         known: the body as it was last read or written. Its segments are sent verbatim if the article still has them.
         pieces: the article's body.
         codec: the website's codec.
-        own: numbers of the pieces that are always encoded anew, such as those with images of the library.
+        always_encoded: numbers of the pieces that are always encoded anew, such as those with images of the library.
         as_markdown: whether the website stores Markdown, in which case the section of footnotes is not written again.
     """
     segments = known.segments if known is not None else ()
-    kept = dict(unchanged(segments, pieces, own))
-    by_key = {one.key: one for one in segments if one.key}
-    edited = _Edited.of(known, pieces, kept, codec)
-    made: list[BodySegment] = []
+    reused = dict(unchanged(segments, pieces, always_encoded))
+    by_key = {segment.key: segment for segment in segments if segment.key}
+    surroundings = _Edited.of(known, pieces, reused, codec)
+    composed: list[BodySegment] = []
     lost: list[str] = []
     used: set[str] = set()
     skip = 0
     for number, piece in enumerate(pieces):
         if skip:
             skip -= 1
-        elif number in kept:
-            segment, count = kept[number]
-            made.append(segment)
+        elif number in reused:
+            segment, count = reused[number]
+            composed.append(segment)
             used.add(segment.key)
             skip = count - 1
         elif piece.block:
             if piece.block in by_key and piece.block not in used:
-                made.append(by_key[piece.block])
+                composed.append(by_key[piece.block])
                 used.add(piece.block)
         elif piece.text or not as_markdown:
             encoded = tuple(codec.encode(piece.html, _markdown(piece)))
             if encoded:
-                made.append(BodySegment(edited.surrounded(number, encoded), piece.text))
-    lost = [one.name for key, one in by_key.items() if key not in used]
-    sources = [source for one in made for source in one.sources]
-    if known is not None and [source for one in segments for source in one.sources] == sources:
+                composed.append(BodySegment(surroundings.surrounded(number, encoded), piece.text))
+    lost = [segment.name for key, segment in by_key.items() if key not in used]
+    sources = [source for segment in composed for source in segment.sources]
+    if known is not None and [source for segment in segments for source in segment.sources] == sources:
         return ComposedBody(known)
     raw = codec.join(sources, known.raw if known is not None else "")
-    return ComposedBody(SiteBody(raw, tuple(made)), tuple(lost))
+    return ComposedBody(SiteBody(raw, tuple(composed)), tuple(lost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,34 +158,37 @@ class _Edited:
         cls,
         known: SiteBody | None,
         pieces: Sequence[BodyPiece],
-        kept: Mapping[int, tuple[BodySegment, int]],
+        reused: Mapping[int, tuple[BodySegment, int]],
         codec: BodyCodec,
     ) -> Self:
-        """Return the surroundings of the segments that are not in `kept` and that new pieces replace."""
+        """Return the surroundings of the segments that are not in `reused` and that new pieces replace."""
         heads: dict[int, BodySegment] = {}
         tails: dict[int, BodySegment] = {}
-        for numbers, gone in _edited_places(known.segments if known is not None else (), pieces, kept):
-            same = len(numbers) == len(gone)
-            heads.update(zip(numbers, gone, strict=True) if same else [(numbers[0], gone[0])])
-            tails.update(zip(numbers, gone, strict=True) if same else [(numbers[-1], gone[-1])])
+        for numbers, replaced in _edited_places(known.segments if known is not None else (), pieces, reused):
+            same_count = len(numbers) == len(replaced)
+            heads.update(zip(numbers, replaced, strict=True) if same_count else [(numbers[0], replaced[0])])
+            tails.update(zip(numbers, replaced, strict=True) if same_count else [(numbers[-1], replaced[-1])])
         if known is None or not heads:
             return cls({}, {}, {})
         several = {
-            source for one in (*heads.values(), *tails.values()) if len(one.sources) > 1 for source in one.sources
+            source
+            for segment in (*heads.values(), *tails.values())
+            if len(segment.sources) > 1
+            for source in segment.sources
         }
         empty = (
-            {one.source for one in codec.split(known.raw) if one.source in several and _text(one) == ""}
+            {block.source for block in codec.split(known.raw) if block.source in several and _text(block) == ""}
             if several
             else ()
         )
-        before = {number: tuple(takewhile(empty.__contains__, one.sources)) for number, one in heads.items()}
+        before = {number: tuple(takewhile(empty.__contains__, segment.sources)) for number, segment in heads.items()}
         after, endings = {}, {}
-        for number, one in tails.items():
-            behind = tuple(reversed(tuple(takewhile(empty.__contains__, reversed(one.sources)))))
-            after[number] = behind
-            words = one.sources[-1 - len(behind)]
+        for number, segment in tails.items():
+            trailing = tuple(reversed(tuple(takewhile(empty.__contains__, reversed(segment.sources)))))
+            after[number] = trailing
+            words = segment.sources[-1 - len(trailing)]
             ending = words[len(words.rstrip(_SPACE)) :]
-            is_last = number == len(pieces) - 1 and one is known.segments[-1] and not behind
+            is_last = number == len(pieces) - 1 and segment is known.segments[-1] and not trailing
             if is_last or ending.count("\n") > 1:
                 endings[number] = ending
         return cls(before, after, endings)
@@ -195,17 +201,17 @@ class _Edited:
 
 
 def _edited_places(
-    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], kept: Mapping[int, tuple[BodySegment, int]]
+    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], reused: Mapping[int, tuple[BodySegment, int]]
 ) -> Iterator[tuple[Sequence[int], Sequence[BodySegment]]]:
     """Yield the numbers of the pieces between kept ones, and the segments that they replace."""
-    places = {id(segment): at for at, segment in enumerate(segments)}
-    stops = [(number, number + count, places[id(segment)]) for number, (segment, count) in sorted(kept.items())]
+    positions = {id(segment): at for at, segment in enumerate(segments)}
+    stops = [(number, number + count, positions[id(segment)]) for number, (segment, count) in sorted(reused.items())]
     first = begin = 0
     for start, end, at in [*stops, (len(pieces), len(pieces), len(segments))]:
         numbers = [number for number in range(first, start) if not pieces[number].block]
-        gone = [one for one in segments[begin:at] if not one.key]
-        if numbers and gone and all(pieces[number].text for number in numbers):
-            yield numbers, gone
+        replaced = [segment for segment in segments[begin:at] if not segment.key]
+        if numbers and replaced and all(pieces[number].text for number in numbers):
+            yield numbers, replaced
         first, begin = end, at + 1
 
 
@@ -215,25 +221,25 @@ def remembered(sent: SiteBody, raw: str, codec: BodyCodec) -> SiteBody:
     Its sources are those that the codec reads, including the white space between blocks.
     """
     blocks = codec.split(raw)
-    before = [source.strip() for one in sent.segments for source in one.sources]
-    owners = [number for number, one in enumerate(sent.segments) for _ in one.sources]
+    before = [source.strip() for segment in sent.segments for source in segment.sources]
+    owners = [number for number, segment in enumerate(sent.segments) for _ in segment.sources]
     now = [block.source for block in blocks]
-    found: list[BodySegment] = []
+    result: list[BodySegment] = []
     done: set[int] = set()
     for begin, end, first, last in ranges_of(before, [source.strip() for source in now]):
         segments = list(dict.fromkeys(owners[begin:end]))
         paired = end - begin == last - first and not done.intersection(segments)
-        whole = all(owners[begin:end].count(one) == len(sent.segments[one].sources) for one in segments)
-        if paired and whole:
+        complete = all(owners[begin:end].count(number) == len(sent.segments[number].sources) for number in segments)
+        if paired and complete:
             at = first
             for number in segments:
                 count = len(sent.segments[number].sources)
-                found.append(replace(sent.segments[number], sources=tuple(now[at : at + count])))
+                result.append(replace(sent.segments[number], sources=tuple(now[at : at + count])))
                 at += count
             done.update(segments)
         else:
-            found += _segments(blocks[first:last])
-    return SiteBody(raw, tuple(_numbered(found)))
+            result += _segments(blocks[first:last])
+    return SiteBody(raw, tuple(_numbered(result)))
 
 
 def with_known_texts(known: SiteBody, now: SiteBody) -> SiteBody:
@@ -241,32 +247,32 @@ def with_known_texts(known: SiteBody, now: SiteBody) -> SiteBody:
 
     A segment of several blocks, such as the section of footnotes, is joined again.
     """
-    same = {one.sources: one for one in known.segments if not one.key}
-    longest: dict[str, int] = {}
-    for sources in same:
-        longest[sources[0]] = max(len(sources), longest.get(sources[0], 0))
-    found: list[BodySegment] = []
+    by_sources = {segment.sources: segment for segment in known.segments if not segment.key}
+    max_counts: dict[str, int] = {}
+    for sources in by_sources:
+        max_counts[sources[0]] = max(len(sources), max_counts.get(sources[0], 0))
+    segments: list[BodySegment] = []
     at = 0
     while at < len(now.segments):
-        most, sources, end, segment = 0, (), at + 1, now.segments[at]
+        max_count, sources, end, segment = 0, (), at + 1, now.segments[at]
         if not segment.key:
-            most = longest.get(segment.sources[0], 0)
+            max_count = max_counts.get(segment.sources[0], 0)
         for number in range(at, len(now.segments)):
-            if len(sources) >= most or now.segments[number].key:
+            if len(sources) >= max_count or now.segments[number].key:
                 break
             sources += now.segments[number].sources
-            if sources in same:
-                end, segment = number + 1, same[sources]
-        found.append(segment)
+            if sources in by_sources:
+                end, segment = number + 1, by_sources[sources]
+        segments.append(segment)
         at = end
-    return SiteBody(now.raw, tuple(found))
+    return SiteBody(now.raw, tuple(segments))
 
 
 def ranges_of(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield corresponding ranges of two lists as (begin, end, first, last). Ranges of equal items have equal length."""
-    most = min(len(before), len(now))
-    head = next((at for at in range(most) if before[at] != now[at]), most)
-    tail = next((at for at in range(most - head) if before[-1 - at] != now[-1 - at]), most - head)
+    limit = min(len(before), len(now))
+    head = next((at for at in range(limit) if before[at] != now[at]), limit)
+    tail = next((at for at in range(limit - head) if before[-1 - at] != now[-1 - at]), limit - head)
     if head:
         yield 0, head, 0, head
     before_end, now_end = len(before) - tail, len(now) - tail
@@ -289,21 +295,21 @@ def _markdown(piece: BodyPiece) -> str:
 
 def _segments(blocks: Sequence[BodyBlock]) -> list[BodySegment]:
     """Convert blocks to segments. Blocks without text join the preceding segment."""
-    found: list[BodySegment] = []
+    segments: list[BodySegment] = []
     waiting: list[str] = []
     for block in blocks:
         text = _text(block)
         if text == "":
-            if found:
-                found[-1] = replace(found[-1], sources=(*found[-1].sources, block.source))
+            if segments:
+                segments[-1] = replace(segments[-1], sources=(*segments[-1].sources, block.source))
             else:
                 waiting.append(block.source)
             continue
-        found.append(BodySegment((*waiting, block.source), text or "", "" if text else "new", block.name))
+        segments.append(BodySegment((*waiting, block.source), text or "", "" if text else "new", block.name))
         waiting = []
     if waiting:
-        found.append(BodySegment(tuple(waiting), "", "new", "block"))
-    return _numbered(found)
+        segments.append(BodySegment(tuple(waiting), "", "new", "block"))
+    return _numbered(segments)
 
 
 def _text(block: BodyBlock) -> str | None:
@@ -322,16 +328,16 @@ def _text(block: BodyBlock) -> str | None:
 def _numbered(segments: Sequence[BodySegment]) -> list[BodySegment]:
     """Assign each block that cannot be edited a key, and its placeholder as the text."""
     times = Counter[str]()
-    found = []
-    for one in segments:
-        if not one.key:
-            found.append(one)
+    numbered = []
+    for segment in segments:
+        if not segment.key:
+            numbered.append(segment)
             continue
-        digest = sha256("\0".join(one.sources).encode(errors="surrogatepass")).hexdigest()[:_KEY_LENGTH]
+        digest = sha256("\0".join(segment.sources).encode(errors="surrogatepass")).hexdigest()[:_KEY_LENGTH]
         times[digest] += 1
         key = digest if times[digest] == 1 else f"{digest}-{times[digest]}"
-        found.append(replace(one, key=key, text=placeholder(key, one.name)))
-    return found
+        numbered.append(replace(segment, key=key, text=placeholder(key, segment.name)))
+    return numbered
 
 
 def _opaque(segment: BodySegment) -> BodySegment:
@@ -355,8 +361,8 @@ def _without_pieces(texts: Sequence[str], apart: set[int]) -> tuple[set[int], Se
         pieces = pieces_of(body, "markdown")
     except InvalidInput:
         return set(range(len(texts))), ()
-    begun = {bisect_right(starts, piece.line) - 1 for piece in pieces if piece.text}
-    return {at for at, text in enumerate(texts) if text and at not in begun}, pieces
+    with_pieces = {bisect_right(starts, piece.line) - 1 for piece in pieces if piece.text}
+    return {at for at, text in enumerate(texts) if text and at not in with_pieces}, pieces
 
 
 def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
@@ -372,27 +378,27 @@ def _written(texts: Sequence[str], apart: set[int]) -> tuple[str, list[int]]:
 
 
 def unchanged(
-    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], own: frozenset[int] = frozenset()
+    segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], always_encoded: frozenset[int] = frozenset()
 ) -> Iterator[tuple[int, tuple[BodySegment, int]]]:
     """Yield each piece number at which an unchanged segment begins, with the segment and how many pieces it spans."""
     if not segments:
         return
-    texts = [one.text for one in segments]
-    apart, known = _touching(texts)
+    texts = [segment.text for segment in segments]
+    apart, known_pieces = _touching(texts)
     body, starts = _written(texts, apart)
     if apart:
-        known = pieces_of(body, "markdown")
-    owners = [bisect_right(starts, piece.line) - 1 if piece.text else -1 for piece in known]
-    now = [f"own:{number}" if number in own else piece.key for number, piece in enumerate(pieces)]
-    before = [piece.key for piece in known]
-    same: dict[int, int] = {}
+        known_pieces = pieces_of(body, "markdown")
+    owners = [bisect_right(starts, piece.line) - 1 if piece.text else -1 for piece in known_pieces]
+    now = [f"own:{number}" if number in always_encoded else piece.key for number, piece in enumerate(pieces)]
+    before = [piece.key for piece in known_pieces]
+    matches: dict[int, int] = {}
     for begin, end, first, last in ranges_of(before, now):
         if end - begin == last - first and before[begin:end] == now[first:last]:
-            same.update(zip(range(begin, end), range(first, last), strict=True))
-    places: dict[int, list[int]] = {}
+            matches.update(zip(range(begin, end), range(first, last), strict=True))
+    positions: dict[int, list[int]] = {}
     for at, owner in enumerate(owners):
-        places.setdefault(owner, []).append(same.get(at, -1))
+        positions.setdefault(owner, []).append(matches.get(at, -1))
     for owner, segment in enumerate(segments):
-        mine = places.get(owner, [])
-        if mine and mine[0] >= 0 and mine == list(range(mine[0], mine[0] + len(mine))):
-            yield mine[0], (segment, len(mine))
+        span = positions.get(owner, [])
+        if span and span[0] >= 0 and span == list(range(span[0], span[0] + len(span))):
+            yield span[0], (segment, len(span))

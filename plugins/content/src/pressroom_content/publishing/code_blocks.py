@@ -47,12 +47,12 @@ def language_of(block: LexborNode) -> str:
         if node is not None and node.tag not in ("body", "html", "article", "main"):
             around.append(node)
             node = node.parent
-    for one in around:
-        attributes = one.attributes
+    for element in around:
+        attributes = element.attributes
         for name in ("data-lang", "data-language", "data-enlighter-language", "lang"):
             if name != "lang" and attributes.get(name):
                 return str(attributes[name])[:40].lower()
-        found = _LANGUAGE.search((attributes.get("class") or "")[:MAX_VALUE])
-        if found:
-            return found[1].lower()
+        match = _LANGUAGE.search((attributes.get("class") or "")[:MAX_VALUE])
+        if match:
+            return match[1].lower()
     return ""

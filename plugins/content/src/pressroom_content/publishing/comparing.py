@@ -88,21 +88,21 @@ def is_ours(post: Post, remote: RemotePost) -> bool:
     )
 
 
-def has_arrived(seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
-    """Check whether a change of a post's text has reached its site. `seen` is a `snapshot` from before it was sent.
+def has_arrived(baseline: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
+    """Check whether a change of a post's text has reached its site. `baseline` is a `snapshot` from before it was sent.
 
     `is_ours` does not notice a few missing words.
     """
-    known = set(seen.get("passages", ()))
-    mine, there = (_passages(html)[:_MAX_PASSAGES] for html in (post.html, remote.html))
+    known = set(baseline.get("passages", ()))
+    sent_passages, site_passages = (_passages(html)[:_MAX_PASSAGES] for html in (post.html, remote.html))
     if not known:
         return True
-    new = [one for one in mine if _digest(one) not in known]
+    new = [passage for passage in sent_passages if _digest(passage) not in known]
     if new:
-        text = f" {' '.join(map(plain, there))} "
-        return all(f" {words} " in text for one in new if (words := plain(one)))
-    left_out = known.difference(map(_digest, mine))
-    return not left_out or not left_out.issubset(map(_digest, there))
+        text = f" {' '.join(map(plain, site_passages))} "
+        return all(f" {words} " in text for passage in new if (words := plain(passage)))
+    left_out = known.difference(map(_digest, sent_passages))
+    return not left_out or not left_out.issubset(map(_digest, site_passages))
 
 
 def fingerprint(remote: RemotePost) -> bytes:
@@ -112,8 +112,8 @@ def fingerprint(remote: RemotePost) -> bytes:
 
 def is_as_it_was(remote: RemotePost, before: bytes) -> bool:
     """Check whether a post still matches its fingerprint, even one from a connector that reported fewer fields."""
-    told = frozenset(remote.fields)
-    earlier = (told, *(told - names for names in _TOLD_LATER), told & _TOLD_BEFORE)
+    reported = frozenset(remote.fields)
+    earlier = (reported, *(reported - names for names in _TOLD_LATER), reported & _TOLD_BEFORE)
     return any(before == _hash_of(remote, sorted(names)) for names in earlier)
 
 
@@ -131,7 +131,7 @@ def snapshot(remote: RemotePost) -> dict[str, Any]:
     return {
         "fields": {name: _short(value) for name, value in remote.fields.items()},
         "featured": remote.featured,
-        "passages": [_digest(one) for one in _passages(remote.html)[:_MAX_PASSAGES]],
+        "passages": [_digest(passage) for passage in _passages(remote.html)[:_MAX_PASSAGES]],
     }
 
 
@@ -147,29 +147,31 @@ def copy_of(remote: RemotePost) -> dict[str, Any]:
     return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "fields": fields, "body": storable(text)}
 
 
-def edits(seen: Mapping[str, Any], remote: RemotePost) -> list[str]:
+def edits(baseline: Mapping[str, Any], remote: RemotePost) -> list[str]:
     """Return the differences from a `snapshot`, one sentence each, with short excerpts of the current content."""
-    found = []
-    before = seen.get("fields", {})
+    messages = []
+    before = baseline.get("fields", {})
     for name, value in remote.fields.items():
         old, new = before.get(name, ""), _short(value)
         if old != new and name != "featured" and (name in before or name not in _IMAGE_TEXTS):
             is_now, was = ("are now", "they were") if name in _PLURALS else ("is now", "it was")
-            found.append(f"the {_FIELDS.get(name, name)} {is_now} {new[:_EXCERPT]!r} ({was} {old[:_EXCERPT]!r})")
-    if bool(seen.get("featured")) != remote.featured:
-        found.append(f"the featured image was {'added' if remote.featured else 'removed'}")
+            messages.append(f"the {_FIELDS.get(name, name)} {is_now} {new[:_EXCERPT]!r} ({was} {old[:_EXCERPT]!r})")
+    if bool(baseline.get("featured")) != remote.featured:
+        messages.append(f"the featured image was {'added' if remote.featured else 'removed'}")
     elif remote.featured and before.get("featured") and before["featured"] != (image := _image(remote)):
-        found.append(f"the featured image is now {image[:_EXCERPT]!r} (it was {before['featured'][:_EXCERPT]!r})")
-    known = Counter(seen.get("passages", ()))
+        messages.append(f"the featured image is now {image[:_EXCERPT]!r} (it was {before['featured'][:_EXCERPT]!r})")
+    known = Counter(baseline.get("passages", ()))
     now = _passages(remote.html)[:_MAX_PASSAGES]
-    new_passages = [one for one in now if not known[_digest(one)]]
-    found += [f"the body now says {one[:_EXCERPT]!r}" for one in new_passages[:_MAX_SHOWN]]
+    new_passages = [passage for passage in now if not known[_digest(passage)]]
+    messages += [f"the body now says {passage[:_EXCERPT]!r}" for passage in new_passages[:_MAX_SHOWN]]
     if len(new_passages) > _MAX_SHOWN:
-        found.append(f"{len(new_passages) - _MAX_SHOWN} more passages of the body are new or changed")
-    gone = sum((known - Counter(map(_digest, now))).values()) - len(new_passages)
-    if gone > 0:
-        found.append(f"{gone} {'passage' if gone == 1 else 'passages'} of the body {'is' if gone == 1 else 'are'} gone")
-    return found
+        messages.append(f"{len(new_passages) - _MAX_SHOWN} more passages of the body are new or changed")
+    removed = sum((known - Counter(map(_digest, now))).values()) - len(new_passages)
+    if removed > 0:
+        messages.append(
+            f"{removed} {'passage' if removed == 1 else 'passages'} of the body {'is' if removed == 1 else 'are'} gone"
+        )
+    return messages
 
 
 def _image(remote: RemotePost) -> str:
@@ -177,16 +179,16 @@ def _image(remote: RemotePost) -> str:
     return _short(remote.fields.get("featured"))
 
 
-def is_another(seen: Mapping[str, Any], remote: RemotePost, marker: str) -> bool:
+def is_another(baseline: Mapping[str, Any], remote: RemotePost, marker: str) -> bool:
     """Check whether a post has nothing in common with its `snapshot`: sites reuse IDs, for example after a restore.
 
     A post that carries our marker is always ours.
     """
     if marker and remote.marker == marker:
         return False
-    before = seen.get("fields", {})
+    before = baseline.get("fields", {})
     same = any(before.get(name) and before[name] == _short(remote.fields.get(name)) for name in ("title", "slug"))
-    known = set(seen.get("passages", ()))
+    known = set(baseline.get("passages", ()))
     return not same and bool(known) and known.isdisjoint(map(_digest, _passages(remote.html)[:_MAX_PASSAGES]))
 
 
@@ -199,23 +201,23 @@ def left_alone(remote: RemotePost) -> str:
     )
 
 
-def edits_in_words(seen: Mapping[str, Any] | None, remote: RemotePost) -> str:
+def edits_in_words(baseline: Mapping[str, Any] | None, remote: RemotePost) -> str:
     """Return the message that a post was edited on its site, with the known edits, without a full stop."""
-    found = edits(seen, remote)[:_MAX_EDITS] if seen else []
-    what = f": {'; '.join(found)}" if found else ""
-    return f"the post was edited on the site since it was last written from here{what}"
+    messages = edits(baseline, remote)[:_MAX_EDITS] if baseline else []
+    details = f": {'; '.join(messages)}" if messages else ""
+    return f"the post was edited on the site since it was last written from here{details}"
 
 
 def _passages(html: str) -> Sequence[str]:
     """Return the texts of a body's paragraphs, headings, items and cells, and the URLs of its images."""
     marked = _IMAGE.sub(_source, "".join(_without_comments(html)))
-    texts = (" ".join(html_module.unescape(_TAG.sub(" ", one)).split()) for one in _BLOCK.split(marked))
-    return [one for one in texts if one]
+    texts = (" ".join(html_module.unescape(_TAG.sub(" ", part)).split()) for part in _BLOCK.split(marked))
+    return [text for text in texts if text]
 
 
 def _source(tag: re.Match[str]) -> str:
-    found = _SOURCE.search(tag[0][:_MAX_TAG])
-    return f" {found[1]} " if found else " "
+    match = _SOURCE.search(tag[0][:_MAX_TAG])
+    return f" {match[1]} " if match else " "
 
 
 def _digest(passage: str) -> str:
@@ -249,11 +251,11 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
     sent = Counter(_words(text_of(post.html)))
     if not sent and not post.html.strip():
         return
-    kept = Counter(_words(text_of(remote.html)))
-    if sent and not kept:
+    stored = Counter(_words(text_of(remote.html)))
+    if sent and not stored:
         yield "the site kept nothing of the body"
         return
-    total, missing = sum(sent.values()), sum((sent - kept).values())
+    total, missing = sum(sent.values()), sum((sent - stored).values())
     if missing > max(2, total * _TOLERATED):
         # In Markdown code, `a < b` is not a tag: the text between such signs may be words of the body.
         missing = sum((sent - Counter(_words(html_module.unescape(remote.html)))).values())
@@ -270,15 +272,15 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
 
 
 def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
-    for name, shown in _FIELDS.items():
+    for name, label in _FIELDS.items():
         sent = getattr(post, name)
         if not sent or name in post.kept or name not in remote.fields:
             continue
-        kept = remote.fields[name]
-        if not kept:
-            yield f"the site dropped the {shown}"
-        elif plain(kept) != plain(sent):
-            yield f"the site changed the {shown} to {str(kept)[:120]!r}"
+        stored = remote.fields[name]
+        if not stored:
+            yield f"the site dropped the {label}"
+        elif plain(stored) != plain(sent):
+            yield f"the site changed the {label} to {str(stored)[:120]!r}"
     slug = remote.fields.get("slug")
     if post.slug and slug and "slug" not in post.kept and unquote(str(slug)) != unquote(post.slug):
         yield f"the site gave the post the slug {str(slug)[:120]!r} instead of {post.slug!r}"
@@ -290,18 +292,18 @@ def _in_fields(post: Post, remote: RemotePost) -> Iterator[str]:
         yield f"the site has {image[:120]!r} as the featured image instead of {post.featured.url[:120]!r}"
 
 
-def _is_same_image(shown: str, sent: RemoteMedia) -> bool:
+def _is_same_image(reported: str, sent: RemoteMedia) -> bool:
     """Check whether a site refers to an image by its ID, its URL, or a URL with another host or size."""
-    names = (re.split(r"[?#]", url, maxsplit=1)[0].rpartition("/")[2] for url in (shown, sent.url))
-    return shown in (sent.id, sent.url) or len({_SIZE.sub(r"\1", name) for name in names}) == 1
+    names = (re.split(r"[?#]", url, maxsplit=1)[0].rpartition("/")[2] for url in (reported, sent.url))
+    return reported in (sent.id, sent.url) or len({_SIZE.sub(r"\1", name) for name in names}) == 1
 
 
 def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
     for name in ("tags", "categories"):
         if name not in remote.fields or name in post.kept:
             continue
-        kept = {without_spaces(one) for one in remote.fields[name] or ()}
-        lost = [one for one in getattr(post, name) if without_spaces(one) not in kept]
+        stored = {without_spaces(term) for term in remote.fields[name] or ()}
+        lost = [term for term in getattr(post, name) if without_spaces(term) not in stored]
         if lost:
             yield f"the site dropped the {name} {', '.join(lost)[:300]}"
 
@@ -336,7 +338,7 @@ async def compared(plugin: PluginContext, function: Callable[..., T], *arguments
         SiteRefused: it took too long or too much memory.
         SiteUnavailable: the worker queue is full.
     """
-    if not any(isinstance(one, Post | RemotePost) and len(one.html) > _LONG for one in arguments):
+    if not any(isinstance(argument, Post | RemotePost) and len(argument.html) > _LONG for argument in arguments):
         return function(*arguments)
     return await work_beside(plugin.services.workers, function, *map(_as_compared, arguments))
 

@@ -95,28 +95,28 @@ class Engine:
             LeaseLost: another process has taken over the publication.
             BackendError: the database failed. Progress is stored, so the call can be repeated.
         """
-        begun = await self._begin(publication_id, lease, job_id)
-        if isinstance(begun, Publication):
-            return await self._look_again(begun)
-        if not isinstance(begun, _Begun):
-            return begun
-        held = begun.held
+        attempt = await self._begin(publication_id, lease, job_id)
+        if isinstance(attempt, Publication):
+            return await self._look_again(attempt)
+        if not isinstance(attempt, _Begun):
+            return attempt
+        leased = attempt.held
         try:
             with publishing():
-                await self._continue(begun)
+                await self._continue(attempt)
         finally:
             tell(publication_id)
-        return Reschedule(held.row.due_at) if held.row.due_at is not None else None
+        return Reschedule(leased.row.due_at) if leased.row.due_at is not None else None
 
     async def _look_again(self, publication: Publication) -> Reschedule | None:
         """Recheck a live page that was being built or unreachable. Return when to check next. Nothing is sent."""
         await look(self._plugin, publication, PATIENT_SECONDS)
-        later = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
-        if later is None and publication.due_at is not None:
+        next_look = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
+        if next_look is None and publication.due_at is not None:
             # That was the last check: report what the page still lacks.
-            found = await Publications(self._plugin).get(publication.user_id, publication.id)
-            await look(self._plugin, found, PATIENT_SECONDS)
-        return Reschedule(later) if later is not None else None
+            latest = await Publications(self._plugin).get(publication.user_id, publication.id)
+            await look(self._plugin, latest, PATIENT_SECONDS)
+        return Reschedule(next_look) if next_look is not None else None
 
     async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Publication | Reschedule | None:
         database = self._plugin.services.database
@@ -131,7 +131,7 @@ class Engine:
             if row.status == "published":
                 return record(row)
             row.status, row.updated_at, row.job_id = "publishing", now, job_id or row.job_id
-            held = LeasedPublication(database, lease, row, await steps_of(session, publication_id))
+            leased = LeasedPublication(database, lease, row, await steps_of(session, publication_id))
             try:
                 website, sealed = await Websites(self._plugin).sealed(session, row.user_id, row.website_id)
                 if website.status == "paused":
@@ -140,35 +140,35 @@ class Engine:
                 known = await known_body(session, row.id)
                 media_there = await media_on(session, website.id, ids_of(article))
             except CallError as error:
-                return _Begun(held, error)
-            return _Begun(held, _Source(website, sealed, article, known, media_there))
+                return _Begun(leased, error)
+            return _Begun(leased, _Source(website, sealed, article, known, media_there))
 
-    async def _continue(self, begun: _Begun) -> None:
-        held = begun.held
+    async def _continue(self, attempt: _Begun) -> None:
+        leased = attempt.held
         work: PublicationWork | None = None
         try:
-            with self._plugin.extensions.calling(f"publication {held.row.id}", passes=(LeaseLost,)):
-                prepared = await self._prepare(held, begun.source)
+            with self._plugin.extensions.calling(f"publication {leased.row.id}", passes=(LeaseLost,)):
+                prepared = await self._prepare(leased, attempt.source)
                 if isinstance(prepared, Postponement):
                     postponed: Postponement | None = prepared
                 else:
                     work = prepared
                     postponed = await self._do_steps(work)
             if postponed is not None:
-                await self._release(held, status=postponed.status, due_at=postponed.due_at, error=postponed.error)
+                await self._release(leased, status=postponed.status, due_at=postponed.due_at, error=postponed.error)
             elif work is not None:
                 await self._finish(work)
         except UnknownOutcome as error:
-            await self._unknown(held, work, error)
+            await self._unknown(leased, work, error)
         except SiteUnavailable as error:
-            await self._away(held, work, error)
+            await self._away(leased, work, error)
         except CallError as error:
-            await self._fail(held, work, error)
+            await self._fail(leased, work, error)
         except (BackendError, LeaseLost):
             raise
         except Exception as error:
-            log.exception("publishing failed with an internal error", publication=held.row.id)
-            await self._fail(held, work, CallError(_internal_error(error, self._plugin.id, held.row.id)))
+            log.exception("publishing failed with an internal error", publication=leased.row.id)
+            await self._fail(leased, work, CallError(_internal_error(error, self._plugin.id, leased.row.id)))
 
     async def _do_steps(self, work: PublicationWork) -> Postponement | None:
         for name in STEPS:
@@ -179,10 +179,10 @@ class Engine:
                     return postponed
         return None
 
-    async def _prepare(self, held: LeasedPublication, source: _Source | CallError) -> PublicationWork | Postponement:
+    async def _prepare(self, leased: LeasedPublication, source: _Source | CallError) -> PublicationWork | Postponement:
         if isinstance(source, CallError):
             raise source
-        row, plugin, website = held.row, self._plugin, source.website
+        row, plugin, website = leased.row, self._plugin, source.website
         _, site = Websites(plugin).unsealed(website, source.sealed)
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
@@ -192,7 +192,7 @@ class Engine:
             return Postponement("scheduled", row.publish_at)
         url = await canonical_of_copy(plugin, row.user_id, row.canonical_of)
         return PublicationWork(
-            plugin, held, website, connector, able, site, source.article, url, source.known, source.media_there
+            plugin, leased, website, connector, able, site, source.article, url, source.known, source.media_there
         )
 
     async def _finish(self, work: PublicationWork) -> None:
@@ -228,67 +228,67 @@ class Engine:
         uploaded = step.detail.get("uploaded", {})
         if not uploaded:
             return  # avoids rendering the article
-        shown = {image.file.id for image in (await work.manuscript()).uploads}
-        if uploaded.keys() <= shown:
+        used_ids = {image.file.id for image in (await work.manuscript()).uploads}
+        if uploaded.keys() <= used_ids:
             return
-        there = {name: at for name, at in uploaded.items() if name in shown}
-        work.held.note("media", step.state, {**step.detail, "uploaded": there})
+        remaining = {name: at for name, at in uploaded.items() if name in used_ids}
+        work.held.note("media", step.state, {**step.detail, "uploaded": remaining})
         unused: Sequence[str] = ()
 
         async def drop(session: AsyncSession) -> None:
             nonlocal unused
-            unused = await drop_uses(session, work.site, work.row.website_id, work.row.id, shown)
+            unused = await drop_uses(session, work.site, work.row.website_id, work.row.id, used_ids)
 
         await work.held.save(drop)
         await remove_unused(work.site, unused)
 
-    async def _unknown(self, held: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
+    async def _unknown(self, leased: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
         """Schedule a check of the outcome, at growing intervals. After the last one, fail with instructions."""
         if work is not None:
             work.note("unknown")
-        tries = held.row.tries or 0
+        tries = leased.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
-            await self._fail(held, work, _never_answered(error, tries + 1, lost=_is_unknown(held)))
+            await self._fail(leased, work, _never_answered(error, tries + 1, lost=_is_unknown(leased)))
             return
         if tries == 0 and work is not None:
             seconds = min(seconds, work.first_look())
         due_at = self._clock() + timedelta(seconds=seconds)
-        told = f"{_told(error)} Pressroom looks for it there before it sends anything again."
-        await self._release(held, status="unknown", due_at=due_at, error=told, tries=tries + 1)
+        message = f"{_told(error)} Pressroom looks for it there before it sends anything again."
+        await self._release(leased, status="unknown", due_at=due_at, error=message, tries=tries + 1)
 
-    async def _away(self, held: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
+    async def _away(self, leased: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
         """Schedule a retry, at growing intervals. The outcome of an unanswered request stays unknown meanwhile."""
-        tries = held.row.tries or 0
+        tries = leased.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
-            await self._fail(held, work, error)
+            await self._fail(leased, work, error)
             return
         seconds = max(seconds, min(error.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
         due_at = self._clock() + timedelta(seconds=seconds)
-        status = "unknown" if _is_unknown(held) else "queued"
-        told = f"{_told(error)} It is retried automatically."
-        note = _noting_error(held, error)
-        await self._release(held, note, status=status, due_at=due_at, error=told, tries=tries + 1)
+        status = "unknown" if _is_unknown(leased) else "queued"
+        message = f"{_told(error)} It is retried automatically."
+        note = _noting_error(leased, error)
+        await self._release(leased, note, status=status, due_at=due_at, error=message, tries=tries + 1)
 
-    async def _fail(self, held: LeasedPublication, work: PublicationWork | None, error: CallError) -> None:
-        unknown = _is_unknown(held)
+    async def _fail(self, leased: LeasedPublication, work: PublicationWork | None, error: CallError) -> None:
+        unknown = _is_unknown(leased)
         if work is not None and work.current:
             work.note("unknown" if unknown else "failed", {**work.step.detail, "error_code": error.code})
         values: dict[str, Any] = {"status": "unknown" if unknown else "failed", "due_at": None}
         if isinstance(error, RemoteChanged):
-            values |= _as_on_site(held)
-        log.info("a publication failed", publication=held.row.id, code=error.code, step=work.current if work else "")
-        told = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
-        also = [_noting_error(held, error)] if told else []
-        await self._release(held, *also, error=_told(error), **values)
+            values |= _as_on_site(leased)
+        log.info("a publication failed", publication=leased.row.id, code=error.code, step=work.current if work else "")
+        from_site = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
+        also = [_noting_error(leased, error)] if from_site else []
+        await self._release(leased, *also, error=_told(error), **values)
 
-    async def _release(self, held: LeasedPublication, *also: Write, **values: Any) -> None:
+    async def _release(self, leased: LeasedPublication, *also: Write, **values: Any) -> None:
         """End the attempt: store the publication's status and the time when work continues."""
         warnings: list[str] = []
-        for step in held.steps.values():
+        for step in leased.steps.values():
             warnings += step.detail.get("warnings", [])
-        await held.save(*also, warnings=list(dict.fromkeys(warnings)), **values)
+        await leased.save(*also, warnings=list(dict.fromkeys(warnings)), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +314,9 @@ class _Begun:
     source: _Source | CallError
 
 
-def _as_on_site(held: LeasedPublication) -> dict[str, Any]:
+def _as_on_site(leased: LeasedPublication) -> dict[str, Any]:
     """Return the columns of a publication whose post was edited on its site and therefore not overwritten."""
-    row, detail = held.row, held.steps["draft"].detail
+    row, detail = leased.row, leased.steps["draft"].detail
     values: dict[str, Any] = {"article_version": detail.get("version", row.article_version)}
     state, at = detail.get("remote_state"), detail.get("remote_at")
     if state == "scheduled" and at:  # the site publishes it at that time, whatever was requested since
@@ -328,29 +328,29 @@ def _as_on_site(held: LeasedPublication) -> dict[str, Any]:
     return values | {"status": "published" if live else "draft"}
 
 
-def _noting_error(held: LeasedPublication, error: CallError) -> Write:
-    return lambda session: note_error(session, held.row.website_id, error)
+def _noting_error(leased: LeasedPublication, error: CallError) -> Write:
+    return lambda session: note_error(session, leased.row.website_id, error)
 
 
-def _internal_error(error: Exception, own_id: str, publication_id: str) -> str:
-    """Return the error message for an internal error. `own_id` is the ID of the content plugin."""
+def _internal_error(error: Exception, content_plugin_id: str, publication_id: str) -> str:
+    """Return the error message for an internal error. `content_plugin_id` is the ID of the content plugin."""
     plugin = error.plugin if isinstance(error, PluginError) else ""
-    what = "publishing failed with an internal error"
-    if plugin not in ("", own_id):
-        what = f"the plugin {plugin} failed while the article was published"
-    return f"{what}; the operator finds it in the log under {publication_id}"
+    summary = "publishing failed with an internal error"
+    if plugin not in ("", content_plugin_id):
+        summary = f"the plugin {plugin} failed while the article was published"
+    return f"{summary}; the operator finds it in the log under {publication_id}"
 
 
-def _is_unknown(held: LeasedPublication) -> bool:
+def _is_unknown(leased: LeasedPublication) -> bool:
     """Check whether a request that creates the post was sent and its outcome is unknown."""
-    return "post" in held.steps["draft"].detail.get("sent", {}) if "draft" in held.steps else False
+    return "post" in leased.steps["draft"].detail.get("sent", {}) if "draft" in leased.steps else False
 
 
 def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
     """Return the final error for a request that the site did not answer in this number of attempts."""
-    what = "it is unknown whether the post is there" if lost else "it is unknown what it did"
+    uncertainty = "it is unknown whether the post is there" if lost else "it is unknown what it did"
     return UnknownOutcome(
-        f"{error.message.rstrip('.')}; that happened {times} times in a row, and {what}",
+        f"{error.message.rstrip('.')}; that happened {times} times in a row, and {uncertainty}",
         hint="Nothing more is sent automatically. Look at the site, fix what keeps it from answering, then use "
         "publish_content again: it checks the site first, and continues at this step",
     )
@@ -374,12 +374,12 @@ def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
     async def publish(run: JobRun) -> Mapping[str, Any] | Pause | Reschedule:
         publication_id = str(run.payload["publication_id"])
         try:
-            later = await Engine(plugin).run(publication_id, run, job_id=run.id)
+            reschedule = await Engine(plugin).run(publication_id, run, job_id=run.id)
         except (BackendError, LeaseLost) as error:
             # The publication did not fail, and may be due at a certain time: retry without the usual backoff.
             log.warning("publishing was interrupted", publication=publication_id, error=str(error))
             return Pause(_INTERRUPTED_SECONDS)
-        return later or {"publication_id": publication_id}
+        return reschedule or {"publication_id": publication_id}
 
     def lock(payload: Mapping[str, Any]) -> str:
         return lock_of(str(payload["publication_id"]))

@@ -71,8 +71,8 @@ class PostImage:
 
 def inline_ids(html: str) -> Sequence[str]:
     """Return the IDs of the library images in a text, without duplicates, in order of appearance."""
-    found = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
-    return list(dict.fromkeys(found))
+    identifiers = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
+    return list(dict.fromkeys(identifiers))
 
 
 def ids_of(article: Article) -> frozenset[str]:
@@ -88,7 +88,7 @@ async def read_images(
     Raises `SiteUnavailable` if an image cannot be read at the moment.
     """
     libraries = [library for _, library in media_libraries(plugin)]
-    found: dict[str, PostImage] = {}
+    images: dict[str, PostImage] = {}
     warnings: list[str] = []
     for number, identifier in enumerate(ids):
         if number >= MAX_IMAGES:
@@ -99,10 +99,10 @@ async def read_images(
             warnings.append(f"the image {identifier} is no longer in the media library; it was left out")
             continue
         way = _way(file, policy, can_upload=can_upload)
-        found[identifier] = PostImage(file, way)
+        images[identifier] = PostImage(file, way)
         if way == "leave_out" and policy != "none":
             warnings.append(f"the image {file.filename} may neither be uploaded nor linked; it was left out")
-    return found, warnings
+    return images, warnings
 
 
 def placed(
@@ -117,34 +117,34 @@ def placed(
 
     `figures` is whether the HTML may contain figures.
     """
-    same = markdown == html
-    found = inline_ids(html)
+    same_format = markdown == html
+    identifiers = inline_ids(html)
     targets: dict[str, str] = {}
-    shown: dict[str, PostImage] = {}
-    for identifier in found:
+    visible: dict[str, PostImage] = {}
+    for identifier in identifiers:
         image = images.get(identifier)
         target = image.at(uploaded) if image else None
         if image is not None and target is not None:
-            targets[identifier], shown[identifier] = target.url, image
-    if lacking := frozenset(found) - shown.keys():
+            targets[identifier], visible[identifier] = target.url, image
+    if lacking := frozenset(identifiers) - visible.keys():
         html, markdown = _without(_IMG, html, lacking), _without(_MARKDOWN_IMAGE, markdown, lacking)
-    html = _credited(_captioned(html, shown, figures=figures), shown)
-    markdown = _with_lines(markdown, shown)
+    html = _credited(_captioned(html, visible, figures=figures), visible)
+    markdown = _with_lines(markdown, visible)
     html = "".join(_moved(html, {identifier: escape(url) for identifier, url in targets.items()}))
     markdown = "".join(_moved(markdown, targets))
-    return html, html if same else markdown
+    return html, html if same_format else markdown
 
 
 def with_featured_credit(html: str, markdown: str, image: PostImage | None) -> tuple[str, str]:
     """Return a text with the credit of the featured image appended."""
     if image is None or not image.credit_html:
         return html, markdown
-    same, text = markdown == html, image.file.credit_text
+    same_format, text = markdown == html, image.file.credit_text
     if image.credit_html not in html and not (text and escape(text, quote=False) in html):
         html = f"{html.rstrip()}\n<p><small>{image.credit_html}</small></p>\n"
     if text and not _says(markdown, text):
         markdown = f"{markdown.rstrip()}\n\n*{_as_markdown(text)}*\n"
-    return html, html if same else markdown
+    return html, html if same_format else markdown
 
 
 async def _read(
@@ -183,8 +183,8 @@ def _moved(text: str, urls: Mapping[str, str]) -> Iterator[str]:
             start -= 1
         yield text[end:start]
         yield urls[match[0]]
-        rest = _REST_OF_URL.match(text, match.end())
-        end = rest.end() if rest else match.end()
+        tail = _REST_OF_URL.match(text, match.end())
+        end = tail.end() if tail else match.end()
     yield text[end:]
 
 
@@ -198,12 +198,12 @@ def _with_lines(markdown: str, images: Mapping[str, PostImage]) -> str:
             lines[identifier].append(_as_markdown(credit))
     parts: list[str] = []
     written = 0
-    said = ""
+    inserted = ""
     for match in _MARKDOWN_IMAGE.finditer(markdown) if any(lines.values()) else ():
         for identifier in _ID.findall(match[0]):
-            wanted = [line for line in lines.pop(identifier, ()) if line not in said]
-            parts += [markdown[written : match.end()], *(f"\n*{line}*" for line in wanted)]
-            said = "\n".join([said, *wanted])
+            new_lines = [line for line in lines.pop(identifier, ()) if line not in inserted]
+            parts += [markdown[written : match.end()], *(f"\n*{line}*" for line in new_lines)]
+            inserted = "\n".join([inserted, *new_lines])
             written = match.end()
     return "".join([*parts, markdown[written:]])
 
@@ -231,7 +231,7 @@ def _credited(html: str, images: Mapping[str, PostImage]) -> str:
     for identifier, image in images.items():
         credit, text = image.credit_html, escape(image.file.credit_text, quote=False)
         before = (html, *lines.values())
-        if credit and not any(credit in one or (text and text in one) for one in before):
+        if credit and not any(credit in part or (text and text in part) for part in before):
             lines[identifier] = credit
     parts: list[str] = []
     written = 0
@@ -262,17 +262,19 @@ def _end_of_image(html: str, end: int, *, in_link: bool) -> int:
 
 def _captioned(html: str, images: Mapping[str, PostImage], *, figures: bool) -> str:
     """Insert missing captions below images, in a figure if the image is alone in its paragraph."""
-    captions = {one: escape(image.caption, quote=False) for one, image in images.items()}
-    captions = {one: caption for one, caption in captions.items() if caption and f">{caption}<" not in html}
+    captions = {identifier: escape(image.caption, quote=False) for identifier, image in images.items()}
+    captions = {
+        identifier: caption for identifier, caption in captions.items() if caption and f">{caption}<" not in html
+    }
     if not captions:
         return html
-    shown_by: dict[str, str] = {}
+    first_image: dict[str, str] = {}
 
     def caption_of(image: str) -> str:
         """Return the caption of an image; empty if another image already shows the same caption."""
-        identifier = next((one for one in _ID.findall(image) if one in captions), "")
+        identifier = next((identifier for identifier in _ID.findall(image) if identifier in captions), "")
         caption = captions.get(identifier, "")
-        return caption if caption and shown_by.setdefault(caption, identifier) == identifier else ""
+        return caption if caption and first_image.setdefault(caption, identifier) == identifier else ""
 
     def alone(match: re.Match[str]) -> str:
         caption = caption_of(match[1])

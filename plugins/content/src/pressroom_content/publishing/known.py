@@ -47,12 +47,12 @@ def shown_fields(post: RemotePost) -> dict[str, Any]:
 
     `featured` is the featured image, or a boolean if the platform only reports whether there is one.
     """
-    shown = {
-        name: [storable(str(one)) for one in value] if isinstance(value, list | tuple) else _text(value)
+    fields = {
+        name: [storable(str(term)) for term in value] if isinstance(value, list | tuple) else _text(value)
         for name, value in post.fields.items()
     }
-    shown.setdefault("featured", post.featured)
-    return {**shown, "audience": _text(post.audience)} if post.audience else shown
+    fields.setdefault("featured", post.featured)
+    return {**fields, "audience": _text(post.audience)} if post.audience else fields
 
 
 async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | None:
@@ -61,8 +61,8 @@ async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | 
     if row is None:
         return None
     sent = {name: value for name, value in row.sent.items() if name != _KEPT}
-    kept = frozenset(row.sent.get(_KEPT, ()))
-    return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, sent, kept)
+    kept_fields = frozenset(row.sent.get(_KEPT, ()))
+    return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, sent, kept_fields)
 
 
 async def remember_body(
@@ -71,9 +71,9 @@ async def remember_body(
     body: SiteBody,
     post: RemotePost,
     sent: Mapping[str, Any],
-    kept: frozenset[str] = frozenset(),
+    kept_fields: frozenset[str] = frozenset(),
 ) -> None:
-    """Store the body of a post that was just read or written, its sent fields and the names of `kept` ones.
+    """Store the body of a post that was just read or written, its sent fields and the names of `kept_fields` ones.
 
     If the body cannot be stored, the previous one is deleted, unless the post is bound.
     """
@@ -86,14 +86,14 @@ async def remember_body(
         row = SiteBodyRow(publication_id=publication_id)
         session.add(row)
     row.raw, row.segments = body.raw, body.stored()
-    row.sent = {**sent, _KEPT: sorted(kept)} if kept else dict(sent)
+    row.sent = {**sent, _KEPT: sorted(kept_fields)} if kept_fields else dict(sent)
     row.fields, row.read_at = shown_fields(post), datetime.now(UTC)
 
 
 async def unbind(session: AsyncSession, publication_id: str) -> None:
     """Mark a post as one of ours, because it is created again."""
-    mine = SiteBodyRow.publication_id == publication_id
-    await session.execute(update(SiteBodyRow).where(mine).values(bound=None))
+    condition = SiteBodyRow.publication_id == publication_id
+    await session.execute(update(SiteBodyRow).where(condition).values(bound=None))
 
 
 async def forget_body(session: AsyncSession, publication_id: str) -> None:
@@ -109,12 +109,12 @@ async def original_of(plugin: PluginContext, user_id: str, canonical_of: str | N
     """Return the URL and website ID of the publication that a copy declares as its original, or `None`."""
     if canonical_of is None:
         return None
-    wanted = select(PublicationRow.url, PublicationRow.website_id).where(
+    query = select(PublicationRow.url, PublicationRow.website_id).where(
         PublicationRow.id == canonical_of, PublicationRow.user_id == user_id
     )
     async with plugin.services.database.reading() as session:
-        found = (await session.execute(wanted)).first()
-    return (str(found.url), str(found.website_id)) if found is not None and found.url else None
+        row = (await session.execute(query)).first()
+    return (str(row.url), str(row.website_id)) if row is not None and row.url else None
 
 
 async def canonical_of_copy(plugin: PluginContext, user_id: str, canonical_of: str | None) -> str:

@@ -49,17 +49,17 @@ def all_losses(article: Structure, page: Structure) -> list[Loss]:
     return sorted(_Comparison(article, page).losses(), key=lambda loss: loss.at)
 
 
-def told(found: Sequence[Loss]) -> list[str]:
+def told(losses: Sequence[Loss]) -> list[str]:
     """Return the messages of losses: a few of each kind, and the number of the others."""
-    shown: list[str] = []
-    left, of_kind = 0, Counter[str]()
-    for loss in found:
+    messages: list[str] = []
+    unlisted, of_kind = 0, Counter[str]()
+    for loss in losses:
         of_kind[loss.kind] += 1
-        if of_kind[loss.kind] > _MAX_OF_A_KIND or len(shown) >= MAX_TOLD:
-            left += 1
+        if of_kind[loss.kind] > _MAX_OF_A_KIND or len(messages) >= MAX_TOLD:
+            unlisted += 1
         else:
-            shown.append(loss.message)
-    return [*shown, f"… and {left} more such losses on the page"] if left else shown
+            messages.append(loss.message)
+    return [*messages, f"… and {unlisted} more such losses on the page"] if unlisted else messages
 
 
 class _Comparison:
@@ -72,18 +72,18 @@ class _Comparison:
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, in no particular order."""
         matches = self._matches
-        wanted = matches.wanted
-        shown = sum(matches[number] is not None for number, _ in wanted)
-        if len(wanted) >= _MIN_RUNS and shown < len(wanted) * _FEW:
+        passages = matches.wanted
+        shown = sum(matches[number] is not None for number, _ in passages)
+        if len(passages) >= _MIN_RUNS and shown < len(passages) * _FEW:
             yield Loss(
                 -1,
                 "page",
-                f"the page shows {shown} of the {len(wanted)} passages of the article: it may be an older version from "
-                "a cache, show an excerpt only, or be put together in the browser",
+                f"the page shows {shown} of the {len(passages)} passages of the article: it may be an older version "
+                "from a cache, show an excerpt only, or be put together in the browser",
             )
             return
-        yield from self._texts(wanted)
-        yield from self._levels(wanted)
+        yield from self._texts(passages)
+        yield from self._levels(passages)
         yield from self._marks()
         yield from self._order()
         yield from lost_links(self._article, self._page, matches)
@@ -95,8 +95,8 @@ class _Comparison:
         yield from self._rules()
         yield from self._numbering()
 
-    def _texts(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
-        for number, run in wanted:
+    def _texts(self, passages: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
+        for number, run in passages:
             match, name = self._matches[number], f"{_NAMES[run.kind]} {excerpt(run.text)}"
             if match is None:
                 yield Loss(run.at, "text", f"the {name} is not shown")
@@ -108,40 +108,40 @@ class _Comparison:
                 continue
             yield from self._of_match(run, self._page.runs[match.run], name, exact=match.exact)
 
-    def _of_match(self, run: Passage, there: Passage, name: str, *, exact: bool) -> Iterator[Loss]:
-        if run.kind == "heading" and there.kind != "heading":
+    def _of_match(self, run: Passage, page_run: Passage, name: str, *, exact: bool) -> Iterator[Loss]:
+        if run.kind == "heading" and page_run.kind != "heading":
             yield Loss(run.at, "heading", f"the {name} is not shown as a heading")
         if run.lists and run.kind == "item":
-            yield from _in_list(run, there, name)
-        if there.quotes < run.quotes:
-            what = "as a quote" if not there.quotes else "as a quote inside another"
-            yield Loss(run.at, "quote", f"{excerpt(run.text)} is not shown {what}")
-        yield from _of_block(run, there, name)
-        if exact and there.breaks > run.breaks:
+            yield from _in_list(run, page_run, name)
+        if page_run.quotes < run.quotes:
+            form = "as a quote" if not page_run.quotes else "as a quote inside another"
+            yield Loss(run.at, "quote", f"{excerpt(run.text)} is not shown {form}")
+        yield from _of_block(run, page_run, name)
+        if exact and page_run.breaks > run.breaks:
             yield Loss(run.at, "break", f"a line break was put into the {name}")
-        elif exact and there.breaks < run.breaks:
+        elif exact and page_run.breaks < run.breaks:
             yield Loss(run.at, "break", f"a line break of the {name} is lost")
 
     def _order(self) -> Iterator[Loss]:
         for number, before in self._matches.moved():
             run = self._article.runs[number]
-            place = "before all others" if before is None else f"after {excerpt(self._article.runs[before].text)}"
+            position = "before all others" if before is None else f"after {excerpt(self._article.runs[before].text)}"
             name = f"{_NAMES[run.kind]} {excerpt(run.text)}"
-            yield Loss(run.at, "order", f"the {name} is shown in another place; in the article it is {place}")
+            yield Loss(run.at, "order", f"the {name} is shown in another place; in the article it is {position}")
 
-    def _levels(self, wanted: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
+    def _levels(self, passages: Iterable[tuple[int, Passage]]) -> Iterator[Loss]:
         """Yield headings whose level deviates from the usual shift: themes may move all levels."""
-        found = []
-        for number, run in wanted:
+        headings = []
+        for number, run in passages:
             match = self._matches[number]
             if run.kind == "heading" and match is not None and match.run is not None:
-                there = self._page.runs[match.run]
-                if there.kind == "heading":
-                    found.append((run, there.level))
-        if not found:
+                page_run = self._page.runs[match.run]
+                if page_run.kind == "heading":
+                    headings.append((run, page_run.level))
+        if not headings:
             return
-        usual, _ = Counter(level - run.level for run, level in found).most_common(1)[0]
-        for run, level in found:
+        usual, _ = Counter(level - run.level for run, level in headings).most_common(1)[0]
+        for run, level in headings:
             if level - run.level != usual:
                 yield Loss(
                     run.at,
@@ -151,11 +151,11 @@ class _Comparison:
 
     def _marks(self) -> Iterator[Loss]:
         """Yield the words that lost their formatting."""
-        shown: dict[str, list[str]] = defaultdict(list)
+        by_kind: dict[str, list[str]] = defaultdict(list)
         for mark in self._page.marks:
-            shown[mark.kind].append(mark.text if mark.kind == "code" else words_of(mark.text))
-        texts = {kind: f" {' '.join(' '.join(parts).split())} " for kind, parts in shown.items()}
-        known = {(kind, part) for kind, parts in shown.items() for part in parts}
+            by_kind[mark.kind].append(mark.text if mark.kind == "code" else words_of(mark.text))
+        texts = {kind: f" {' '.join(' '.join(parts).split())} " for kind, parts in by_kind.items()}
+        known = {(kind, part) for kind, parts in by_kind.items() for part in parts}
         for mark in self._article.marks:
             text = mark.text if mark.kind == "code" else words_of(mark.text)
             if not text or (mark.kind, text) in known or not self._matches.is_shown(mark.run):
@@ -168,45 +168,45 @@ class _Comparison:
                 yield Loss(mark.at, "mark", f"{excerpt(mark.text)} lost its {_MARKS[mark.kind]}")
 
     def _rules(self) -> Iterator[Loss]:
-        there = sum(self._matches.is_inside(at) for at in self._page.rules)
-        for at in self._article.rules[there:]:
+        shown_count = sum(self._matches.is_inside(at) for at in self._page.rules)
+        for at in self._article.rules[shown_count:]:
             yield Loss(at, "rule", "a horizontal rule is not shown")
 
     def _numbering(self) -> Iterator[Loss]:
-        starts = {one.run: one.start for one in self._page.numbered}
-        for one in self._article.numbered:
-            match = self._matches[one.run]
-            if one.start == 1 or match is None or match.run is None:
+        starts = {numbered_list.run: numbered_list.start for numbered_list in self._page.numbered}
+        for numbered_list in self._article.numbered:
+            match = self._matches[numbered_list.run]
+            if numbered_list.start == 1 or match is None or match.run is None:
                 continue
-            there, run = starts.get(match.run), self._article.runs[one.run]
-            if there is not None and there != one.start:
+            shown_start, run = starts.get(match.run), self._article.runs[numbered_list.run]
+            if shown_start is not None and shown_start != numbered_list.start:
                 yield Loss(
-                    one.at,
+                    numbered_list.at,
                     "numbering",
-                    f"the numbered list {excerpt(run.text)} begins at {there} instead of {one.start}",
+                    f"the numbered list {excerpt(run.text)} begins at {shown_start} instead of {numbered_list.start}",
                 )
 
 
-def _in_list(run: Passage, there: Passage, name: str) -> Iterator[Loss]:
-    if not there.lists:
+def _in_list(run: Passage, page_run: Passage, name: str) -> Iterator[Loss]:
+    if not page_run.lists:
         yield Loss(run.at, "list", f"the {name} is not shown in a list")
-    elif len(there.lists) < len(run.lists):
+    elif len(page_run.lists) < len(run.lists):
         yield Loss(run.at, "list", f"the {name} is not nested as written")
-    elif there.lists[-1] != run.lists[-1]:
-        kind = "with a number" if there.lists[-1] == "ol" else "with a bullet"
+    elif page_run.lists[-1] != run.lists[-1]:
+        kind = "with a number" if page_run.lists[-1] == "ol" else "with a bullet"
         yield Loss(run.at, "list", f"the {name} is shown {kind}")
 
 
-def _of_block(run: Passage, there: Passage, name: str) -> Iterator[Loss]:
-    if run.kind in ("term", "definition") and there.kind != run.kind:
+def _of_block(run: Passage, page_run: Passage, name: str) -> Iterator[Loss]:
+    if run.kind in ("term", "definition") and page_run.kind != run.kind:
         yield Loss(run.at, "definition", f"the {name} is not shown as part of a list of definitions")
-    if run.kind == "summary" and there.kind != "summary":
+    if run.kind == "summary" and page_run.kind != "summary":
         yield Loss(run.at, "details", f"the section {excerpt(run.text)} cannot be collapsed")
-    if run.direction == "rtl" and there.direction not in ("rtl", "auto"):
+    if run.direction == "rtl" and page_run.direction not in ("rtl", "auto"):
         yield Loss(run.at, "direction", f"the {name} lost its direction, from right to left")
-    if run.language and run.language.partition("-")[0] != there.language.partition("-")[0]:
+    if run.language and run.language.partition("-")[0] != page_run.language.partition("-")[0]:
         yield Loss(run.at, "language", f"the {name} lost the mark of its language ({run.language})")
-    if run.box is not None and there.box is None:
+    if run.box is not None and page_run.box is None:
         yield Loss(run.at, "task", f"the {name} lost the box of its task")
-    elif run.box is not None and there.box != run.box:
+    elif run.box is not None and page_run.box != run.box:
         yield Loss(run.at, "task", f"the box of the task {excerpt(run.text)} is {'not ' if run.box else ''}ticked")

@@ -32,17 +32,17 @@ class Loss:
     message: str
 
 
-def excerpt(text: str, longest: int = 60) -> str:
+def excerpt(text: str, max_length: int = 60) -> str:
     """Return the beginning of a text in quotation marks."""
     plain = " ".join(text.split())
-    return f'"{plain}"' if len(plain) <= longest else f'"{plain[:longest].rstrip()}…"'
+    return f'"{plain}"' if len(plain) <= max_length else f'"{plain[:max_length].rstrip()}…"'
 
 
-def is_part(words: str, others: str) -> bool:
+def is_part(words: str, other: str) -> bool:
     """Check whether either text contains the other. Very long texts are not compared and count as contained."""
-    if max(len(words), len(others)) > _MAX_WORDS:
+    if max(len(words), len(other)) > _MAX_WORDS:
         return True
-    return f" {words} " in f" {others} " or (bool(others) and f" {others} " in f" {words} ")
+    return f" {words} " in f" {other} " or (bool(other) and f" {other} " in f" {words} ")
 
 
 def lost_images(article: Structure, page: Structure, begin: int, end: int) -> Iterator[Loss]:
@@ -50,27 +50,27 @@ def lost_images(article: Structure, page: Structure, begin: int, end: int) -> It
 
     Platforms rename, resize and move images. A missing image is not reported if an unrelated one can stand in for it.
     """
-    there = _ImagesOfPage(page, {stem for image in article.images if len(stem := _stem(image)) >= _MIN_STEM})
+    page_images = _ImagesOfPage(page, {stem for image in article.images if len(stem := _stem(image)) >= _MIN_STEM})
     waiting: list[ShownImage] = []
     named: list[tuple[ShownImage, Sequence[int]]] = []
     for image in article.images:
-        if same := there.of_stem(_stem(image)):
-            named.append((image, same))
-        elif not image.alt or words_of(image.alt) not in there.by_alt:
+        if matches := page_images.of_stem(_stem(image)):
+            named.append((image, matches))
+        elif not image.alt or words_of(image.alt) not in page_images.by_alt:
             waiting.append(image)
-    free = {words for words, numbers in there.by_alt.items() if not there.claimed.issuperset(numbers)}
-    for image, same in named:
+    free = {words for words, numbers in page_images.by_alt.items() if not page_images.claimed.issuperset(numbers)}
+    for image, matches in named:
         if words_of(image.alt) not in free:
-            yield from _lost_alt(image, [page.images[number] for number in same])
-    wanted = {words_of(image.alt) for image in article.images if image.alt}
-    others = [
+            yield from _lost_alt(image, [page.images[number] for number in matches])
+    alts = {words_of(image.alt) for image in article.images if image.alt}
+    unrelated = [
         image
         for number, image in enumerate(page.images)
-        if begin <= image.at < end and words_of(image.alt) not in wanted and not there.is_known(number)
+        if begin <= image.at < end and words_of(image.alt) not in alts and not page_images.is_known(number)
     ] if waiting else []  # fmt: skip
     for number, image in enumerate(waiting):
-        if number < len(others):
-            yield from _lost_alt(image, [others[number]], renamed=True)
+        if number < len(unrelated):
+            yield from _lost_alt(image, [unrelated[number]], renamed=True)
         else:
             name = excerpt(image.alt or (image.sources[0].rpartition("/")[2] if image.sources else "without a name"))
             yield Loss(image.at, "image", f"the image {name} is not shown")
@@ -94,7 +94,7 @@ class _ImagesOfPage:
         for number, image in enumerate(page.images):
             if image.alt:
                 self.by_alt[words_of(image.alt)].append(number)
-            for stem in {_stem_of(source) for one in image.sources for source in _SOURCE.split(one)}:
+            for stem in {_stem_of(source) for sources in image.sources for source in _SOURCE.split(sources)}:
                 if stem in stems:
                     self._by_stem[stem].append(number)
                     self.claimed.add(number)
@@ -116,19 +116,19 @@ class _ImagesOfPage:
         return number in self.claimed or (few and any(stem in self._sources[number] for stem in self._stems))
 
 
-def _lost_alt(image: ShownImage, there: Sequence[ShownImage], *, renamed: bool = False) -> Iterator[Loss]:
+def _lost_alt(image: ShownImage, candidates: Sequence[ShownImage], *, renamed: bool = False) -> Iterator[Loss]:
     """Yield the loss of an image's alternative text. A `renamed` image may be a different one."""
     alt = words_of(image.alt)
     if not image.alt.strip():
         return
-    shown = [one.alt for one in there[:_MAX_STEMS] if one.alt.strip()]
-    if not shown:
+    shown_alts = [candidate.alt for candidate in candidates[:_MAX_STEMS] if candidate.alt.strip()]
+    if not shown_alts:
         yield Loss(image.at, "alt", f"the image {excerpt(image.alt)} lost its alternative text")
-    elif alt and not renamed and len(there) <= _MAX_STEMS:
-        words = [words_of(one) for one in shown]
-        if not any(is_part(alt, one) or (one and alt.startswith(one)) for one in words):
+    elif alt and not renamed and len(candidates) <= _MAX_STEMS:
+        words = [words_of(shown_alt) for shown_alt in shown_alts]
+        if not any(is_part(alt, other) or (other and alt.startswith(other)) for other in words):
             name = excerpt(image.alt)
-            yield Loss(image.at, "alt", f"the image {name} has the alternative text {excerpt(shown[0])} instead")
+            yield Loss(image.at, "alt", f"the image {name} has the alternative text {excerpt(shown_alts[0])} instead")
 
 
 def _stem(image: ShownImage) -> str:
@@ -174,66 +174,67 @@ def lost_tables(article: Structure, page: Structure, is_on_page: Callable[[str],
         yield from _of_table(table, page.tables[number], name)
 
 
-def _of_table(table: Table, there: Table, name: str) -> Iterator[Loss]:
+def _of_table(table: Table, page_table: Table, name: str) -> Iterator[Loss]:
     cells = [cell for row in table.rows for cell in row if cell.words]
-    others = [cell for row in there.rows for cell in row if cell.words]
-    words = {cell.words for cell in others}
-    lost = _lost_cells(cells, others)
+    page_cells = [cell for row in page_table.rows for cell in row if cell.words]
+    words = {cell.words for cell in page_cells}
+    lost = _lost_cells(cells, page_cells)
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         yield Loss(table.at, "cell", f"{name} lacks the cell {excerpt(lost[0].text)}{more}")
-    moved = _moved_cells(table, there)
+    moved = _moved_cells(table, page_table)
     if moved:
         more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
         yield Loss(table.at, "cell", f"{name} shows the cell {excerpt(moved[0].text)}{more} in another place")
-    if any(cell.header for cell in cells) and not any(cell.header for cell in others):
+    if any(cell.header for cell in cells) and not any(cell.header for cell in page_cells):
         yield Loss(table.at, "table", f"{name} lost its header")
-    wanted = {(cell.words, cell.align) for cell in cells if cell.align in ("right", "center")}
-    shown = {(cell.words, cell.align) for cell in others}
-    if any((text, align) not in shown for text, align in wanted if text in words):
+    alignments = {(cell.words, cell.align) for cell in cells if cell.align in ("right", "center")}
+    page_alignments = {(cell.words, cell.align) for cell in page_cells}
+    if any((text, align) not in page_alignments for text, align in alignments if text in words):
         yield Loss(table.at, "table", f"{name} lost the alignment of its columns")
 
 
-def _lost_cells(cells: Sequence[TableCell], others: Sequence[TableCell]) -> list[TableCell]:
+def _lost_cells(cells: Sequence[TableCell], page_cells: Sequence[TableCell]) -> list[TableCell]:
     """Return the cells that are missing or occur less often than in the article: of equal ones, the last."""
-    free = Counter(cell.words for cell in others)
-    left = []
+    free = Counter(cell.words for cell in page_cells)
+    unmatched = []
     for cell in cells:
         if free[cell.words]:
             free[cell.words] -= 1
         else:
-            left.append(cell)
+            unmatched.append(cell)
     joined = f" {' '.join(free.elements())} "
-    return [cell for cell in left[:_MAX_CELLS] if f" {cell.words} " not in joined]
+    return [cell for cell in unmatched[:_MAX_CELLS] if f" {cell.words} " not in joined]
 
 
-def _moved_cells(table: Table, there: Table) -> list[TableCell]:
+def _moved_cells(table: Table, page_table: Table) -> list[TableCell]:
     """Return the cells that moved to another row or column; empty if the tables do not have the same cells and rows.
 
     Columns may be inserted before all others, such as row numbers, and merged cells may be split.
     """
-    rows, others = ([row for row in one.rows if any(cell.words for cell in row)] for one in (table, there))
-    if len(rows) != len(others):
+    rows, page_rows = ([row for row in side.rows if any(cell.words for cell in row)] for side in (table, page_table))
+    if len(rows) != len(page_rows):
         return []
-    mine, theirs = (
-        [[(column, cell) for column, cell in enumerate(row) if cell.words] for row in one] for one in (rows, others)
+    filled, page_filled = (
+        [[(column, cell) for column, cell in enumerate(row) if cell.words] for row in side_rows]
+        for side_rows in (rows, page_rows)
     )
-    if Counter(cell.words for row in mine for _, cell in row) != Counter(
-        cell.words for row in theirs for _, cell in row
+    if Counter(cell.words for row in filled for _, cell in row) != Counter(
+        cell.words for row in page_filled for _, cell in row
     ):
         return []
     shifts = Counter(
-        other - column
-        for row, shown in zip(mine, theirs, strict=True)
-        for (column, _), (other, _) in zip(row, shown, strict=False)
+        page_column - column
+        for row, page_row in zip(filled, page_filled, strict=True)
+        for (column, _), (page_column, _) in zip(row, page_row, strict=False)
     )
     usual = min(shifts.items(), key=lambda shift: (-shift[1], abs(shift[0])))[0]
     moved = []
-    for row, shown in zip(mine, theirs, strict=True):
+    for row, page_row in zip(filled, page_filled, strict=True):
         for position, (column, cell) in enumerate(row):
-            other, one = shown[position] if position < len(shown) else (-1, None)
-            in_column = table.merged or there.merged or other == column + usual
-            if one is None or one.words != cell.words or not in_column:
+            page_column, page_cell = page_row[position] if position < len(page_row) else (-1, None)
+            in_column = table.merged or page_table.merged or page_column == column + usual
+            if page_cell is None or page_cell.words != cell.words or not in_column:
                 moved.append(cell)
     return moved
 
@@ -268,11 +269,11 @@ def lost_frames(article: Structure, page: Structure) -> Iterator[Loss]:
     """Yield embedded pages, such as videos, that are not on the page."""
     linked = " ".join(link.target for link in page.links)[:_MAX_SOURCES]
     for at, source in article.frames:
-        host, known = _frame_id(source)
-        if not host or known in page.data:
+        host, embed_id = _frame_id(source)
+        if not host or embed_id in page.data:
             continue
-        as_link = " but a link" if known in linked else ""
-        yield Loss(at, "embed", f"the embedded page {excerpt(f'{host}: {known}')} is not shown{as_link}")
+        as_link = " but a link" if embed_id in linked else ""
+        yield Loss(at, "embed", f"the embedded page {excerpt(f'{host}: {embed_id}')} is not shown{as_link}")
 
 
 def _frame_id(source: str) -> tuple[str, str]:
@@ -280,8 +281,8 @@ def _frame_id(source: str) -> tuple[str, str]:
     try:
         parts = urlsplit(source)
         last = parts.path.rstrip("/").rpartition("/")[2]
-        known = dict(parse_qsl(parts.query, max_num_fields=100)).get("v") or last
+        embed_id = dict(parse_qsl(parts.query, max_num_fields=100)).get("v") or last
     except ValueError:
         return "", ""
     host = parts.netloc.removeprefix("www.").removeprefix("player.")
-    return host, known if len(known) >= _MIN_STEM else host
+    return host, embed_id if len(embed_id) >= _MIN_STEM else host

@@ -73,34 +73,34 @@ _PLAIN: Final = frozenset({"text", "plaintext", "plain", "txt", "none", "nohighl
 
 def lost_code(article: Structure, page: Structure, is_on_page: Callable[[str], bool]) -> Iterator[Loss]:
     """Yield code blocks that are not on the page as written, or that lost their language."""
-    wanted = {number: text for number, block in enumerate(article.code) if (text := _lines(block.text)).strip()}
-    same = _same(article, page, wanted)
-    taken = set(same.values())
+    texts = {number: text for number, block in enumerate(article.code) if (text := _lines(block.text)).strip()}
+    matches = _same(article, page, texts)
+    matched = set(matches.values())
     by_line: dict[str, list[int]] = defaultdict(list)
     for number, block in enumerate(page.code):
-        if number not in taken:
+        if number not in matched:
             for line in {line.strip() for line in block.text.split("\n")} - {""}:
                 by_line[line].append(number)
-    repeated = {text for text, count in Counter(wanted.values()).items() if count > 1}
-    for number, text in wanted.items():
+    repeated = {text for text, count in Counter(texts.values()).items() if count > 1}
+    for number, text in texts.items():
         block = article.code[number]
         name = f"code block {number + 1}{f' ({block.language})' if block.language else ''}"
-        there = same.get(number)
-        if there is None:
-            there = _most_alike(text, by_line)
-            if there is not None:
-                shown = set(_lines(page.code[there].text).split("\n"))
-                first = next((line for line in text.split("\n") if line not in shown), text)
+        page_number = matches.get(number)
+        if page_number is None:
+            page_number = _most_alike(text, by_line)
+            if page_number is not None:
+                page_lines = set(_lines(page.code[page_number].text).split("\n"))
+                first = next((line for line in text.split("\n") if line not in page_lines), text)
                 yield Loss(block.at, "code", f"{name} is not shown as written: {excerpt(first)}")
             elif text not in repeated and is_on_page(block.text):
                 yield Loss(block.at, "code", f"{name} is not shown as code: {excerpt(text)}")
             else:
                 yield Loss(block.at, "code", f"{name} is not shown: {excerpt(text)}")
-        if there is not None:
-            yield from _lost_language(block, page.code[there].language, name)
+        if page_number is not None:
+            yield from _lost_language(block, page.code[page_number].language, name)
 
 
-def _same(article: Structure, page: Structure, wanted: Mapping[int, str]) -> dict[int, int]:
+def _same(article: Structure, page: Structure, texts: Mapping[int, str]) -> dict[int, int]:
     """Return a one-to-one mapping from the article's blocks to the blocks of the page with the same text.
 
     Of blocks with equal text, those in the same language are paired first.
@@ -108,28 +108,28 @@ def _same(article: Structure, page: Structure, wanted: Mapping[int, str]) -> dic
     free: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number in reversed(range(len(page.code))):
         free[_lines(page.code[number].text), _family(page.code[number].language)].append(number)
-    found: dict[int, int] = {}
-    for number, text in wanted.items():
+    matches: dict[int, int] = {}
+    for number, text in texts.items():
         if blocks := free.get((text, _family(article.code[number].language))):
-            found[number] = blocks.pop()
-    left: dict[str, list[int]] = defaultdict(list)
+            matches[number] = blocks.pop()
+    remaining: dict[str, list[int]] = defaultdict(list)
     for (text, _), blocks in free.items():
-        left[text] += blocks
-    for number, text in wanted.items():
-        if number not in found and left.get(text):
-            found[number] = left[text].pop()
-    return found
+        remaining[text] += blocks
+    for number, text in texts.items():
+        if number not in matches and remaining.get(text):
+            matches[number] = remaining[text].pop()
+    return matches
 
 
-def _lost_language(block: CodeBlock, there: str, name: str) -> Iterator[Loss]:
+def _lost_language(block: CodeBlock, page_language: str, name: str) -> Iterator[Loss]:
     """Yield the loss or change of a block's language. Languages without a known alias may be shown as plain text."""
-    wanted, shown = _family(block.language), _family(there)
-    if not block.language or wanted == shown or wanted in _PLAIN:
+    family, page_family = _family(block.language), _family(page_language)
+    if not block.language or family == page_family or family in _PLAIN:
         return
-    if not there or (block.language in _KNOWN and shown in _PLAIN):
+    if not page_language or (block.language in _KNOWN and page_family in _PLAIN):
         yield Loss(block.at, "language", f"{name} lost its language")
-    elif block.language in _KNOWN and there in _KNOWN:
-        yield Loss(block.at, "language", f"{name} is marked as {there}")
+    elif block.language in _KNOWN and page_language in _KNOWN:
+        yield Loss(block.at, "language", f"{name} is marked as {page_language}")
 
 
 def _family(language: str) -> str:
@@ -170,28 +170,30 @@ def lost_links(article: Structure, page: Structure, matches: PassageMatches) -> 
 
     Links elsewhere on the page, such as in its menu, may have the same targets and are ignored.
     """
-    shown = [link for link in page.links if matches.is_inside(link.at, link.run)]
+    page_links = [link for link in page.links if matches.is_inside(link.at, link.run)]
     by_words: dict[str, list[ShownLink]] = defaultdict(list)
-    keys = [_key_of(link) for link in shown]
-    for key, link in zip(keys, shown, strict=True):
+    keys = [_key_of(link) for link in page_links]
+    for key, link in zip(keys, page_links, strict=True):
         by_words[key.words].append(link)
-    wanted: dict[_Key, list[ShownLink]] = defaultdict(list)
+    article_links: dict[_Key, list[ShownLink]] = defaultdict(list)
     for link in article.links:
         if not matches.is_shown(link.run):
             continue
         if not link.target.startswith("#"):
-            wanted[_key_of(link)].append(link)
+            article_links[_key_of(link)].append(link)
         elif link.target[1:] in article.ids and (words := words_of(link.text)):
             yield from _lost_place(link, by_words.get(words, ()), page)
-    yield from _LinkComparison(wanted, list(zip(keys, shown, strict=True)), page.data, matches).losses()
+    yield from _LinkComparison(article_links, list(zip(keys, page_links, strict=True)), page.data, matches).losses()
 
 
-def _lost_place(link: ShownLink, there: Sequence[ShownLink], page: Structure) -> Iterator[Loss]:
-    if not there:
+def _lost_place(link: ShownLink, candidates: Sequence[ShownLink], page: Structure) -> Iterator[Loss]:
+    if not candidates:
         yield Loss(link.at, "link", f"{excerpt(link.text)} is not a link to {link.target[:120]}")
     elif all(
-        one.target.startswith("#") and unquote(one.target[1:]) not in page.ids and one.target not in ("#", "#top")
-        for one in there[:_MAX_TRIED]
+        candidate.target.startswith("#")
+        and unquote(candidate.target[1:]) not in page.ids
+        and candidate.target not in ("#", "#top")
+        for candidate in candidates[:_MAX_TRIED]
     ):
         yield Loss(link.at, "link", f"the link {excerpt(link.text)} leads nowhere: the page has no {link.target[:120]}")
 
@@ -201,35 +203,35 @@ class _LinkComparison:
 
     def __init__(
         self,
-        wanted: Mapping[_Key, Sequence[ShownLink]],
-        shown: Sequence[tuple[_Key, ShownLink]],
+        article_links: Mapping[_Key, Sequence[ShownLink]],
+        page_links: Sequence[tuple[_Key, ShownLink]],
         data: str,
         matches: PassageMatches,
     ) -> None:
-        self._wanted, self._data, self._matches = wanted, f" {data} ", matches
+        self._wanted, self._data, self._matches = article_links, f" {data} ", matches
         self._compared = 0
         self._same: dict[_Key, list[ShownLink]] = defaultdict(list)
         self._at_place: dict[_Place, list[tuple[_Key, ShownLink]]] = defaultdict(list)
         self._by_words: dict[str, list[tuple[_Key, ShownLink]]] = defaultdict(list)
-        for key, link in shown:
+        for key, link in page_links:
             self._same[key].append(link)
             self._by_words[key.words].append((key, link))
-            if key not in wanted or len(self._same[key]) > len(wanted[key]):
+            if key not in article_links or len(self._same[key]) > len(article_links[key]):
                 self._at_place[key.place].append((key, link))
 
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, in no particular order. Links beyond the comparison limit are not reported."""
         for key, links in self._wanted.items():
-            there = list(self._same.get(key, ()))
-            if len(there) < len(links) or any(link.title for link in links):
+            candidates = list(self._same.get(key, ()))
+            if len(candidates) < len(links) or any(link.title for link in links):
                 self._compared += len(self._at_place.get(key.place, ()))
                 if self._compared > _MAX_COMPARED:
                     return
-                there += self._others(key, links)
-            lost = self._missing(links, there)
+                candidates += self._others(key, links)
+            lost = self._missing(links, candidates)
             for link in lost:
                 yield from self._lost(key, link)
-            yield from self._lost_titles(links, lost, there)
+            yield from self._lost_titles(links, lost, candidates)
 
     def _run_of(self, link: ShownLink) -> int | None:
         match = self._matches[link.run]
@@ -240,8 +242,8 @@ class _LinkComparison:
 
         In a passage that was changed, the text of the link may differ too.
         """
-        found = (self._matches[link.run] for link in links)
-        runs = {match.run for match in found if match is not None and not match.exact}
+        matches = (self._matches[link.run] for link in links)
+        runs = {match.run for match in matches if match is not None and not match.exact}
         return [
             link
             for other, link in self._at_place.get(key.place, ())
@@ -250,37 +252,42 @@ class _LinkComparison:
             and (not key.words or is_part(key.words, other.words) or link.run in runs)
         ]
 
-    def _missing(self, links: Sequence[ShownLink], there: Sequence[ShownLink]) -> Sequence[ShownLink]:
+    def _missing(self, links: Sequence[ShownLink], candidates: Sequence[ShownLink]) -> Sequence[ShownLink]:
         """Return as many of equal links as are missing, beginning with those whose passage has no such link."""
-        count = len(links) - len(there)
+        count = len(links) - len(candidates)
         if count <= 0:
             return ()
-        runs = {link.run for link in there}
+        runs = {link.run for link in candidates}
         return sorted(links, key=lambda link: self._run_of(link) in runs)[:count]
 
     def _lost(self, key: _Key, link: ShownLink) -> Iterator[Loss]:
-        same = self._by_words.get(key.words, [])[:_MAX_TRIED] if key.words else []
+        same_words = self._by_words.get(key.words, [])[:_MAX_TRIED] if key.words else []
         quoted = quote(link.target, safe="")
-        if any(_HIDDEN_MAIL in one.target or quoted in one.target for _, one in same):
+        if any(_HIDDEN_MAIL in candidate.target or quoted in candidate.target for _, candidate in same_words):
             return
         run = self._run_of(link)
-        free = [one for other, one in same if other not in self._wanted]
-        there = next((one for one in free if one.run == run), next(iter(free), None))
-        if there is None:
+        free = [candidate for other, candidate in same_words if other not in self._wanted]
+        replacement = next((candidate for candidate in free if candidate.run == run), next(iter(free), None))
+        if replacement is None:
             yield Loss(link.at, "link", f"{excerpt(link.text or link.target)} is not a link to {link.target[:120]}")
         else:
-            where = f"{there.target[:120] or 'nowhere'} instead of {link.target[:120]}"
+            where = f"{replacement.target[:120] or 'nowhere'} instead of {link.target[:120]}"
             yield Loss(link.at, "link", f"the link {excerpt(link.text)} leads to {where}")
 
     def _lost_titles(
-        self, links: Sequence[ShownLink], lost: Sequence[ShownLink], there: Sequence[ShownLink]
+        self, links: Sequence[ShownLink], lost: Sequence[ShownLink], candidates: Sequence[ShownLink]
     ) -> Iterator[Loss]:
-        titles = {link.title for link in there if link.title}
-        shown = [words_of(title) for title in list(titles)[:_MAX_TRIED]]
-        gone = {link.at for link in lost}
+        titles = {link.title for link in candidates if link.title}
+        shown_titles = [words_of(title) for title in list(titles)[:_MAX_TRIED]]
+        lost_at = {link.at for link in lost}
         for link in links:
             words = words_of(link.title)
-            if not words or link.at in gone or link.title in titles or any(is_part(words, one) for one in shown):
+            if (
+                not words
+                or link.at in lost_at
+                or link.title in titles
+                or any(is_part(words, shown_title) for shown_title in shown_titles)
+            ):
                 continue
             name = f"the link {excerpt(link.text or link.target)}"
             if titles:

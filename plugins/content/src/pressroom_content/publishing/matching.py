@@ -81,18 +81,18 @@ class PassageMatches:
 
         Only passages that occur once are considered. The smallest possible number of them is reported as moved.
         """
-        there: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         for number, run in self.wanted:
             match = self._matches[number]
             if match is None or match.run is None or not match.exact or run.lists or run.quotes:
                 continue
             once = len(self._groups[run.words]) == len(self._exact[run.words]) == 1
             if once and run.kind in ("paragraph", "heading") and self.is_inside(self._page.runs[match.run].at):
-                there.append((number, match.run))
-        kept = set(_longest_rising([run for _, run in there]))
+                pairs.append((number, match.run))
+        in_order = set(_longest_rising([run for _, run in pairs]))
         before: int | None = None
-        for position, (number, _) in enumerate(there):
-            if position not in kept:
+        for position, (number, _) in enumerate(pairs):
+            if position not in in_order:
                 yield number, before
             else:
                 before = number
@@ -123,18 +123,20 @@ class PassageMatches:
 
     def _match_all(self) -> None:
         cells = Counter(run.words for run in self._article.runs if run.kind == "cell" and run.words in self._groups)
-        left = {}
+        unmatched = {}
         for words, numbers in self._groups.items():
-            there = list(self._without_cells(self._exact.get(words, ()), cells[words]))
-            inside = [number for number in there if self.begin <= self._page.runs[number].at < self.end]
-            rest = self._take(numbers, inside, _place_of)
-            rest = self._take(rest, inside, _kind_of)
-            rest = self._take(rest, inside, lambda _: None)
-            if rest:
-                rest = self._take(rest, [one for one in there if not self._page.runs[one].in_menu], _kind_of)
-            if rest:
-                left[words] = rest
-        for words, numbers in left.items():
+            candidates = list(self._without_cells(self._exact.get(words, ()), cells[words]))
+            inside = [number for number in candidates if self.begin <= self._page.runs[number].at < self.end]
+            remaining = self._take(numbers, inside, _place_of)
+            remaining = self._take(remaining, inside, _kind_of)
+            remaining = self._take(remaining, inside, lambda _: None)
+            if remaining:
+                remaining = self._take(
+                    remaining, [number for number in candidates if not self._page.runs[number].in_menu], _kind_of
+                )
+            if remaining:
+                unmatched[words] = remaining
+        for words, numbers in unmatched.items():
             self._match_inexact(words, numbers)
 
     def _without_cells(self, numbers: Sequence[int], cells: int) -> Iterator[int]:
@@ -145,51 +147,55 @@ class PassageMatches:
             else:
                 yield number
 
-    def _take(self, numbers: Sequence[int], there: Sequence[int], key: Callable[[Passage], Hashable]) -> list[int]:
+    def _take(self, numbers: Sequence[int], candidates: Sequence[int], key: Callable[[Passage], Hashable]) -> list[int]:
         """Match passages of the article with passages of the page that have the same key. Return the unmatched ones."""
         if not numbers:
             return []
         free: dict[Hashable, deque[int]] = defaultdict(deque)
-        for number in there:
+        for number in candidates:
             if number not in self._taken:
                 free[key(self._page.runs[number])].append(number)
-        left = []
+        unmatched = []
         for number in numbers:
-            if found := free.get(key(self._article.runs[number])):
-                self._matches[number] = PassageMatch(found[0], exact=True)
-                self._taken.add(found.popleft())
+            if queue := free.get(key(self._article.runs[number])):
+                self._matches[number] = PassageMatch(queue[0], exact=True)
+                self._taken.add(queue.popleft())
             else:
-                left.append(number)
-        return left
+                unmatched.append(number)
+        return unmatched
 
     def _match_inexact(self, words: str, numbers: Sequence[int]) -> None:
         """Find equal passages of the article inside longer ones, spread over several ones, or slightly changed."""
         count = words.count(" ") + 1
-        edges = iter(()) if count > _EDGE else (one for one in self._edges.get(words, ()) if one not in self._taken)
-        found = self._occurrences(words) if count >= _SHORT_WORDS or len(words) >= _SHORT else iter(())
+        edges = (
+            iter(())
+            if count > _EDGE
+            else (number for number in self._edges.get(words, ()) if number not in self._taken)
+        )
+        occurrences = self._occurrences(words) if count >= _SHORT_WORDS or len(words) >= _SHORT else iter(())
         similar = self._similar(words)
         for number in numbers:
             edge = next(edges, None)
             if edge is not None:
                 self._matches[number] = PassageMatch(edge)
             else:
-                self._matches[number] = next(found, None) or next(similar, None)
+                self._matches[number] = next(occurrences, None) or next(similar, None)
 
     def _occurrences(self, words: str) -> Iterator[PassageMatch]:
         """Yield the occurrences of words in the text of the page, except in passages that are already matched."""
-        at, wanted = 0, f" {words} "
+        at, phrase = 0, f" {words} "
         while self._searched <= _MAX_SEARCHED:
-            begin, at = at, self._text.find(wanted, at)
+            begin, at = at, self._text.find(phrase, at)
             self._searched += _COST_OF_A_FIND + (at if at >= 0 else len(self._text)) - begin
             if at < 0:
                 return
             position = bisect_right(self._starts, at + 1) - 1
             number = self._numbers[position]
-            there = self._page.runs[number].words
-            whole = at + 1 + len(words) <= self._starts[position] + len(there)
-            if not whole:
+            page_words = self._page.runs[number].words
+            complete = at + 1 + len(words) <= self._starts[position] + len(page_words)
+            if not complete:
                 yield PassageMatch(None)
-            elif number not in self._taken and there != words:
+            elif number not in self._taken and page_words != words:
                 yield PassageMatch(number)
             at += len(words) + 1
 
@@ -223,12 +229,12 @@ def _longest_rising(numbers: Sequence[int]) -> Iterator[int]:
     """Yield the positions of a longest increasing subsequence of distinct numbers, in reverse order."""
     ends: list[int] = []
     positions: list[int] = []
-    before: list[int] = []
+    predecessors: list[int] = []
     for position, number in enumerate(numbers):
         length = bisect_right(ends, number)
-        before.append(positions[length - 1] if length else -1)
+        predecessors.append(positions[length - 1] if length else -1)
         ends[length : length + 1], positions[length : length + 1] = [number], [position]
     position = positions[-1] if positions else -1
     while position >= 0:
         yield position
-        position = before[position]
+        position = predecessors[position]

@@ -46,67 +46,67 @@ class FieldMerge:
 
 
 def merged_fields(
-    known: KnownBody, remote: RemotePost, mine: Mapping[str, Any], choices: Mapping[str, Side]
+    known: KnownBody, remote: RemotePost, local: Mapping[str, Any], choices: Mapping[str, Side]
 ) -> FieldMerge:
-    """Merge the fields that a website shows with `mine`, the fields that would be sent from the article."""
+    """Merge the fields that a website shows with `local`, the fields that would be sent from the article."""
     changes: dict[str, Any] = {}
     edited: dict[str, Any] = {}
     conflicts = []
-    shown = shown_fields(remote)
-    left = _left_to_owner(known, shown, mine)
+    site_fields = shown_fields(remote)
+    owner_fields = _left_to_owner(known, site_fields, local)
     for name in (*_FIELDS, *_ONLY_THERE):
-        if name not in shown or name not in known.fields or shown[name] == known.fields[name]:
+        if name not in site_fields or name not in known.fields or site_fields[name] == known.fields[name]:
             continue
-        edited[name] = shown[name]
-        if mine.get(name) == shown[name]:
+        edited[name] = site_fields[name]
+        if local.get(name) == site_fields[name]:
             continue
-        chosen = choices.get(name)
-        if _changed_here(name, known, mine) and chosen is None:
-            article = next(iter(mine["featured"]), "") if name == "featured" else mine.get(name, "")
-            conflicts.append(FieldConflict(name, *map(_text, (known.fields[name], article, shown[name]))))
-        elif chosen != "article" and name not in left:
-            changes[name] = tuple(shown[name]) if isinstance(shown[name], list) else shown[name]
+        choice = choices.get(name)
+        if _changed_here(name, known, local) and choice is None:
+            article = next(iter(local["featured"]), "") if name == "featured" else local.get(name, "")
+            conflicts.append(FieldConflict(name, *map(_text, (known.fields[name], article, site_fields[name]))))
+        elif choice != "article" and name not in owner_fields:
+            changes[name] = tuple(site_fields[name]) if isinstance(site_fields[name], list) else site_fields[name]
     return FieldMerge(changes, edited, tuple(conflicts))
 
 
-def _left_to_owner(known: KnownBody, shown: Mapping[str, Any], mine: Mapping[str, Any]) -> frozenset[str]:
+def _left_to_owner(known: KnownBody, site_fields: Mapping[str, Any], local: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the fields whose edits the article does not take over."""
-    left = set(_ONLY_THERE)
-    has_another = known.fields.get("featured", shown["featured"]) != shown["featured"]
-    if has_another or "featured" in known.kept or not mine["featured"]:
-        left.add("featured_alt")
-    if not mine["author"]:  # no author was sent, so the post shows the publishing account
-        left.add("author")
-    return frozenset(left)
+    owner_fields = set(_ONLY_THERE)
+    has_another = known.fields.get("featured", site_fields["featured"]) != site_fields["featured"]
+    if has_another or "featured" in known.kept or not local["featured"]:
+        owner_fields.add("featured_alt")
+    if not local["author"]:  # no author was sent, so the post shows the publishing account
+        owner_fields.add("author")
+    return frozenset(owner_fields)
 
 
-def _changed_here(name: str, known: KnownBody, mine: Mapping[str, Any]) -> bool:
+def _changed_here(name: str, known: KnownBody, local: Mapping[str, Any]) -> bool:
     if name != "featured_alt":
-        return not is_as_sent(name, known.sent, mine)
+        return not is_as_sent(name, known.sent, local)
     alt_sent = list(known.sent.get("featured") or [])[1:2]
-    return bool(mine["featured"] and mine[name] and alt_sent) and [mine[name]] != alt_sent
+    return bool(local["featured"] and local[name] and alt_sent) and [local[name]] != alt_sent
 
 
 def settled(
-    known: KnownBody, fields: FieldMerge, mine: Mapping[str, Any], choices: Mapping[str, Side]
+    known: KnownBody, fields: FieldMerge, local: Mapping[str, Any], choices: Mapping[str, Side]
 ) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the fields that count as sent from here on, and the names of those left to the site's owner.
 
     Left to the owner are fields that an article cannot hold, and those that would be sent with another value than the
     site has, such as the default category from the website's settings.
     """
-    sent, kept = dict(known.sent), set(known.kept)
-    for name, shown in fields.edited.items():
+    sent, owner_fields = dict(known.sent), set(known.kept)
+    for name, site_value in fields.edited.items():
         base = "featured" if name.startswith("featured") else name
         if choices.get(name) == "article":
             sent[base] = None
-            kept.discard(name)
-        elif mine.get(name) != shown:
-            sent[base] = mine[base]
-            kept.add(name)
+            owner_fields.discard(name)
+        elif local.get(name) != site_value:
+            sent[base] = local[base]
+            owner_fields.add(name)
         elif base == name:
-            sent[name] = mine[name]
-    return sent, frozenset(kept)
+            sent[name] = local[name]
+    return sent, frozenset(owner_fields)
 
 
 def sent_of(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -51,36 +51,36 @@ async def dry_run(
 ) -> DryRun:
     """Return what `bring` would send, without changing anything. Raises the same exceptions as `bring`."""
     publications = Publications(plugin)
-    known = await publications.of_pair(user_id, content_id, website_id)
+    existing = await publications.of_pair(user_id, content_id, website_id)
     options = request.options
     if options is None:
-        options = known.options if known is not None else {}
+        options = existing.options if existing is not None else {}
     canonical_url = ""
     if request.canonical_of is not None:
         canonical_url = await original_url(plugin, user_id, content_id, website_id, request.canonical_of)
-    made, article, website = await publications.preview(user_id, content_id, website_id, options, canonical_url)
-    warnings = [f"{website.name} cannot hold: {name}" for name in made.unsupported]
-    warnings += removals(made.removed)
-    warnings += made.warnings
-    warnings += await author_warnings(plugin, website, made.post)
-    return DryRun(made, article, website, known, tuple(warnings))
+    manuscript, article, website = await publications.preview(user_id, content_id, website_id, options, canonical_url)
+    warnings = [f"{website.name} cannot hold: {name}" for name in manuscript.unsupported]
+    warnings += removals(manuscript.removed)
+    warnings += manuscript.warnings
+    warnings += await author_warnings(plugin, website, manuscript.post)
+    return DryRun(manuscript, article, website, existing, tuple(warnings))
 
 
 async def look_again(
-    plugin: PluginContext, user_id: str, found: BegunPublication, request: PublishRequest
+    plugin: PluginContext, user_id: str, result: BegunPublication, request: PublishRequest
 ) -> tuple[BegunPublication, RemoteState | None]:
     """Check a post for which there was nothing to do: it may have been edited or removed on its site.
 
     A post that no longer exists or is not live is published again. Nothing else is sent.
     """
-    known = found.publication
-    if found.begun or found.repeated or known.status not in _LOOKED_AT:
-        return found, None
-    state = await look(plugin, known)
+    publication = result.publication
+    if result.begun or result.repeated or publication.status not in _LOOKED_AT:
+        return result, None
+    state = await look(plugin, publication)
     if state.lost:
-        again = PublishRequest(again=True, request_id=request.request_id)
-        return await Publications(plugin).begin(user_id, known.article_id, known.website_id, again), None
-    return BegunPublication(await Publications(plugin).get(user_id, known.id), begun=False, new=False), state
+        repeat = PublishRequest(again=True, request_id=request.request_id)
+        return await Publications(plugin).begin(user_id, publication.article_id, publication.website_id, repeat), None
+    return BegunPublication(await Publications(plugin).get(user_id, publication.id), begun=False, new=False), state
 
 
 async def bring(
@@ -98,15 +98,17 @@ async def bring(
     if request.canonical_of is not None:
         await original_url(plugin, user_id, content_id, website_id, request.canonical_of)
     if request.mode == "draft":
-        known = await publications.of_pair(user_id, content_id, website_id)
-        if known is not None and known.status == "scheduled":
-            known = await cancel(plugin, user_id, known.id)
+        existing = await publications.of_pair(user_id, content_id, website_id)
+        if existing is not None and existing.status == "scheduled":
+            existing = await cancel(plugin, user_id, existing.id)
             newest = (await Articles(plugin).get(user_id, content_id)).version
             as_it_was = request.options is None and request.canonical_of is None
-            if known.status == "unpublished" and known.external_id:  # somebody deleted it on the site: create it again
+            if (
+                existing.status == "unpublished" and existing.external_id
+            ):  # somebody deleted it on the site: create it again
                 request = replace(request, again=True)
-            elif not known.external_id or (newest == known.article_version and as_it_was):
-                return BegunPublication(known, begun=True, new=False)
+            elif not existing.external_id or (newest == existing.article_version and as_it_was):
+                return BegunPublication(existing, begun=True, new=False)
     return await publications.begin(user_id, content_id, website_id, request)
 
 
@@ -162,25 +164,25 @@ async def unpublish(
         InvalidInput: it is being processed, or it is unknown whether the site has the post.
         SiteError: the site did not do it.
     """
-    async with changing(plugin, user_id, publication_id) as held:
-        row = held.row
+    async with changing(plugin, user_id, publication_id) as leased:
+        row = leased.row
         values: dict[str, Any] = {"status": "unpublished", "due_at": None, "error": "", "path": ""}
         site: Site | None = None
         state: DownState = "gone"
-        done_there: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if row.external_id:
-            site = await _site(plugin, held)
-            state, done_there = await _take_down(plugin, site, held, mode)
-        elif "post" in (held.steps["draft"].detail.get("sent", {}) if held.steps else {}):
+            site = await _site(plugin, leased)
+            state, columns = await _take_down(plugin, site, leased, mode)
+        elif "post" in (leased.steps["draft"].detail.get("sent", {}) if leased.steps else {}):
             raise InvalidInput(
                 "publication_id",
                 "it is not known yet whether the site has the post; call publish_content again, which checks the "
                 "site, then repeat this call",
             )
-        forgets = mode == "delete" or "error" in done_there
+        forgets = mode == "delete" or "error" in columns
         if forgets and row.external_id:  # otherwise the revision is the last event of a site that cannot be read back
             values |= {"external_id": "", "url": "", "revision": "", "sent_hash": b""}
-        values |= done_there
+        values |= columns
         unused: Sequence[str] = ()
 
         async def forget(session: AsyncSession) -> None:
@@ -189,13 +191,13 @@ async def unpublish(
             if site is not None:
                 unused = await drop_uses(session, site, row.website_id, row.id)
 
-        if forgets and "media" in held.steps:
-            step = held.steps["media"]
-            held.note("media", step.state, {**step.detail, "uploaded": {}})
-        if "live" in held.steps:
-            step = held.steps["live"]
-            held.note("live", step.state, {**step.detail, "taken_down": mode})
-        await held.save(*([forget] if forgets else []), **values)
+        if forgets and "media" in leased.steps:
+            step = leased.steps["media"]
+            leased.note("media", step.state, {**step.detail, "uploaded": {}})
+        if "live" in leased.steps:
+            step = leased.steps["live"]
+            leased.note("live", step.state, {**step.detail, "taken_down": mode})
+        await leased.save(*([forget] if forgets else []), **values)
         if site is not None:
             await remove_unused(site, unused)
     publications = Publications(plugin)
@@ -217,22 +219,22 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
         InvalidInput: it is not scheduled, or is being processed.
         SiteError: the site was to publish the post itself and did not cancel that.
     """
-    async with changing(plugin, user_id, publication_id) as held:
-        row = held.row
+    async with changing(plugin, user_id, publication_id) as leased:
+        row = leased.row
         if row.status != "scheduled" or row.mode != "schedule":
             raise InvalidInput("publication_id", f"is not scheduled but {row.status}")
-        is_there = bool(row.external_id)
-        if held.steps["live"].detail.get("native") and is_there:
-            site = await _site(plugin, held)
-            is_there = (
-                await _another(plugin, site, held) is None
+        exists = bool(row.external_id)
+        if leased.steps["live"].detail.get("native") and exists:
+            site = await _site(plugin, leased)
+            exists = (
+                await _another(plugin, site, leased) is None
                 and await _set_state(site, row.external_id, "draft") is not None
             )
-            held.note("live", "pending", {**held.steps["live"].detail, "native": False})
-        elif is_there:
-            is_there = await _is_there(plugin, held)
-        status = "draft" if is_there else "unpublished"
-        await held.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
+            leased.note("live", "pending", {**leased.steps["live"].detail, "native": False})
+        elif exists:
+            exists = await _is_there(plugin, leased)
+        status = "draft" if exists else "unpublished"
+        await leased.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     done = await Publications(plugin).get(user_id, publication_id)
     if not await Publications(plugin).others_live(done):
         await Articles(plugin).set_status(user_id, done.article_id, "draft")
@@ -254,54 +256,54 @@ async def changing(
         async with plugin.services.jobs.lock(lock_of(publication_id), wait=_BUSY_SECONDS, lease=seconds) as lease:
             async with database.reading() as session:
                 row = await owned(session, user_id, publication_id)
-                held = LeasedPublication(database, lease, row, await steps_of(session, row.id))
-            yield held
+                leased = LeasedPublication(database, lease, row, await steps_of(session, row.id))
+            yield leased
     except (LockTaken, LeaseLost):
         raise InvalidInput(
             "publication_id", f"{publication_id} is being processed right now; repeat this in a few seconds"
         ) from None
 
 
-async def _site(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> Site:
-    _, site = await Websites(plugin).open(held.row.user_id, held.row.website_id)
-    held.lease.check()
+async def _site(plugin: PluginContext[ContentConfig], leased: LeasedPublication) -> Site:
+    _, site = await Websites(plugin).open(leased.row.user_id, leased.row.website_id)
+    leased.lease.check()
     if isinstance(site, RecallingSite):
-        site.recall(held.row.external_id, held.row.url, held.row.revision)
+        site.recall(leased.row.external_id, leased.row.url, leased.row.revision)
     return site
 
 
 async def _take_down(
-    plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication, mode: DownMode
+    plugin: PluginContext[ContentConfig], site: Site, leased: LeasedPublication, mode: DownMode
 ) -> tuple[DownState, dict[str, Any]]:
     """Move a publication's post to its new state, unless it is another post. Return the state and columns to set."""
-    other = await _another(plugin, site, held)
+    other = await _another(plugin, site, leased)
     if other is not None:
         return "gone", {"error": left_alone(other)}
-    remote = await _set_state(site, held.row.external_id, _STATES[mode])
+    remote = await _set_state(site, leased.row.external_id, _STATES[mode])
     state = _STATES[mode] if remote is not None else "gone"
     if not isinstance(site, RecallingSite):
         return state, {}
-    return state, {"revision": remote.revision if remote else held.row.revision}
+    return state, {"revision": remote.revision if remote else leased.row.revision}
 
 
-async def _another(plugin: PluginContext[ContentConfig], site: Site, held: LeasedPublication) -> RemotePost | None:
+async def _another(plugin: PluginContext[ContentConfig], site: Site, leased: LeasedPublication) -> RemotePost | None:
     """Return the post on the site if it has the ID of ours but is a different one."""
-    seen = held.steps["read_back"].detail.get("seen") if "read_back" in held.steps else None
-    if not seen:
+    baseline = leased.steps["read_back"].detail.get("seen") if "read_back" in leased.steps else None
+    if not baseline:
         return None
     try:
-        remote = await site.read(held.row.external_id)
+        remote = await site.read(leased.row.external_id)
     except SiteGone:
         return None
-    return remote if await compared(plugin, is_another, seen, remote, held.row.marker) else None
+    return remote if await compared(plugin, is_another, baseline, remote, leased.row.marker) else None
 
 
-async def _is_there(plugin: PluginContext[ContentConfig], held: LeasedPublication) -> bool:
+async def _is_there(plugin: PluginContext[ContentConfig], leased: LeasedPublication) -> bool:
     """Check whether the site has the post of a publication. A site that cannot answer counts as having it."""
     try:
-        site = await _site(plugin, held)
-        await site.read(held.row.external_id)
-        return await _another(plugin, site, held) is None
+        site = await _site(plugin, leased)
+        await site.read(leased.row.external_id)
+        return await _another(plugin, site, leased) is None
     except SiteGone:
         return False
     except SiteError:

@@ -57,24 +57,24 @@ async def placements(
     session: AsyncSession, user_id: str, article_ids: Sequence[str]
 ) -> Mapping[str, Sequence[Placement]]:
     """Return the current and planned placements of an account's articles, by article ID."""
-    wanted = (
+    query = (
         select(PublicationRow.article_id, PublicationRow.website_id, PublicationRow.status, PublicationRow.url)
         .where(PublicationRow.article_id.in_(article_ids), PublicationRow.user_id == user_id)
         .where(PublicationRow.status != "unpublished")
         .order_by(PublicationRow.created_at, PublicationRow.id)
     )
-    found: dict[str, list[Placement]] = defaultdict(list)
-    for article_id, website_id, status, url in await session.execute(wanted):
-        found[article_id].append(Placement(website_id, status, url or ""))
-    return found
+    by_article: dict[str, list[Placement]] = defaultdict(list)
+    for article_id, website_id, status, url in await session.execute(query):
+        by_article[article_id].append(Placement(website_id, status, url or ""))
+    return by_article
 
 
 async def heads(session: AsyncSession, user_id: str, article_ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
     """Return the title and newest version of each article of an account, by ID."""
-    wanted = select(ArticleRow.id, ArticleRow.title, ArticleRow.version).where(
+    query = select(ArticleRow.id, ArticleRow.title, ArticleRow.version).where(
         ArticleRow.id.in_(set(article_ids)), ArticleRow.user_id == user_id
     )
-    return {id_: (title, version) for id_, title, version in await session.execute(wanted)}
+    return {id_: (title, version) for id_, title, version in await session.execute(query)}
 
 
 async def entries(
@@ -85,8 +85,8 @@ async def entries(
     At most the first `MAX_ENTRIES` are returned.
     """
     branches = [
-        wanted.order_by(at, PublicationRow.id).limit(MAX_ENTRIES)
-        for wanted, at in (
+        query.order_by(at, PublicationRow.id).limit(MAX_ENTRIES)
+        for query, at in (
             (_wanted(user_id, _live(begin, end), PublicationRow.published_at), PublicationRow.published_at),
             (_wanted(user_id, _ahead(begin, end, _AHEAD), PublicationRow.publish_at), PublicationRow.publish_at),
         )
@@ -95,8 +95,8 @@ async def entries(
         branches = [branch.where(PublicationRow.website_id == as_id(website_id)) for branch in branches]
     # SQLite allows a limit within a union only in a subquery.
     rows = await session.execute(union_all(*(select(branch.subquery()) for branch in branches)))
-    found = sorted((_entry(*row) for row in rows), key=lambda entry: (entry.at, entry.publication_id))
-    return found[:MAX_ENTRIES]
+    ordered = sorted((_entry(*row) for row in rows), key=lambda entry: (entry.at, entry.publication_id))
+    return ordered[:MAX_ENTRIES]
 
 
 async def upcoming(
@@ -104,8 +104,8 @@ async def upcoming(
 ) -> tuple[Sequence[ScheduleEntry], int]:
     """Return the first scheduled publications from `begin` until before `end`, and their total number."""
     at = PublicationRow.publish_at
-    wanted = _wanted(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
-    return await _first(session, wanted, limit)
+    query = _wanted(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
+    return await _first(session, query, limit)
 
 
 async def latest(
@@ -113,12 +113,12 @@ async def latest(
 ) -> tuple[Sequence[ScheduleEntry], int]:
     """Return the latest posts from `begin` until before `end`, newest first, and their total number."""
     at = PublicationRow.published_at
-    wanted = _wanted(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
-    return await _first(session, wanted, limit)
+    query = _wanted(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
+    return await _first(session, query, limit)
 
 
-async def _first(session: AsyncSession, wanted: _Entries, limit: int) -> tuple[Sequence[ScheduleEntry], int]:
-    rows = (await session.execute(wanted.add_columns(func.count().over()).limit(limit))).all()
+async def _first(session: AsyncSession, query: _Entries, limit: int) -> tuple[Sequence[ScheduleEntry], int]:
+    rows = (await session.execute(query.add_columns(func.count().over()).limit(limit))).all()
     return [_entry(*row[:-1]) for row in rows], rows[0][-1] if rows else 0
 
 

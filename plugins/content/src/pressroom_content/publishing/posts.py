@@ -52,14 +52,14 @@ def rendered_in_pieces(article: Article, sanitiser: Sanitiser) -> RenderedBody:
 def rendered(article: Article, sanitiser: Sanitiser) -> RenderedBody:
     """Render the body of an article. It can take a second: call it in a worker. Raises `InvalidInput`."""
     body = without_placeholders(article.body)
-    made = render(body, article.body_format, sanitiser)
+    result = render(body, article.body_format, sanitiser)
     if article.body_format == "html":
-        markdown = made.html
-    elif set(made.removed) - _HARMLESS:
-        markdown = to_markdown(made.html)
+        markdown = result.html
+    elif set(result.removed) - _HARMLESS:
+        markdown = to_markdown(result.html)
     else:
         markdown = body
-    return RenderedBody(made.html, markdown, made.removed)
+    return RenderedBody(result.html, markdown, result.removed)
 
 
 OVERRIDES: Final = ("slug", "author", "excerpt", "canonical_url", "tags", "categories")
@@ -116,11 +116,11 @@ class Manuscript:
                 pieces.append(piece)
         featured = self.images.get(self.featured_id)
         if featured is not None and featured.at(uploaded) is not None:
-            whole = "\n".join(piece.html for piece in pieces)
-            html, text = with_featured_credit(whole, "", featured)
-            if html != whole:
+            full = "\n".join(piece.html for piece in pieces)
+            html, text = with_featured_credit(full, "", featured)
+            if html != full:
                 with_images.add(len(pieces))
-                pieces.append(BodyPiece(text.strip(), html[len(whole.rstrip()) :].strip()))
+                pieces.append(BodyPiece(text.strip(), html[len(full.rstrip()) :].strip()))
         return pieces, frozenset(with_images)
 
     def sent_fields(self) -> dict[str, Any]:
@@ -148,8 +148,8 @@ async def manuscript(
     settings = site_settings.read(website.settings)
     able = capabilities_of(website, connector)
     run = plugin.services.workers.run
-    made_by = rendered_in_pieces if in_pieces else rendered
-    text = await run(made_by, article, connector.sanitiser, owner=article.user_id, what="the article")
+    renderer = rendered_in_pieces if in_pieces else rendered
+    text = await run(renderer, article, connector.sanitiser, owner=article.user_id, what="the article")
     featured_id = article.featured_media_id if able.featured_image else ""
     ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
     images, warnings = await read_images(
@@ -192,21 +192,21 @@ def fields_of(
     canonical_url: str = "",
 ) -> Post:
     """Return an article as a post of a website, without its body and images."""
-    own = {name: value for name, value in options.items() if name in OVERRIDES and value}
+    overrides = {name: value for name, value in options.items() if name in OVERRIDES and value}
     return Post(
         marker="",
         title=article.title,
-        slug=own.get("slug") or article.slug,
+        slug=overrides.get("slug") or article.slug,
         html="",
         markdown="",
-        excerpt=own.get("excerpt") or article.excerpt,
+        excerpt=overrides.get("excerpt") or article.excerpt,
         meta_title=article.meta_title,
         meta_description=article.meta_description,
         keyphrase=article.keyphrase,
         canonical_url=canonical_url_of(article, options, canonical_url),
         language=article.language or settings.language,
-        author=own.get("author") or article.author or settings.author,
-        tags=tuple(own.get("tags") or article.tags) if able.tags else (),
+        author=overrides.get("author") or article.author or settings.author,
+        tags=tuple(overrides.get("tags") or article.tags) if able.tags else (),
         categories=_categories(article, settings, options) if able.categories else (),
         featured_alt=article.featured_alt,
         options={name: value for name, value in options.items() if name not in OVERRIDES},
@@ -263,16 +263,16 @@ def capabilities_of(website: Website, connector: SiteConnector) -> Capabilities:
     """Return the capabilities of a website: those its live check found, else those of its platform."""
     if not website.capabilities:
         return connector.capabilities
-    known = asdict(connector.capabilities)
-    found = {name: bool(website.capabilities.get(name, default)) for name, default in known.items()}
+    defaults = asdict(connector.capabilities)
+    reported = {name: bool(website.capabilities.get(name, default)) for name, default in defaults.items()}
     # Sites report these by default, but their platform may lack them.
-    limited = {name: found[name] and known[name] for name in ("read_back", "trash")}
-    return Capabilities(**found | limited)
+    limited = {name: reported[name] and defaults[name] for name in ("read_back", "trash")}
+    return Capabilities(**reported | limited)
 
 
 def removals(removed: Sequence[str]) -> list[str]:
     """Return the warnings about the parts of a body that sanitising removed."""
-    return [f"removed from the body: {what}" for what in removed]
+    return [f"removed from the body: {part}" for part in removed]
 
 
 def hash_of_post(post: Post) -> str:
@@ -285,7 +285,7 @@ def _unsupported(
     article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: PostImage | None
 ) -> Sequence[str]:
     """Return the fields of an article that the website does not support."""
-    wanted = {
+    fields = {
         "tags": (bool(article.tags), able.tags),
         "categories": (bool(categories), able.categories),
         "canonical_url": (bool(post.canonical_url), able.canonical),
@@ -293,4 +293,4 @@ def _unsupported(
         "caption of the featured image": (bool(featured and featured.caption), able.featured_caption),
         "meta title and description": (bool(post.meta_title or post.meta_description), able.seo_meta),
     }
-    return [name for name, (has, can) in wanted.items() if has and not can]
+    return [name for name, (has, can) in fields.items() if has and not can]

@@ -69,33 +69,33 @@ class Publications:
             return list((await steps_of(session, publication_id)).values())
 
     async def note_verified(
-        self, seen: Publication, facts: Mapping[str, Any], warnings: Sequence[str], *, over: bool = True
+        self, publication: Publication, facts: Mapping[str, Any], warnings: Sequence[str], *, over: bool = True
     ) -> None:
         """Replace the findings about the page, unless the publication's status has changed meanwhile.
 
         With `over`, no further automatic check of a live page follows.
         """
         async with self._database.writing() as session:
-            row = await owned(session, seen.user_id, seen.id, lock=True)
-            step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
-            if step is None or row.status != seen.status:
+            row = await owned(session, publication.user_id, publication.id, lock=True)
+            step = next((step for step in await step_rows(session, row.id) if step.name == "verify"), None)
+            if step is None or row.status != publication.status:
                 return
             before = (step.detail or {}).get("warnings", [])
-            kept = [one for one in row.warnings or () if one not in before]
-            row.warnings, row.verified = list(dict.fromkeys([*kept, *warnings])), dict(facts)
+            remaining = [warning for warning in row.warnings or () if warning not in before]
+            row.warnings, row.verified = list(dict.fromkeys([*remaining, *warnings])), dict(facts)
             step.detail = {**(step.detail or {}), "warnings": list(warnings)}
             if over and row.status == "published":
                 row.due_at = None
 
-    async def look_later(self, seen: Publication, pauses: Sequence[timedelta]) -> datetime | None:
+    async def look_later(self, publication: Publication, pauses: Sequence[timedelta]) -> datetime | None:
         """Schedule another check of a page that may appear later. Return its time, or `None` after the last check.
 
         Nothing changes if work on the publication has continued meanwhile.
         """
         async with self._database.writing() as session:
-            row = await owned(session, seen.user_id, seen.id, lock=True)
-            step = next((one for one in await step_rows(session, row.id) if one.name == "verify"), None)
-            if step is None or row.status != "published" or row.due_at is None or row.attempt != seen.attempt:
+            row = await owned(session, publication.user_id, publication.id, lock=True)
+            step = next((step for step in await step_rows(session, row.id) if step.name == "verify"), None)
+            if step is None or row.status != "published" or row.due_at is None or row.attempt != publication.attempt:
                 return row.due_at
             looks = int((step.detail or {}).get("looks", 0)) + 1
             step.detail = {**(step.detail or {}), "looks": looks}
@@ -114,23 +114,23 @@ class Publications:
         cursor: str | None = None,
     ) -> tuple[Sequence[Publication], str | None]:
         """Return publications, most recently changed first, and the cursor of the next page. Raises `InvalidInput`."""
-        wanted = select(PublicationRow).where(PublicationRow.user_id == user_id)
+        query = select(PublicationRow).where(PublicationRow.user_id == user_id)
         if website_id is not None:
-            wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+            query = query.where(PublicationRow.website_id == as_id(website_id))
         if article_id is not None:
-            wanted = wanted.where(PublicationRow.article_id == as_id(article_id))
+            query = query.where(PublicationRow.article_id == as_id(article_id))
         if status is not None:
-            wanted = wanted.where(_of_status(status))
+            query = query.where(_of_status(status))
         if since is not None:
-            wanted = wanted.where(PublicationRow.updated_at >= since)
+            query = query.where(PublicationRow.updated_at >= since)
         if cursor is not None:
-            wanted = wanted.where(before(PublicationRow.updated_at, PublicationRow.id, cursor))
-        wanted = wanted.order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc()).limit(limit + 1)
+            query = query.where(before(PublicationRow.updated_at, PublicationRow.id, cursor))
+        query = query.order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc()).limit(limit + 1)
         async with self._database.reading() as session:
-            found = [record(row) for row in await session.scalars(wanted)]
-        more = len(found) > limit
-        found = found[:limit]
-        return found, cursor_of(found[-1].updated_at, found[-1].id) if more else None
+            publications = [record(row) for row in await session.scalars(query)]
+        more = len(publications) > limit
+        publications = publications[:limit]
+        return publications, cursor_of(publications[-1].updated_at, publications[-1].id) if more else None
 
     async def scheduled(
         self,
@@ -143,7 +143,7 @@ class Publications:
         limit: int = 400,
     ) -> Sequence[Publication]:
         """Return publications scheduled from `begin` until before `end`, in order, including already published ones."""
-        wanted = select(PublicationRow).where(
+        query = select(PublicationRow).where(
             PublicationRow.user_id == user_id,
             PublicationRow.mode == "schedule",
             PublicationRow.publish_at >= begin,
@@ -151,12 +151,12 @@ class Publications:
             PublicationRow.status != "unpublished",
         )
         if website_id is not None:
-            wanted = wanted.where(PublicationRow.website_id == as_id(website_id))
+            query = query.where(PublicationRow.website_id == as_id(website_id))
         if status is not None:
-            wanted = wanted.where(_of_status(status))
-        wanted = wanted.order_by(PublicationRow.publish_at, PublicationRow.id).limit(limit)
+            query = query.where(_of_status(status))
+        query = query.order_by(PublicationRow.publish_at, PublicationRow.id).limit(limit)
         async with self._database.reading() as session:
-            rows = await session.scalars(wanted)
+            rows = await session.scalars(query)
             return [record(row) for row in rows]
 
     async def preview(
@@ -166,10 +166,10 @@ class Publications:
         article = await Articles(self._plugin).get(user_id, article_id)
         website = await Websites(self._plugin).get(user_id, website_id)
         connector = connector_of(self._plugin, website.platform)
-        made = await manuscript(
+        prepared = await manuscript(
             self._plugin, article, website, connector, marker="preview", options=options, canonical_url=canonical_url
         )
-        return made, article, website
+        return prepared, article, website
 
     async def publish(
         self,
@@ -202,20 +202,20 @@ class Publications:
                 async with self._database.writing() as session:
                     article = await read_article(session, user_id, article_id)
                     website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
-                    found = await self._begin(session, article, website, request)
-                    if found.begun and found.publication.mode == "schedule":
+                    result = await self._begin(session, article, website, request)
+                    if result.begun and result.publication.mode == "schedule":
                         await note_status(session, user_id, article.id, "scheduled")
-                    return found
+                    return result
             except IntegrityError:  # created concurrently by another request
                 continue
 
     async def update(self, user_id: str, publication_id: str, *, force: bool = False) -> Publication:
         """Start publishing the newest version to the site. Raises `NotFound` and `InvalidInput`."""
-        known = await self.get(user_id, publication_id)
-        if known.status == "unpublished":
+        publication = await self.get(user_id, publication_id)
+        if publication.status == "unpublished":
             raise InvalidInput("publication_id", "was taken down; use publish_content to bring it back")
         request = PublishRequest(force=force)
-        return (await self.begin(user_id, known.article_id, known.website_id, request)).publication
+        return (await self.begin(user_id, publication.article_id, publication.website_id, request)).publication
 
     async def retry(self, user_id: str, publication_id: str) -> Publication:
         """Continue a failed publication at the step that failed. Raises `NotFound` and `InvalidInput`."""
@@ -235,13 +235,13 @@ class Publications:
         with listening(publication.id) as ended:
             while True:
                 ended.clear()
-                found = await self.get(publication.user_id, publication.id)
+                current = await self.get(publication.user_id, publication.id)
                 # If the site was unavailable, the automatic retry is later than any caller waits.
-                away = found.status == "queued" and bool(found.error)
-                later = found.due_at is None or found.due_at > latest or away
-                over = found.status not in UNDER_WAY or (found.status != "publishing" and later)
-                if over or now() >= deadline:
-                    return found
+                away = current.status == "queued" and bool(current.error)
+                postponed = current.due_at is None or current.due_at > latest or away
+                finished = current.status not in UNDER_WAY or (current.status != "publishing" and postponed)
+                if finished or now() >= deadline:
+                    return current
                 with suppress(TimeoutError):  # another process may run the attempt
                     async with asyncio.timeout_at(min(deadline, now() + _POLL_SECONDS)):
                         await ended.wait()
@@ -253,12 +253,12 @@ class Publications:
         codes = [step.detail.get("error_code", "") for step in await self.steps(publication.id)]
         return next((code for code in codes if code), "")
 
-    def _check(self, article: Article, website: Website, mode: Mode, *, known: bool) -> None:
+    def _check(self, article: Article, website: Website, mode: Mode, *, exists: bool) -> None:
         if article.status == "trashed":
             raise InvalidInput("content_id", "is in the trash; restore_content brings it back")
         if website.status == "paused":
             raise InvalidInput("website_id", "is paused; resume it in the dashboard first")
-        if website.status == "error" and not known and website.last_error == "":
+        if website.status == "error" and not exists and website.last_error == "":
             raise SiteRejected("the website needs to be connected again", hint="Use connect_website.")
         able = capabilities_of(website, connector_of(self._plugin, website.platform))
         if mode == "draft" and not able.draft:
@@ -271,8 +271,8 @@ class Publications:
         row = await session.scalar(_of_pair(article.user_id, article.id, website.id).with_for_update())
         if row is not None and is_repeated(row, request):
             return BegunPublication(record(row), begun=False, new=False, repeated=True)
-        asked = resolved(row, request, article.version, site_settings.read(website.settings).default_status)
-        self._check(article, website, asked["mode"], known=row is not None)
+        columns = resolved(row, request, article.version, site_settings.read(website.settings).default_status)
+        self._check(article, website, columns["mode"], exists=row is not None)
         new, resume = row is None, False
         if row is None:
             row = PublicationRow(
@@ -286,13 +286,13 @@ class Publications:
                 warnings=[],
             )
             session.add(row)
-        elif not is_news(row, asked, request):
+        elif not is_news(row, columns, request):
             return BegunPublication(record(row), begun=False, new=False)
         else:
-            resume = row.status in ("failed", *UNDER_WAY) and is_same(row, asked) and not request.force
+            resume = row.status in ("failed", *UNDER_WAY) and is_same(row, columns) and not request.force
         if request.force and not new:
-            asked["options"] = {**asked["options"], "force": True}
-        for name, value in asked.items():
+            columns["options"] = {**columns["options"], "force": True}
+        for name, value in columns.items():
             setattr(row, name, value)
         row.request_id = request.request_id
         await self._restart(session, row, now, resume=resume)
@@ -313,13 +313,13 @@ class Publications:
 
     async def others_live(self, publication: Publication) -> bool:
         """Check whether the article is published or scheduled on another website."""
-        wanted = select(PublicationRow.id).where(
+        query = select(PublicationRow.id).where(
             PublicationRow.article_id == publication.article_id,
             PublicationRow.id != publication.id,
             or_(PublicationRow.status == "published", PublicationRow.status == "scheduled"),
         )
         async with self._database.reading() as session:
-            return await session.scalar(wanted.limit(1)) is not None
+            return await session.scalar(query.limit(1)) is not None
 
 
 def _of_status(status: str) -> ColumnElement[bool]:

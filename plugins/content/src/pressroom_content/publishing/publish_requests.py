@@ -74,34 +74,34 @@ def resolved(row: PublicationRow | None, request: PublishRequest, version: int, 
     }
 
 
-def is_same(row: PublicationRow, asked: Mapping[str, Any]) -> bool:
+def is_same(row: PublicationRow, columns: Mapping[str, Any]) -> bool:
     """Check whether a publication already has the requested columns."""
-    there = {name: getattr(row, name) for name in asked}
-    there["options"] = {name: value for name, value in (row.options or {}).items() if name != "force"}
-    return there == dict(asked)
+    current = {name: getattr(row, name) for name in columns}
+    current["options"] = {name: value for name, value in (row.options or {}).items() if name != "force"}
+    return current == dict(columns)
 
 
 def is_repeated(row: PublicationRow, request: PublishRequest) -> bool:
     """Check whether a request with the same ID was made before, so that only its outcome has to be returned."""
     stalled = row.status == "failed" or (row.status == "unknown" and row.due_at is None)
-    same = request.request_id is not None and row.request_id == request.request_id
-    return same and not stalled and not request.force and not request.again
+    same_request = request.request_id is not None and row.request_id == request.request_id
+    return same_request and not stalled and not request.force and not request.again
 
 
-def is_news(row: PublicationRow, asked: Mapping[str, Any], request: PublishRequest) -> bool:
+def is_news(row: PublicationRow, columns: Mapping[str, Any], request: PublishRequest) -> bool:
     """Check whether a request requires any work. Raises `InvalidInput` if it cannot be fulfilled."""
-    same = is_same(row, asked) and not request.force and not request.again
+    same = is_same(row, columns) and not request.force and not request.again
     if same and row.status in ("published", "draft", "scheduled") and not row.error:
         return False
     if row.status == "publishing" and same:
         return False
     if row.status == "publishing" or (row.status == "queued" and not row.tries and not same):
         raise busy(row.id, row.status)
-    if row.status == "published" and asked["mode"] == "draft":
+    if row.status == "published" and columns["mode"] == "draft":
         raise InvalidInput(
             "mode", f"it is live on this website; unpublish_content with {row.id} takes it down to a draft"
         )
-    if row.status == "published" and asked["mode"] == "schedule" and asked["publish_at"] != row.publish_at:
+    if row.status == "published" and columns["mode"] == "schedule" and columns["publish_at"] != row.publish_at:
         raise InvalidInput(
             "publish_at",
             "it is live on this website, and a live post cannot be scheduled; leave out publish_at and mode to update "
@@ -133,29 +133,29 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
         InvalidInput: it is not a time, is skipped when clocks go forward, or is in the past or too far ahead.
     """
     try:
-        read = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(name, f"must be a time such as 2026-12-24T08:00:00+01:00 (got {text[:40]!r})") from None
     if len(text) <= len("2026-12-24"):
         raise InvalidInput(name, "needs a time of day, such as 2026-12-24T08:00:00+01:00")
-    if not 1000 < read.year < 9000:
+    if not 1000 < parsed.year < 9000:
         raise InvalidInput(name, "is out of range")
-    at = (read if read.tzinfo is not None else _local(read, zone, name)).astimezone(UTC)
+    at = (parsed if parsed.tzinfo is not None else _local(parsed, zone, name)).astimezone(UTC)
     if at <= now:
-        there, here = (one.astimezone(zone).isoformat(timespec="seconds") for one in (at, now))
+        requested, current = (instant.astimezone(zone).isoformat(timespec="seconds") for instant in (at, now))
         raise InvalidInput(
             name,
-            f"is in the past: {there}, while it is {here} in the website's time zone, {zone.key}. Give a later time, "
-            "or use the mode publish",
+            f"is in the past: {requested}, while it is {current} in the website's time zone, {zone.key}. Give "
+            "a later time, or use the mode publish",
         )
     if at - now > LATEST:
         raise InvalidInput(name, "may be five years ahead at most")
     return at
 
 
-def _local(read: datetime, zone: ZoneInfo, name: str) -> datetime:
-    at = read.replace(tzinfo=zone)
-    if at.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != read:
+def _local(parsed: datetime, zone: ZoneInfo, name: str) -> datetime:
+    at = parsed.replace(tzinfo=zone)
+    if at.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != parsed:
         raise InvalidInput(name, f"does not exist in {zone.key}: clocks go forward then; give another time")
     return at
 
@@ -207,27 +207,27 @@ def clashes(publications: Sequence[Publication]) -> dict[str, list[str]]:
 
     At most the nearest `MAX_CLASHES` before and after each are named.
     """
-    found: dict[str, list[str]] = defaultdict(list)
+    clashing: dict[str, list[str]] = defaultdict(list)
     by_site: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
-    for one in publications:
-        if one.publish_at is not None:
-            by_site[one.website_id].append((one.publish_at, one.id))
+    for publication in publications:
+        if publication.publish_at is not None:
+            by_site[publication.website_id].append((publication.publish_at, publication.id))
     for moments in by_site.values():
         moments.sort()
         for index, (at, first) in enumerate(moments):
             for following, second in moments[index + 1 : index + 1 + MAX_CLASHES]:
                 if following - at < CLASH:
-                    found[first].append(second)
-                    found[second].append(first)
-    return dict(found)
+                    clashing[first].append(second)
+                    clashing[second].append(first)
+    return dict(clashing)
 
 
 def gaps(days: Sequence[date], begin: date, end: date) -> list[Gap]:
     """Return the stretches of `GAP_DAYS` or more days from `begin` to `end`, inclusive, without a publication."""
-    found: list[Gap] = []
+    ranges: list[Gap] = []
     free_from = begin
     for day in [*sorted(set(days)), end + timedelta(days=1)]:
         if (day - free_from).days >= GAP_DAYS:
-            found.append(Gap(free_from, day - timedelta(days=1)))
+            ranges.append(Gap(free_from, day - timedelta(days=1)))
         free_from = max(free_from, day + timedelta(days=1))
-    return found
+    return ranges

@@ -72,45 +72,45 @@ class _Edit:
     texts: tuple[str, ...]
 
 
-def merge(known: SiteBody, site: SiteBody, pieces: Sequence[BodyPiece], choices: Mapping[int, Side]) -> MergedBody:
+def merge(base: SiteBody, site: SiteBody, pieces: Sequence[BodyPiece], choices: Mapping[int, Side]) -> MergedBody:
     """Merge the website's edits into the article's body. It can take seconds: call it in a worker.
 
     Args:
-        known: the common ancestor: the body as it was last read or written from here.
+        base: the common ancestor: the body as it was last read or written from here.
         site: the body as it is on the website.
         pieces: the article's body.
         choices: the side to use for each conflict, by its number.
     """
-    stable, edits = _edits_of_article(known.segments, site.segments, pieces)
-    edits += _edits_of_site(known.segments, site.segments)
+    stable, edits = _edits_of_article(base.segments, site.segments, pieces)
+    edits += _edits_of_site(base.segments, site.segments)
     texts: list[str] = []
     conflicts: list[MergeConflict] = []
     at = 0
-    for group in _groups(sorted(edits, key=lambda one: (one.begin, one.end))):
-        begin, end = group[0].begin, max(one.end for one in group)
+    for group in _groups(sorted(edits, key=lambda edit: (edit.begin, edit.end))):
+        begin, end = group[0].begin, max(edit.end for edit in group)
         texts += [text for number in range(at, begin) for text in stable[number]]
         at = end
-        before = [one.text for one in known.segments[begin:end]]
+        before = [segment.text for segment in base.segments[begin:end]]
         forms = {side: _applied(before, begin, group, side) for side in ("article", "site")}
-        sides = {one.side for one in group}
+        sides = {edit.side for edit in group}
         if len(sides) == 1 or forms["article"] == forms["site"]:
             texts += forms[min(sides)]
             continue
         number = len(conflicts) + 1
         conflicts.append(MergeConflict(number, *map(joined_text, (before, forms["article"], forms["site"]))))
-        chosen = choices.get(number)
-        texts += forms["site"] if chosen in ("site", "both") else ()
-        texts += forms["article"] if chosen in ("article", "both") else ()
-    texts += [text for number in range(at, len(known.segments)) for text in stable[number]]
-    undecided = tuple(one for one in conflicts if one.number not in choices)
+        choice = choices.get(number)
+        texts += forms["site"] if choice in ("site", "both") else ()
+        texts += forms["article"] if choice in ("article", "both") else ()
+    texts += [text for number in range(at, len(base.segments)) for text in stable[number]]
+    undecided = tuple(conflict for conflict in conflicts if conflict.number not in choices)
     text = _with_definitions(joined_text([text for text in texts if text]), pieces)
     return MergedBody(text, undecided)
 
 
-def diff_of(known: SiteBody, site: SiteBody) -> str:
+def diff_of(base: SiteBody, site: SiteBody) -> str:
     """Return the edits on the website as a unified diff of Markdown; empty if no text was changed."""
-    shown = ([_DEFINITION.sub("", one.text).rstrip() for one in body.segments] for body in (known, site))
-    before, now = (joined_text([text for text in texts if text]) for texts in shown)
+    versions = ([_DEFINITION.sub("", segment.text).rstrip() for segment in body.segments] for body in (base, site))
+    before, now = (joined_text([text for text in texts if text]) for texts in versions)
     lines = unified_diff(before.split("\n"), now.split("\n"), "before", "website", lineterm="", n=_CONTEXT)
     return "\n".join(lines)
 
@@ -120,9 +120,9 @@ def _with_definitions(text: str, pieces: Sequence[BodyPiece]) -> str:
 
     Articles have them below a paragraph. Where the website's text replaces that paragraph, they are lost.
     """
-    there = {match[1] for match in _DEFINITION.finditer(text)}
-    found = {match[1]: match[0].rstrip() for piece in pieces for match in _DEFINITION.finditer(piece.text)}
-    lost = [definition for label, definition in found.items() if label not in there and f"[{label}]" in text]
+    defined = {match[1] for match in _DEFINITION.finditer(text)}
+    definitions = {match[1]: match[0].rstrip() for piece in pieces for match in _DEFINITION.finditer(piece.text)}
+    lost = [definition for label, definition in definitions.items() if label not in defined and f"[{label}]" in text]
     return "\n\n".join([text.rstrip("\n"), *lost]) + "\n" if lost else text
 
 
@@ -131,29 +131,29 @@ def _edits_of_article(
 ) -> tuple[Mapping[int, Sequence[str]], list[_Edit]]:
     """Return the article's texts of unchanged segments, by segment number, and its edits."""
     on_site = _on_site(before, site)
-    keys = {one.key: site[on_site[at]].key for at, one in enumerate(before) if one.key and at in on_site}
+    keys = {segment.key: site[on_site[at]].key for at, segment in enumerate(before) if segment.key and at in on_site}
     texts = [_merged_text(piece, site, keys) for piece in pieces]
-    places = {id(segment): (first, count) for first, (segment, count) in unchanged(before, pieces)}
+    positions = {id(segment): (first, count) for first, (segment, count) in unchanged(before, pieces)}
     stable: dict[int, Sequence[str]] = {}
     edits: list[_Edit] = []
     begin = first = 0
     for at, segment in enumerate(before):
-        place = places.get(id(segment))
-        if place is None:
+        position = positions.get(id(segment))
+        if position is None:
             continue
-        edits += _edits(begin, at, texts[first : place[0]], "article")
-        begin, first = at + 1, place[0] + place[1]
-        stable[at] = texts[place[0] : first]
+        edits += _edits(begin, at, texts[first : position[0]], "article")
+        begin, first = at + 1, position[0] + position[1]
+        stable[at] = texts[position[0] : first]
     return stable, [*edits, *_edits(begin, len(before), texts[first:], "article")]
 
 
 def _edits_of_site(before: Sequence[BodySegment], site: Sequence[BodySegment]) -> list[_Edit]:
     edits: list[_Edit] = []
     begin = first = 0
-    texts = [one.text for one in site]
-    for at, there in _on_site(before, site).items():
-        edits += _edits(begin, at, texts[first:there], "site")
-        begin, first = at + 1, there + 1
+    texts = [segment.text for segment in site]
+    for at, on_site in _on_site(before, site).items():
+        edits += _edits(begin, at, texts[first:on_site], "site")
+        begin, first = at + 1, on_site + 1
     return [*edits, *_edits(begin, len(before), texts[first:], "site")]
 
 
@@ -169,13 +169,13 @@ def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
     """Yield groups of edits that overlap or insert at the same place."""
     group: list[_Edit] = []
     end = 0
-    for one in edits:
-        same_place = bool(group) and one.begin == one.end == group[-1].begin == group[-1].end
-        if group and one.begin >= end and not same_place:
+    for edit in edits:
+        same_position = bool(group) and edit.begin == edit.end == group[-1].begin == group[-1].end
+        if group and edit.begin >= end and not same_position:
             yield group
             group = []
-        group.append(one)
-        end = max(end, one.end)
+        group.append(edit)
+        end = max(end, edit.end)
     if group:
         yield group
 
@@ -186,21 +186,21 @@ def _applied(
     """Return the texts of some segments with the edits of one side. `begin` is the number of the first segment."""
     texts: list[str] = []
     at = begin
-    for one in group:
-        if one.side == side:
-            texts += [*before[at - begin : one.begin - begin], *one.texts]
-            at = one.end
+    for edit in group:
+        if edit.side == side:
+            texts += [*before[at - begin : edit.begin - begin], *edit.texts]
+            at = edit.end
     return [*texts, *before[at - begin :]]
 
 
 def _on_site(before: Sequence[BodySegment], now: Sequence[BodySegment]) -> dict[int, int]:
     """Map the number of each unchanged segment to its number on the website."""
-    old, new = (["\0".join(one.sources) for one in segments] for segments in (before, now))
-    found: dict[int, int] = {}
+    old, new = (["\0".join(segment.sources) for segment in segments] for segments in (before, now))
+    numbers: dict[int, int] = {}
     for begin, end, first, last in ranges_of(old, new):
         if old[begin:end] == new[first:last]:
-            found.update(zip(range(begin, end), range(first, last), strict=True))
-    return found
+            numbers.update(zip(range(begin, end), range(first, last), strict=True))
+    return numbers
 
 
 def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[str, str]) -> str:
@@ -208,7 +208,7 @@ def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[st
     key = keys.get(piece.block, "") if piece.block else ""
     if not key or key == piece.block:
         return piece.text
-    return placeholder(key, next(one.name for one in site if one.key == key))
+    return placeholder(key, next(segment.name for segment in site if segment.key == key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +248,8 @@ async def merge_edits(
         InvalidInput: it is being processed, is not on its website, or its platform's bodies cannot be merged.
         SiteError: the website could not be queried.
     """
-    async with changing(plugin, user_id, publication_id) as held:
-        row = held.row
+    async with changing(plugin, user_id, publication_id) as leased:
+        row = leased.row
         website = await Websites(plugin).get(user_id, row.website_id)
         _, site = await Websites(plugin).open(user_id, row.website_id)
         async with plugin.services.database.reading() as session:
@@ -272,32 +272,36 @@ async def merge_edits(
         merged, now, diff = await run(
             _merged, known.body, remote.raw, site.codec, article, numbers, owner=user_id, what="the post"
         )
-        mine = sent_of(plugin, website, article, row.options or {})
-        fields = merged_fields(known, remote, mine, choices)
-        found = SiteEdits(publication, True, diff, fields.edited, merged.conflicts, fields.conflicts)
-        if found.conflicts or found.field_conflicts or dry_run:
-            return found
+        local = sent_of(plugin, website, article, row.options or {})
+        fields = merged_fields(known, remote, local, choices)
+        result = SiteEdits(publication, True, diff, fields.edited, merged.conflicts, fields.conflicts)
+        if result.conflicts or result.field_conflicts or dry_run:
+            return result
         body = {"body": merged.text, "body_format": "markdown"} if remote.raw != known.body.raw else {}
         draft = Draft.of(article).with_changes({**fields.changes, **body})
-        made = await Articles(plugin).write(article, draft, origin=origin)
-        seen, digest = await compared(plugin, seen_of, remote)
-        for name, detail in (("read_back", {"seen": seen}), ("draft", {"post_hash": ""})):
-            held.note(name, held.steps[name].state, {**held.steps[name].detail, **detail})
-        sent, kept = settled(known, fields, sent_of(plugin, website, made.article, row.options or {}), choices)
+        updated = await Articles(plugin).write(article, draft, origin=origin)
+        baseline, digest = await compared(plugin, seen_of, remote)
+        for name, detail in (("read_back", {"seen": baseline}), ("draft", {"post_hash": ""})):
+            leased.note(name, leased.steps[name].state, {**leased.steps[name].detail, **detail})
+        sent, owner_fields = settled(
+            known, fields, sent_of(plugin, website, updated.article, row.options or {}), choices
+        )
 
         async def remember(session: AsyncSession) -> None:
-            await remember_body(session, row.id, now, remote, sent, kept)
+            await remember_body(session, row.id, now, remote, sent, owner_fields)
 
         refused = [name for name in fields.edited if choices.get(name) == "article"]
-        left = refused if made.article.version == row.article_version else []  # else it is sent anyway
-        error = f"the site has {', '.join(left)} otherwise than the article; publish_content sends it" if left else ""
-        await held.save(remember, revision=shortened(remote.revision), sent_hash=digest, error=error)
-        return replace(found, made=made)
+        unsent = refused if updated.article.version == row.article_version else []  # else it is sent anyway
+        error = (
+            f"the site has {', '.join(unsent)} otherwise than the article; publish_content sends it" if unsent else ""
+        )
+        await leased.save(remember, revision=shortened(remote.revision), sent_hash=digest, error=error)
+        return replace(result, made=updated)
 
 
 def _merged(
-    known: SiteBody, raw: str, codec: Any, article: Article, choices: Mapping[int, Side]
+    base: SiteBody, raw: str, codec: Any, article: Article, choices: Mapping[int, Side]
 ) -> tuple[MergedBody, SiteBody, str]:
-    now = with_known_texts(known, read_body(raw, codec))
+    now = with_known_texts(base, read_body(raw, codec))
     pieces = pieces_of(article.body, article.body_format)
-    return merge(known, now, pieces, choices), now, diff_of(known, now)
+    return merge(base, now, pieces, choices), now, diff_of(base, now)

@@ -55,13 +55,13 @@ async def terms(work: PublicationWork) -> None:
     IDs from an earlier attempt are reused for the same names if the platform can be read back.
     """
     ids, names = (work.step.detail.get(name, {}) for name in ("term_ids", "term_names"))
-    wanted = await _wanted(work)
-    known = {
+    requested = await _wanted(work)
+    reusable = {
         kind: ids[kind]
-        for kind, said in wanted.items()
-        if work.able.read_back and names.get(kind) == said and len(ids.get(kind, ())) >= len(set(said))
+        for kind, term_names in requested.items()
+        if work.able.read_back and names.get(kind) == term_names and len(ids.get(kind, ())) >= len(set(term_names))
     }
-    work.done(await _looked_up(work, wanted, known))
+    work.done(await _looked_up(work, requested, reusable))
 
 
 async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitable[Sent]]) -> Sent:
@@ -89,60 +89,64 @@ async def with_lost_terms(work: PublicationWork, remote: RemotePost) -> RemotePo
 
 async def _wanted(work: PublicationWork) -> dict[TermKind, list[str]]:
     """Return the names of the terms to send, by kind, without those of fields that stay unchanged on the site."""
-    post, kept = (await work.manuscript()).post, await work.kept()
+    post, kept_fields = (await work.manuscript()).post, await work.kept()
     names: dict[TermKind, Sequence[str]] = {
         "tag": post.tags,
         "category": post.categories,
         "author": [post.author] if post.author else [],
     }
-    return {kind: list(said) for kind, said in names.items() if said and _FIELDS[kind] not in kept}
+    return {
+        kind: list(term_names) for kind, term_names in names.items() if term_names and _FIELDS[kind] not in kept_fields
+    }
 
 
 async def _looked_up(
-    work: PublicationWork, wanted: Mapping[TermKind, list[str]], known: Mapping[TermKind, list[str]]
+    work: PublicationWork, requested: Mapping[TermKind, list[str]], known: Mapping[TermKind, list[str]]
 ) -> dict[str, Any]:
     """Return the detail of the step, with the IDs of all wanted terms. Those that are not known are looked up."""
-    missing = {kind: said for kind, said in wanted.items() if kind not in known}
+    missing = {kind: term_names for kind, term_names in requested.items() if kind not in known}
     post = replace(
         (await work.manuscript()).post,
         author="".join(missing.get("author", ())),
         tags=tuple(missing.get("tag", ())),
         categories=tuple(missing.get("category", ())),
     )
-    found, warnings = await find_author(work.site, work.connector, work.able, post)
-    ids: dict[TermKind, Sequence[str]] = {**found, **known}
+    author_ids, warnings = await find_author(work.site, work.connector, work.able, post)
+    ids: dict[TermKind, Sequence[str]] = {**author_ids, **known}
     if post.tags or post.categories:
-        made = await work.site.ensure_terms(replace(post, author=""))
-        ids = {**made, **{kind: said for kind, said in ids.items() if said}}
+        term_ids = await work.site.ensure_terms(replace(post, author=""))
+        ids = {**term_ids, **{kind: kind_ids for kind, kind_ids in ids.items() if kind_ids}}
     work.terms_looked_up |= missing.keys()
     return {
-        "term_ids": {kind: list(said) for kind, said in ids.items()},
-        "term_names": dict(wanted),
+        "term_ids": {kind: list(kind_ids) for kind, kind_ids in ids.items()},
+        "term_names": dict(requested),
         "warnings": warnings,
     }
 
 
 async def _renewed(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
     """Look up earlier term IDs again. Return whether any of them changed."""
-    step, wanted = work.held.steps["terms"], await _wanted(work)
+    step, requested = work.held.steps["terms"], await _wanted(work)
     before = step.detail.get("term_ids", {})
-    renewed = [kind for kind in kinds if kind in wanted and kind not in work.terms_looked_up]
+    renewed = [kind for kind in kinds if kind in requested and kind not in work.terms_looked_up]
     if not renewed:
         return False
-    detail = await _looked_up(work, wanted, {kind: said for kind, said in before.items() if kind not in renewed})
+    detail = await _looked_up(
+        work, requested, {kind: kind_ids for kind, kind_ids in before.items() if kind not in renewed}
+    )
     work.held.note("terms", step.state, detail)
     return bool(detail["term_ids"] != before)
 
 
-def _lost(post: Post, remote: RemotePost, wanted: Collection[TermKind]) -> Iterator[TermKind]:
+def _lost(post: Post, remote: RemotePost, requested: Collection[TermKind]) -> Iterator[TermKind]:
     """Yield the kinds of terms of which the post on the site lacks some. Fields that it does not report are ignored."""
     for kind in ("tag", "category"):
-        if kind in wanted and _FIELDS[kind] in remote.fields:
-            there = {without_spaces(one) for one in remote.fields[_FIELDS[kind]] or ()}
-            if not there.issuperset(map(without_spaces, getattr(post, _FIELDS[kind]))):
+        if kind in requested and _FIELDS[kind] in remote.fields:
+            site_terms = {without_spaces(term) for term in remote.fields[_FIELDS[kind]] or ()}
+            if not site_terms.issuperset(map(without_spaces, getattr(post, _FIELDS[kind]))):
                 yield kind
     author = remote.fields.get("author")
-    if "author" in wanted and author and plain(author) != plain(post.author):
+    if "author" in requested and author and plain(author) != plain(post.author):
         yield "author"
 
 
@@ -166,16 +170,18 @@ async def find_author(
     ids = await site.ensure_terms(replace(post, tags=(), categories=()))
     if not lacks_author(post, able, ids):
         return ids, []
-    known: Sequence[Term] = ()
+    authors: Sequence[Term] = ()
     if "author" in connector.term_kinds:
         try:
-            known = await site.terms("author", "", _MAX_LISTED)
+            authors = await site.terms("author", "", _MAX_LISTED)
         except (SiteRefused, SiteRejected):
-            known = ()
-    if not known:
+            authors = ()
+    if not authors:
         return ids, [unknown_author(post.author)]
-    names = ", ".join(_shown(one) for one in known[:_MAX_NAMED])
-    more = f" and {len(known) - _MAX_NAMED} more, which list_site_taxonomies shows" if len(known) > _MAX_NAMED else ""
+    names = ", ".join(_shown(author) for author in authors[:_MAX_NAMED])
+    more = (
+        f" and {len(authors) - _MAX_NAMED} more, which list_site_taxonomies shows" if len(authors) > _MAX_NAMED else ""
+    )
     raise InvalidInput(
         "author",
         f"the site has no author {post.author[:100]!r}; it has {names}{more}. Name one of them in the option author of "
@@ -203,8 +209,8 @@ async def author_warnings(plugin: PluginContext, website: Website, post: Post) -
     return tuple(warnings)
 
 
-def _shown(one: Term) -> str:
-    return f"{one.name} ({one.slug})" if one.slug and one.slug != one.name else one.name
+def _shown(term: Term) -> str:
+    return f"{term.name} ({term.slug})" if term.slug and term.slug != term.name else term.name
 
 
 log = structlog.get_logger()
@@ -220,10 +226,10 @@ def media_marker(website_id: str, media_id: str) -> str:
 
 async def media_on(session: AsyncSession, website_id: str, media_ids: Collection[str]) -> frozenset[str]:
     """Return which of these images were uploaded to a website."""
-    wanted = select(SiteMediaRow.media_id).where(
+    query = select(SiteMediaRow.media_id).where(
         SiteMediaRow.website_id == website_id, SiteMediaRow.media_id.in_(list(media_ids))
     )
-    return frozenset(await session.scalars(wanted)) if media_ids else frozenset()
+    return frozenset(await session.scalars(query)) if media_ids else frozenset()
 
 
 async def claim_media(database: Database, website_id: str, publication_id: str, media_id: str) -> RemoteMedia | None:
@@ -239,23 +245,23 @@ async def claim_media(database: Database, website_id: str, publication_id: str, 
         return RemoteMedia(row.remote_id, row.url)
 
 
-async def is_there(site: Site, fetcher: Fetcher, known: RemoteMedia, marker: str) -> bool:
+async def is_there(site: Site, fetcher: Fetcher, media: RemoteMedia, marker: str) -> bool:
     """Check whether an image is still on its website: people may delete it there. Raises `SiteError`."""
     if await site.find_media(marker) is not None:
         return True
     try:
-        answer = await fetcher.request("HEAD", known.url, max_bytes=1, seconds=_SECONDS)
+        response = await fetcher.request("HEAD", media.url, max_bytes=1, seconds=_SECONDS)
     except (FetchFailed, FetchRefused, FetchUnknown):
         return False
-    return answer.status not in _GONE
+    return response.status not in _GONE
 
 
 async def note_uses(
     session: AsyncSession, website_id: str, publication_id: str, uploaded: Mapping[str, RemoteMedia]
 ) -> None:
     """Record that a post uses images, given by their IDs in the library."""
-    for media_id, made in uploaded.items():
-        values = {"remote_id": made.id[:2048], "url": made.url[:2048]}
+    for media_id, media in uploaded.items():
+        values = {"remote_id": media.id[:2048], "url": media.url[:2048]}
         row = await session.get(SiteMediaRow, (website_id, media_id))
         # Another post may upload the same image concurrently: either copy will do.
         with suppress(IntegrityError):
@@ -273,14 +279,14 @@ async def _note_use(session: AsyncSession, website_id: str, publication_id: str,
 
 
 async def drop_uses(
-    session: AsyncSession, site: Site, website_id: str, publication_id: str, shown: Collection[str] = ()
+    session: AsyncSession, site: Site, website_id: str, publication_id: str, used_ids: Collection[str] = ()
 ) -> Sequence[str]:
-    """Drop a post's uses of all images except `shown`. Return the markers of the images to remove from the site.
+    """Drop a post's uses of all images except `used_ids`. Return the markers of the images to remove from the site.
 
     If the platform cannot remove images, the record of the upload is kept.
     """
     uses = select(SiteMediaUseRow).where(
-        SiteMediaUseRow.publication_id == publication_id, SiteMediaUseRow.media_id.not_in(list(shown))
+        SiteMediaUseRow.publication_id == publication_id, SiteMediaUseRow.media_id.not_in(list(used_ids))
     )
     unused: list[str] = []
     for use in (await session.scalars(uses)).all():
@@ -289,8 +295,8 @@ async def drop_uses(
         await session.flush()
         if row is None or not isinstance(site, MediaSite):
             continue
-        same = (SiteMediaUseRow.website_id == website_id, SiteMediaUseRow.media_id == use.media_id)
-        if await session.scalar(select(SiteMediaUseRow.publication_id).where(*same).limit(1)) is not None:
+        conditions = (SiteMediaUseRow.website_id == website_id, SiteMediaUseRow.media_id == use.media_id)
+        if await session.scalar(select(SiteMediaUseRow.publication_id).where(*conditions).limit(1)) is not None:
             continue
         unused.append(media_marker(website_id, use.media_id))
         await session.delete(row)
@@ -306,8 +312,8 @@ async def remove_unused(site: Site, markers: Sequence[str]) -> None:
         return
     for marker in markers:
         try:
-            there = await site.find_media(marker)
-            if there is not None:
-                await site.remove_media(there)
+            media = await site.find_media(marker)
+            if media is not None:
+                await site.remove_media(media)
         except CallError as error:
             log.info("an image stays on its website", marker=marker, reason=error.message)

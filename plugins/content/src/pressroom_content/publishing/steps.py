@@ -66,29 +66,29 @@ async def media(work: PublicationWork) -> Postponement | None:
         if image.file.id in uploaded and work.website.platform != BUILTIN:
             continue
         try:
-            made = await _upload(work, image)
-            if isinstance(made, Postponement):
-                return made
+            upload = await _upload(work, image)
+            if isinstance(upload, Postponement):
+                return upload
         except SiteRefused as error:
             warnings.append(f"the site did not take the image {image.file.filename}: {error.message}")
             continue
-        kept = {**uploaded, image.file.id: asdict(made)}
+        all_uploaded = {**uploaded, image.file.id: asdict(upload)}
         # Until this is written, the note that it was sent remains, so that a retry looks for it on the site.
-        work.note("running", {**work.without_note(image.file.id), "uploaded": kept})
+        work.note("running", {**work.without_note(image.file.id), "uploaded": all_uploaded})
     work.done({**work.step.detail, "warnings": warnings})
     uploads = {image.file.id for image in manuscript.uploads}
-    there = {media_id: one for media_id, one in work.uploaded().items() if media_id in uploads}
-    if there:
-        work.held.later(lambda session: note_uses(session, work.website.id, work.row.id, there))
+    hosted = {media_id: media for media_id, media in work.uploaded().items() if media_id in uploads}
+    if hosted:
+        work.held.later(lambda session: note_uses(session, work.website.id, work.row.id, hosted))
     return None
 
 
 async def _upload(work: PublicationWork, image: PostImage) -> RemoteMedia | Postponement:
     marker = media_marker(work.website.id, image.file.id)
     if image.file.id in work.media_there and image.file.id not in work.step.detail.get("sent", {}):
-        known = await claim_media(work.plugin.services.database, work.website.id, work.row.id, image.file.id)
-        if known is not None and await is_there(work.site, work.plugin.services.fetcher, known, marker):
-            return known
+        existing = await claim_media(work.plugin.services.database, work.website.id, work.row.id, image.file.id)
+        if existing is not None and await is_there(work.site, work.plugin.services.fetcher, existing, marker):
+            return existing
     sent = await work.once(
         image.file.id,
         look=lambda: work.site.find_media(marker),
@@ -111,10 +111,10 @@ async def draft(work: PublicationWork) -> Postponement | None:
         )
         if isinstance(sent, Postponement):
             return sent
-        post, (remote, found) = await work.post(), sent
+        post, (remote, existed) = await work.post(), sent
         if not 0 < len(remote.id) <= MAX_EXTERNAL_ID_LENGTH:
             raise SiteRefused(f"the site gave the post an id of {len(remote.id)} characters, which cannot be kept")
-        ours = not found or await compared(work.plugin, is_ours, post, remote)
+        ours = not existed or await compared(work.plugin, is_ours, post, remote)
         if ours:
             remote = await with_lost_terms(work, remote)
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": shortened(remote.revision)}
@@ -147,8 +147,8 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     digest = hash_of_post(post)
     try:
         remote = await work.site.read(work.row.external_id)
-        seen = work.held.steps["read_back"].detail.get("seen")
-        if seen and await compared(work.plugin, is_another, seen, remote, work.row.marker):
+        baseline = work.held.steps["read_back"].detail.get("seen")
+        if baseline and await compared(work.plugin, is_another, baseline, remote, work.row.marker):
             raise SiteRefused(
                 f"{left_alone(remote)}. Take this publication down with unpublish_content, which leaves that post "
                 "alone too; after that, publish_content makes a new post"
@@ -212,15 +212,15 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     edited = bool(row.sent_hash) and shortened(remote.revision) != row.revision
     edited = edited and not await compared(plugin, is_as_it_was, remote, row.sent_hash)
     if edited and not work.force:
-        seen = work.held.steps["read_back"].detail.get("seen") or {}
+        baseline = work.held.steps["read_back"].detail.get("seen") or {}
         was_sent = "update" in work.step.detail.get("sent", {})
-        if was_sent and await _has_arrived(work, seen, post, remote):
+        if was_sent and await _has_arrived(work, baseline, post, remote):
             return remote  # this was our own request, whose response was lost
         at = remote.publish_at.isoformat() if remote.publish_at else None
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
-        instead = "; ".join(await compared(plugin, differences, post, remote)) if not seen else ""
+        instead = "; ".join(await compared(plugin, differences, post, remote)) if not baseline else ""
         raise RemoteChanged(
-            await compared(plugin, edits_in_words, seen, remote)
+            await compared(plugin, edits_in_words, baseline, remote)
             + (f". Compared with what would be written: {instead}" if instead else ""),
             hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with "
             "force overwrites it."
@@ -231,18 +231,18 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
     work.held.lease.check()
     sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
-    kept = {"overwritten": await compared(plugin, copy_of, remote)} if edited else {}
-    work.note("running", {**work.step.detail, **kept, "sent": sent})
+    backup = {"overwritten": await compared(plugin, copy_of, remote)} if edited else {}
+    work.note("running", {**work.step.detail, **backup, "sent": sent})
     await work.held.save()
     revision = "" if work.force else remote.revision
-    return await send_with_terms(work, lambda one: work.site.update(row.external_id, one, revision))
+    return await send_with_terms(work, lambda new_post: work.site.update(row.external_id, new_post, revision))
 
 
-async def _has_arrived(work: PublicationWork, seen: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
+async def _has_arrived(work: PublicationWork, baseline: Mapping[str, Any], post: Post, remote: RemotePost) -> bool:
     """Check whether the post on the site contains what an earlier request of ours sent."""
     if not await compared(work.plugin, is_ours, post, remote):
         return False
-    return work.connector.markdown or await compared(work.plugin, has_arrived, seen, post, remote)
+    return work.connector.markdown or await compared(work.plugin, has_arrived, baseline, post, remote)
 
 
 def _written(work: PublicationWork, post: Post) -> dict[str, Any]:
@@ -256,17 +256,17 @@ async def read_back(work: PublicationWork) -> None:
         work.done({"warnings": []}, sent_hash=b"")
         return
     remote = work.remote = await work.site.read(work.row.external_id)
-    found = await compared(work.plugin, differences, await work.post(), remote)
+    warnings = await compared(work.plugin, differences, await work.post(), remote)
     values = await _seen(work, remote)
     work.step.detail["state"] = remote.state
     codec = work.codec
     if codec is None:
-        work.done({**work.step.detail, "warnings": found}, **values)
+        work.done({**work.step.detail, "warnings": warnings}, **values)
         return
-    found += _left_out(work.dropped())
-    body, (sent, kept) = await work.remembered(remote.raw, codec), await work.sent_fields()
-    work.done({**work.step.detail, "warnings": found}, **values)
-    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept))
+    warnings += _left_out(work.dropped())
+    body, (sent, kept_fields) = await work.remembered(remote.raw, codec), await work.sent_fields()
+    work.done({**work.step.detail, "warnings": warnings}, **values)
+    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept_fields))
 
 
 def _left_out(names: Sequence[str]) -> Iterator[str]:
@@ -283,10 +283,10 @@ async def live(work: PublicationWork) -> Postponement | None:
         return None
     remote = work.remote or await work.site.read(work.row.external_id)
     if work.row.mode == "schedule" and remote.state != "live":
-        found = await _until_its_time(work, remote)
-        if isinstance(found, Postponement):
-            return found
-        remote = found
+        result = await _until_its_time(work, remote)
+        if isinstance(result, Postponement):
+            return result
+        remote = result
     if remote.state != "live":
         work.held.lease.check()
         # If there is no response, the post is read and set again if needed. Setting a state is idempotent.
@@ -323,8 +323,8 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None:
         return remote
-    told = work.step.detail
-    if at <= now and not (told.get("native") and told.get("native_at", at.isoformat()) == at.isoformat()):
+    detail = work.step.detail
+    if at <= now and not (detail.get("native") and detail.get("native_at", at.isoformat()) == at.isoformat()):
         return remote
     if at <= now:
         if now - at < _LATE:
@@ -341,8 +341,8 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
         if remote.state == "live":
             return remote
-    told = {"native": native, "native_at": at.isoformat()}
-    work.note("pending", {**work.step.detail, **told}, **await _seen(work, remote))
+    detail = {"native": native, "native_at": at.isoformat()}
+    work.note("pending", {**work.step.detail, **detail}, **await _seen(work, remote))
     return Postponement("scheduled", at)
 
 
@@ -361,18 +361,18 @@ async def verify_url(work: PublicationWork) -> None:
         waiting=work.able.built,
         updated=work.able.built and updated,
     )
-    found = await verify(work.plugin, expected)
-    if found.later:
+    verification = await verify(work.plugin, expected)
+    if verification.later:
         work.look_again_at = datetime.now(UTC) + LATER_LOOKS[0]
-    work.done({"warnings": list(found.warnings), "updated": updated}, verified=dict(found.facts))
+    work.done({"warnings": list(verification.warnings), "updated": updated}, verified=dict(verification.facts))
 
 
 async def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
     digest = b""
     if work.able.read_back:
-        seen, digest = await compared(work.plugin, seen_of, remote)
+        baseline, digest = await compared(work.plugin, seen_of, remote)
         step = work.held.steps["read_back"]
-        work.held.note("read_back", step.state, {**step.detail, "seen": seen})
+        work.held.note("read_back", step.state, {**step.detail, "seen": baseline})
     url = web_url(remote.url) or work.row.url
     return {
         "revision": shortened(remote.revision),

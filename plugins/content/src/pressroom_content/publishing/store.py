@@ -129,8 +129,8 @@ class LeasedPublication:
             values["finished_at"] = now if step.state in ("done", "failed") else None
             if step.state != "pending":
                 values["started_at"] = func.coalesce(StepRow.started_at, literal(now, Timestamp()))
-            mine = (StepRow.publication_id == self.row.id, StepRow.position == STEPS.index(name))
-            noting = update(StepRow).where(*mine).values(values)
+            conditions = (StepRow.publication_id == self.row.id, StepRow.position == STEPS.index(name))
+            noting = update(StepRow).where(*conditions).values(values)
             await session.execute(noting.execution_options(synchronize_session=False))
 
     def _take(self, values: Mapping[str, Any]) -> None:
@@ -170,17 +170,17 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
     row.tries = 0
     new = row in session.new
     await session.flush()
-    before = [] if new else await step_rows(session, row.id)
-    if resume and before:
-        for step in before:
+    previous = [] if new else await step_rows(session, row.id)
+    if resume and previous:
+        for step in previous:
             step.state = "pending" if step.state == "failed" else step.state
         return
-    if before:
+    if previous:
         await session.execute(delete(StepRow).where(StepRow.publication_id == row.id))
-    details = {step.name: step.detail for step in before}
+    details = {step.name: step.detail for step in previous}
     for position, name in enumerate(STEPS):
-        kept = {key: value for key, value in details.get(name, {}).items() if key in _KEPT}
-        session.add(StepRow(publication_id=row.id, position=position, name=name, state="pending", detail=kept))
+        carried_over = {key: value for key, value in details.get(name, {}).items() if key in _KEPT}
+        session.add(StepRow(publication_id=row.id, position=position, name=name, state="pending", detail=carried_over))
 
 
 _KEPT: Final = frozenset(
@@ -240,14 +240,14 @@ def _fitting(name: str, value: Any) -> Any:
     """Fit a value to its column: sites may return text of any length, and databases do not store NUL characters."""
     if not isinstance(value, str):
         return value
-    longest = getattr(PublicationRow.__table__.c[name].type, "length", None)
-    return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
+    max_length = getattr(PublicationRow.__table__.c[name].type, "length", None)
+    return value.replace("\0", "").encode("utf-8", "replace").decode()[:max_length]
 
 
 async def step_rows(session: AsyncSession, publication_id: str) -> list[StepRow]:
     """Return the rows of the steps, in order."""
-    wanted = select(StepRow).where(StepRow.publication_id == publication_id).order_by(StepRow.position)
-    return list(await session.scalars(wanted))
+    query = select(StepRow).where(StepRow.publication_id == publication_id).order_by(StepRow.position)
+    return list(await session.scalars(query))
 
 
 async def steps_of(session: AsyncSession, publication_id: str) -> dict[str, PublicationStep]:

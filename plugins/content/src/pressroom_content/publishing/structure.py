@@ -31,10 +31,10 @@ _WORD: Final = re.compile(r"\w+")
 def words_of(text: str) -> str:
     """Return the words of a text, separated by spaces, normalised for quotes, dashes, case and soft hyphens."""
     plain = _BETWEEN_HAN.sub("", unicodedata.normalize("NFKC", _NOT_SHOWN.sub("", text)))
-    found = _WORD.findall(_TIMES.sub("x", plain).casefold())
-    if not found:  # only symbols, such as an emoji
-        found = [one for one in plain if unicodedata.category(one) in ("So", "Sm", "Sc")]
-    return " ".join(found)
+    words = _WORD.findall(_TIMES.sub("x", plain).casefold())
+    if not words:  # only symbols, such as an emoji
+        words = [character for character in plain if unicodedata.category(character) in ("So", "Sm", "Sc")]
+    return " ".join(words)
 
 
 @dataclass(slots=True)
@@ -170,49 +170,49 @@ def climb(structure: Structure, element: int) -> Iterator[int]:
         element = structure.parents[element]
 
 
-def main_part(page: Structure, wanted: Sequence[str]) -> tuple[int, int]:
+def main_part(page: Structure, passages: Sequence[str]) -> tuple[int, int]:
     """Return the range of element numbers, with an exclusive end, of the part of a page that contains an article.
 
-    `wanted` holds the words of its passages. The result is the innermost element with nearly all of them that are on
+    `passages` holds the words of its passages. The result is the innermost element with nearly all of them that are on
     the page, extended to ancestors that add no other text: images, code and rules may follow a text. If many passages
     are not found verbatim, changed ones may be next to it: then it is extended until it has as many passages as are
     wanted.
     """
-    places: dict[str, list[int]] = {words: [] for words in wanted if words}
+    positions: dict[str, list[int]] = {words: [] for words in passages if words}
     for run in page.runs:
-        if run.words in places and not run.in_menu:
-            places[run.words].append(run.at)
-    best, count = _innermost(page, places.values())
+        if run.words in positions and not run.in_menu:
+            positions[run.words].append(run.at)
+    best, count = _innermost(page, positions.values())
     texts = sorted(run.at for run in page.runs if run.words)
-    foreign = sorted(run.at for run in page.runs if run.words and run.words not in places)
-    room = 0 if count >= len(places) * _NEARLY_ALL else sum(map(bool, wanted))
+    foreign = sorted(run.at for run in page.runs if run.words and run.words not in positions)
+    max_count = 0 if count >= len(positions) * _NEARLY_ALL else sum(map(bool, passages))
     for element in climb(page, best):
-        own = _count_between(foreign, element, page) == _count_between(foreign, best, page)
-        if not own and _count_between(texts, best, page) >= room:
+        adds_no_text = _count_between(foreign, element, page) == _count_between(foreign, best, page)
+        if not adds_no_text and _count_between(texts, best, page) >= max_count:
             break
         best = element
     return best, page.ends[best] if page.ends else 0
 
 
-def _innermost(page: Structure, places: Collection[Sequence[int]]) -> tuple[int, int]:
+def _innermost(page: Structure, positions: Collection[Sequence[int]]) -> tuple[int, int]:
     """Return the innermost element that contains nearly all found texts, and how many it contains.
 
-    Each text may occur in several `places`.
+    Each text may occur in several `positions`.
     """
-    seen: Counter[int] = Counter()
-    counted: dict[int, int] = {}
-    for number, found in enumerate(places):
-        for at in found:
+    counts: Counter[int] = Counter()
+    counted_for: dict[int, int] = {}
+    for number, occurrences in enumerate(positions):
+        for at in occurrences:
             for element in climb(page, at):
-                if counted.get(element) == number:
+                if counted_for.get(element) == number:
                     break
-                counted[element] = number
-                seen[element] += 1
-    enough, best = max(seen.values(), default=0) * _NEARLY_ALL, 0
-    for element in sorted(element for element, count in seen.items() if count >= enough):
+                counted_for[element] = number
+                counts[element] += 1
+    enough, best = max(counts.values(), default=0) * _NEARLY_ALL, 0
+    for element in sorted(element for element, count in counts.items() if count >= enough):
         if element < page.ends[best]:
             best = element
-    return best, seen[best]
+    return best, counts[best]
 
 
 def _count_between(numbers: Sequence[int], element: int, page: Structure) -> int:

@@ -149,11 +149,11 @@ class _Reader:
             elif not tag.startswith("-") and tag not in UNSEEN:
                 stack += self._open(node, tag, state)
         self._flush()
-        found = self._found
-        for at, end in enumerate(found.ends):
-            found.ends[at] = end or len(found.ends)
-        found.data = " ".join(self._data)
-        return found
+        structure = self._found
+        for at, end in enumerate(structure.ends):
+            structure.ends[at] = end or len(structure.ends)
+        structure.data = " ".join(self._data)
+        return structure
 
     def _open(self, node: LexborNode, tag: str, outer: _State) -> Iterator[tuple[LexborNode, _State] | _End]:
         """Record the start of an element, and yield its end and children in reverse order."""
@@ -217,8 +217,8 @@ class _Reader:
                 self._found.numbered.append(NumberedList(element, len(self._found.runs), number))
 
     def _close(self, end: _End) -> None:
-        tag, found = end.tag, self._found
-        found.ends[end.element] = len(found.parents)
+        tag, structure = end.tag, self._found
+        structure.ends[end.element] = len(structure.parents)
         if tag in _INLINE:
             self._close_inline(end)
             return
@@ -354,7 +354,7 @@ def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int
         changes["quotes"] = state.quotes + (tag == "blockquote")
     if language := attributes.get("lang", attributes.get("xml:lang", "")):
         changes["language"] = language[:40].lower()
-    direction = attributes.get("dir", "").lower() or ((found := _DIRECTION.search(style)) and found[1].lower())
+    direction = attributes.get("dir", "").lower() or ((match := _DIRECTION.search(style)) and match[1].lower())
     if direction:
         changes["direction"] = direction
     align = _alignment(attributes.get("align", ""), style, classes)
@@ -370,19 +370,19 @@ def _inside(tag: str, attributes: Mapping[str, str], state: _State, element: int
 
 def _alignment(attribute: str, style: str, classes: str) -> str:
     """Return the alignment of text; empty if it is not specified."""
-    found = attribute.strip().lower()
+    alignment = attribute.strip().lower()
     if match := _ALIGN.search(style):
-        found = match[1].lower()
-    elif not found:
+        alignment = match[1].lower()
+    elif not alignment:
         for name in classes.split():
             if match := _ALIGN_CLASS.fullmatch(name):
-                found = match[1].lower()
-    return {"end": "right", "justify": "left", "start": "left"}.get(found, found)
+                alignment = match[1].lower()
+    return {"end": "right", "justify": "left", "start": "left"}.get(alignment, alignment)
 
 
 def _marks_of(node: LexborNode) -> str:
     """Return the identifying attributes of a link and its parent, such as class and role."""
     around = [node] if node.parent is None else [node, node.parent]
     names = ("class", "role", "rel", "id", "epub:type", "data-fn")
-    values = (one.attributes.get(name) or "" for one in around for name in names)
+    values = (element.attributes.get(name) or "" for element in around for name in names)
     return " ".join(value[:MAX_VALUE] for value in values)

@@ -143,13 +143,15 @@ async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) 
     if page.media_type not in ("text/html", "application/xhtml+xml"):
         return Verification(facts, (f"the URL of the post is not a web page but {page.media_type or 'of no type'}",))
     try:
-        said = await plugin.services.workers.run(read_live_page, page.content, what="the page", seconds=_READ_SECONDS)
+        live_page = await plugin.services.workers.run(
+            read_live_page, page.content, what="the page", seconds=_READ_SECONDS
+        )
     except CallError as error:
         return Verification(facts, (f"the page could not be checked: {error.message}",))
-    canonical = urljoin(page.url, said.canonical) if said.canonical else ""
-    robots = f"{said.robots},{page.headers.get('x-robots-tag', '')}".lower()
+    canonical = urljoin(page.url, live_page.canonical) if live_page.canonical else ""
+    robots = f"{live_page.robots},{page.headers.get('x-robots-tag', '')}".lower()
     facts |= {
-        "title_found": any(plain(expected.title) in plain(head) for head in said.titles),
+        "title_found": any(plain(expected.title) in plain(head) for head in live_page.titles),
         "canonical": canonical,
         "indexable": "noindex" not in robots and "none" not in [part.strip() for part in robots.split(",")],
     }
@@ -173,17 +175,17 @@ async def _lost(plugin: PluginContext, page: Fetched, expected: ExpectedPage) ->
 
 
 def _warnings(facts: Mapping[str, Any], url: str, canonical_url: str) -> list[str]:
-    found = []
+    warnings = []
     if not facts["title_found"]:
-        found.append("the page does not show the title of the article; a cache may still hold an older one")
+        warnings.append("the page does not show the title of the article; a cache may still hold an older one")
     if not facts["indexable"]:
-        found.append("the page tells search engines not to index it (noindex)")
-    wanted = canonical_url or url
-    if facts["canonical"] and facts["canonical"].rstrip("/") != wanted.rstrip("/"):
-        found.append(f"the page's canonical URL is {facts['canonical'][:200]}, not {wanted[:200]}")
+        warnings.append("the page tells search engines not to index it (noindex)")
+    expected = canonical_url or url
+    if facts["canonical"] and facts["canonical"].rstrip("/") != expected.rstrip("/"):
+        warnings.append(f"the page's canonical URL is {facts['canonical'][:200]}, not {expected[:200]}")
     if canonical_url and not facts["canonical"]:
-        found.append("the page does not have the canonical URL that was set")
-    return found
+        warnings.append("the page does not have the canonical URL that was set")
+    return warnings
 
 
 def _now() -> str:
@@ -225,8 +227,8 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
         edited = not await compared(plugin, is_as_it_was, remote, row.sent_hash) if row.sent_hash else None
         if edited:
             steps = {step.name: step for step in await Publications(plugin).steps(publication.id)}
-            seen = steps["read_back"].detail.get("seen") if "read_back" in steps else None
-            edits = await compared(plugin, edits_in_words, seen, remote)
+            baseline = steps["read_back"].detail.get("seen") if "read_back" in steps else None
+            edits = await compared(plugin, edits_in_words, baseline, remote)
             drift.append(edits)
         if publication.status == "published" and remote.state != "live":
             lost = True
@@ -256,11 +258,13 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
         waiting=waiting,
         updated=waiting and await _was_there(plugin, publication),
     )
-    found = await verify(plugin, expected, seconds)
+    verification = await verify(plugin, expected, seconds)
     awaited = publication.due_at is not None or bool(publication.verified.get("being_built"))
-    if awaited or found.facts.get("http_status") is not None:  # earlier results outlast an outage
-        await Publications(plugin).note_verified(publication, found.facts, found.warnings, over=not found.later)
-    return RemoteState(found.facts, (*drift, *found.warnings), edited, edits, lost)
+    if awaited or verification.facts.get("http_status") is not None:  # earlier results outlast an outage
+        await Publications(plugin).note_verified(
+            publication, verification.facts, verification.warnings, over=not verification.later
+        )
+    return RemoteState(verification.facts, (*drift, *verification.warnings), edited, edits, lost)
 
 
 async def sent_body(
@@ -273,13 +277,15 @@ async def sent_body(
     )
     images = {identifier: RemoteMedia(**values) for identifier, values in uploaded.items()}
     try:
-        made = await manuscript(
+        prepared = await manuscript(
             plugin, article, website, connector, marker="", options=publication.options, canonical_url=canonical_url
         )
     except CallError:
         return ""
     run = plugin.services.workers.run
-    post = await run(Manuscript.completed, made.without_files, {}, images, owner=website.user_id, what="the article")
+    post = await run(
+        Manuscript.completed, prepared.without_files, {}, images, owner=website.user_id, what="the article"
+    )
     return post.html
 
 

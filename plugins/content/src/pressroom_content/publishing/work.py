@@ -113,8 +113,8 @@ class PublicationWork:
 
     def uploaded(self) -> dict[str, RemoteMedia]:
         """Return the images that are on the site, by their IDs in the library."""
-        kept = self.held.steps["media"].detail.get("uploaded", {})
-        return {identifier: RemoteMedia(**values) for identifier, values in kept.items()}
+        stored = self.held.steps["media"].detail.get("uploaded", {})
+        return {identifier: RemoteMedia(**values) for identifier, values in stored.items()}
 
     @property
     def canonical_url(self) -> str:
@@ -140,19 +140,21 @@ class PublicationWork:
         """Return the post with the IDs that the site has assigned. Raises the same exceptions as `manuscript`."""
         term_ids = self.held.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
-        made, run = (await self.manuscript()).without_files, self.plugin.services.workers.run
-        post = await run(Manuscript.completed, made, ids, self.uploaded(), owner=self.row.user_id, what="the article")
+        prepared, run = (await self.manuscript()).without_files, self.plugin.services.workers.run
+        post = await run(
+            Manuscript.completed, prepared, ids, self.uploaded(), owner=self.row.user_id, what="the article"
+        )
         codec = self.codec
         if codec is None:
             return post
-        kept = await self.kept()
+        kept_fields = await self.kept()
         if self.connector.markdown and not self._has_foreign_blocks():
-            return replace(post, kept=kept)  # the connector writes the whole text as one block
-        return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=kept)
+            return replace(post, kept=kept_fields)  # the connector writes the whole text as one block
+        return replace(post, raw=(await self._in_blocks(codec)).body.raw, kept=kept_fields)
 
     def _has_foreign_blocks(self) -> bool:
         """Check whether the post existed before the article, or has blocks that only its site understands."""
-        return self.known is not None and (self.bound or any(one.key for one in self.known.body.segments))
+        return self.known is not None and (self.bound or any(segment.key for segment in self.known.body.segments))
 
     async def kept(self) -> frozenset[str]:
         """Return the names of the fields that stay unchanged on the site.
@@ -171,26 +173,28 @@ class PublicationWork:
         now = (await self.manuscript()).sent_fields()
         if self.known is None or self.known.bound:
             return now, frozenset()
-        kept = await self.kept()
-        return {name: self.known.sent.get(name, value) if name in kept else value for name, value in now.items()}, kept
+        kept_fields = await self.kept()
+        return {
+            name: self.known.sent.get(name, value) if name in kept_fields else value for name, value in now.items()
+        }, kept_fields
 
     async def _in_blocks(self, codec: BodyCodec) -> ComposedBody:
         uploaded = self.uploaded()
         if self._composed is None or self._composed[0] != uploaded:
             light = (await self.manuscript()).without_files
-            known = self.known.body if self.known is not None else None
+            body = self.known.body if self.known is not None else None
             run = self.plugin.services.workers.run
-            made = await run(
+            composed = await run(
                 _composed,
                 light,
                 uploaded,
-                known,
+                body,
                 codec,
                 self.connector.markdown,
                 owner=self.row.user_id,
                 what="the article",
             )
-            self._composed = (uploaded, made)
+            self._composed = (uploaded, composed)
         return self._composed[1]
 
     async def is_as_on_site(self) -> bool:
@@ -246,9 +250,9 @@ class PublicationWork:
         """
         sent = dict(self.step.detail.get("sent", {}))
         if key in sent:
-            found = await look()
-            if found is not None:
-                return found, True
+            existing = await look()
+            if existing is not None:
+                return existing, True
             settled = datetime.fromisoformat(sent[key]) + timedelta(seconds=float(self.plugin.config.settle_seconds))
             if datetime.now(UTC) < settled:
                 return self._until_settled(settled)
@@ -291,10 +295,10 @@ class PublicationWork:
 def _composed(
     manuscript: Manuscript,
     uploaded: Mapping[str, RemoteMedia],
-    known: SiteBody | None,
+    body: SiteBody | None,
     codec: BodyCodec,
     markdown: bool,
 ) -> ComposedBody:
     """Return the body in the site's blocks, with the uploaded images."""
-    pieces, own = manuscript.placed_pieces(uploaded)
-    return compose(known, pieces, codec, own, markdown)
+    pieces, with_images = manuscript.placed_pieces(uploaded)
+    return compose(body, pieces, codec, with_images, markdown)

@@ -57,12 +57,21 @@ async def delete_content(params: DeleteArticleParams, call: Call) -> ToolResult:
     """Move an article of the caller's account to the trash."""
     if not params.confirm:
         raise InvalidInput("confirm", "must be true; ask the user whether the article may go to the trash")
-    found = await trash.trash(context(call), call.caller.subject, params.content_id, unpublish=params.unpublish)
+    affected = await trash.trash(context(call), call.caller.subject, params.content_id, unpublish=params.unpublish)
     publications = [
-        DeletedFrom(publication_id=one.id, website_id=one.website_id, status=one.status, url=one.url) for one in found
+        DeletedFrom(
+            publication_id=publication.id,
+            website_id=publication.website_id,
+            status=publication.status,
+            url=publication.url,
+        )
+        for publication in affected
     ]
     lines = [f"{params.content_id} is in the trash; restore_content brings it back."]
-    lines += [f"- {one.publication_id} on {one.website_id}: {one.status} {one.url}".rstrip() for one in publications]
+    lines += [
+        f"- {publication.publication_id} on {publication.website_id}: {publication.status} {publication.url}".rstrip()
+        for publication in publications
+    ]
     return ToolResult("\n".join(lines), DeletedArticleOut(trashed=True, publications=publications))
 
 
@@ -119,23 +128,23 @@ async def version_items(plugin: PluginContext, subject: str, content_id: str, zo
     """Return the stored versions of an article, newest first. Raises `NotFound`."""
     return [
         VersionItem(
-            version=one.version,
-            created_at=local_time(one.created_at, zone),
-            client=one.origin,
-            author=one.author,
-            changed=list(one.changed),
-            added=one.added,
-            removed=one.removed,
+            version=entry.version,
+            created_at=local_time(entry.created_at, zone),
+            client=entry.origin,
+            author=entry.author,
+            changed=list(entry.changed),
+            added=entry.added,
+            removed=entry.removed,
         )
-        for one in await trash.listed_versions(plugin, subject, content_id)
+        for entry in await trash.listed_versions(plugin, subject, content_id)
     ]
 
 
-def version_line(one: VersionItem) -> str:
+def version_line(item: VersionItem) -> str:
     """Return a version as a line for the model."""
-    at = f"{one.created_at:%Y-%m-%d %H:%M} {one.created_at.isoformat()[-6:]}"
-    changed = ", ".join(one.changed) or "first version"
-    return f"{one.version}  {at}  by {one.client or 'no connection'}: {changed} (+{one.added} -{one.removed} lines)"
+    at = f"{item.created_at:%Y-%m-%d %H:%M} {item.created_at.isoformat()[-6:]}"
+    changed = ", ".join(item.changed) or "first version"
+    return f"{item.version}  {at}  by {item.client or 'no connection'}: {changed} (+{item.added} -{item.removed} lines)"
 
 
 async def changes_since(plugin: PluginContext, subject: str, article: Article, version: int) -> str:

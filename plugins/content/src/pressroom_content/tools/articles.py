@@ -113,31 +113,31 @@ class CreatedArticleOut(BaseModel):
 )
 async def create_content(params: CreateParams, call: Call) -> ToolResult:
     """Store an article of the caller's account."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in params.model_dump(exclude={"client_request_id"}, exclude_none=True).items()
     }
-    written = await Articles(context(call)).create(
+    created = await Articles(context(call)).create(
         call.caller.subject,
-        Draft(**given),
+        Draft(**fields),
         request_id=params.client_request_id,
         origin=call.caller.connection_name,
     )
-    article = written.article
+    article = created.article
     data = CreatedArticleOut(
         content_id=article.id,
         version=article.version,
         slug=article.slug,
         word_count=article.word_count,
         preview_url=preview_url(call, article.id),
-        seo=seo_of(written.score),
+        seo=seo_of(created.score),
     )
     text = (
-        f"{'It is there already' if written.repeated else 'Stored'} as {article.id}, version {article.version}, slug "
+        f"{'It is there already' if created.repeated else 'Stored'} as {article.id}, version {article.version}, slug "
         f"{article.slug}, {article.word_count:,} words, status "
         f"{article.status}. {seo_line(data.seo)}\nPreview for the owner: {data.preview_url}"
     )
-    return ToolResult(text, data, counts=not written.repeated)
+    return ToolResult(text, data, counts=not created.repeated)
 
 
 class EditParams(Params):
@@ -182,10 +182,10 @@ class UpdatedArticleOut(BaseModel):
 async def update_content(params: UpdateArticleParams, call: Call) -> ToolResult:
     """Change an article of the caller's account."""
     changes = params.fields.given() if params.fields else {}
-    edits = [Edit(one.find, one.replace, one.occurrence, one.all) for one in params.edits or ()]
+    edits = [Edit(edit.find, edit.replace, edit.occurrence, edit.all) for edit in params.edits or ()]
     if not changes and not edits:
         raise InvalidInput("fields", "or edits must say what to change")
-    written = await Articles(context(call)).update(
+    updated = await Articles(context(call)).update(
         call.caller.subject,
         params.content_id,
         params.expected_version,
@@ -193,18 +193,20 @@ async def update_content(params: UpdateArticleParams, call: Call) -> ToolResult:
         edits=edits,
         origin=call.caller.connection_name,
     )
-    article = written.article
+    article = updated.article
     data = UpdatedArticleOut(
         content_id=article.id,
         version=article.version,
-        changed=list(written.changed),
-        seo=seo_of(written.score, written.delta),
+        changed=list(updated.changed),
+        seo=seo_of(updated.score, updated.delta),
     )
-    what = f"Changed: {', '.join(written.changed)}" if written.changed else "Nothing changed: the values are the same"
+    summary = (
+        f"Changed: {', '.join(updated.changed)}" if updated.changed else "Nothing changed: the values are the same"
+    )
     live = (
         " Its live posts show an older version: publish_content updates them." if article.status == "published" else ""
     )
-    return ToolResult(f"{what}. {article.id} is at version {article.version}.{live} {seo_line(data.seo)}", data)
+    return ToolResult(f"{summary}. {article.id} is at version {article.version}.{live} {seo_line(data.seo)}", data)
 
 
 class GetParams(Params):
@@ -262,19 +264,19 @@ async def get_content(params: GetParams, call: Call) -> ToolResult:
         data.diff = await changes_since(plugin, subject, article, params.compare_with)
         lines += ["", data.diff or f"Versions {params.compare_with} and {article.version} are the same."]
     if not params.versions and params.compare_with is None:
-        data.body, data.next_offset, whole = await _body(plugin, article, params)
+        data.body, data.next_offset, total = await _body(plugin, article, params)
         lines += ["", data.body]
         if data.next_offset is not None:
-            lines += ["", f"There is more: call get_content with offset {data.next_offset} of {whole:,}."]
+            lines += ["", f"There is more: call get_content with offset {data.next_offset} of {total:,}."]
     return ToolResult("\n".join(lines), data)
 
 
 async def _body(plugin: PluginContext, article: Article, params: GetParams) -> tuple[str, int | None, int]:
     """Return a part of the body, the offset of the next part, and the length of the whole. Raises `InvalidInput`."""
-    whole = await read_as(plugin, article, params.format)
-    if params.offset > len(whole):
-        raise InvalidInput("offset", f"must be at most {len(whole):,}: the body has no more characters in this form")
-    return *part(whole, params.offset, params.max_chars), len(whole)
+    body = await read_as(plugin, article, params.format)
+    if params.offset > len(body):
+        raise InvalidInput("offset", f"must be at most {len(body):,}: the body has no more characters in this form")
+    return *part(body, params.offset, params.max_chars), len(body)
 
 
 class ListArticlesParams(Params):
@@ -335,41 +337,46 @@ async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
     since = datetime.fromisoformat(params.updated_since) if params.updated_since else None
     async with context(call).services.database.reading() as session:
         zones = await read_zones(session, subject)
-        wanted = listing.ArticleFilter(
+        criteria = listing.ArticleFilter(
             website_id=params.website_id,
             status=params.status,
             query=(params.query or "").strip(),
             tag=(params.tag or "").strip(),
             updated_since=since and since.replace(tzinfo=website_zone(zones, params.website_id)).astimezone(UTC),
         )
-        found, cursor = await listing.page(session, subject, wanted, limit=params.limit, cursor=params.cursor)
-    items = [_item(one, website_zone(zones, one.website_id)) for one in found]
-    lines = [_line(one, website_zone(zones, one.website_id)) for one in items]
+        entries, cursor = await listing.page(session, subject, criteria, limit=params.limit, cursor=params.cursor)
+    items = [_item(entry, website_zone(zones, entry.website_id)) for entry in entries]
+    lines = [_line(item, website_zone(zones, item.website_id)) for item in items]
     more = [f"More: call list_content again with cursor {cursor}"] if cursor else []
     return ToolResult("\n".join(lines + more) or "No articles match.", ContentList(items=items, next_cursor=cursor))
 
 
-def _item(one: listing.ArticleEntry, zone: ZoneInfo) -> ContentItem:
+def _item(entry: listing.ArticleEntry, zone: ZoneInfo) -> ContentItem:
     return ContentItem(
-        content_id=one.id,
-        title=one.title,
-        status=one.status,
-        score=one.score,
-        updated_at=local_time(one.updated_at, zone),
-        urls=list(one.urls),
-        version=one.version,
-        slug=one.slug,
-        website_id=one.website_id,
-        word_count=one.word_count,
+        content_id=entry.id,
+        title=entry.title,
+        status=entry.status,
+        score=entry.score,
+        updated_at=local_time(entry.updated_at, zone),
+        urls=list(entry.urls),
+        version=entry.version,
+        slug=entry.slug,
+        website_id=entry.website_id,
+        word_count=entry.word_count,
     )
 
 
-def _line(one: ContentItem, zone: ZoneInfo) -> str:
-    score = "no SEO score" if one.score is None else f"SEO score {one.score}"
-    about = [f"version {one.version}", f"{one.word_count:,} words", score, f"changed {time_text(one.updated_at, zone)}"]
-    if one.website_id:
-        about.append(f"website {one.website_id}")
-    return f"{one.content_id}  {one.status}  {one.title} ({', '.join([*about, *one.urls])})"
+def _line(item: ContentItem, zone: ZoneInfo) -> str:
+    score = "no SEO score" if item.score is None else f"SEO score {item.score}"
+    about = [
+        f"version {item.version}",
+        f"{item.word_count:,} words",
+        score,
+        f"changed {time_text(item.updated_at, zone)}",
+    ]
+    if item.website_id:
+        about.append(f"website {item.website_id}")
+    return f"{item.content_id}  {item.status}  {item.title} ({', '.join([*about, *item.urls])})"
 
 
 TOOLS: Final = (create_content, update_content, get_content, list_content)

@@ -71,10 +71,10 @@ class FieldChanges(Params):
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were given. `website_id` is `None` if it was cleared."""
-        found = {name: value for name, value in self.model_dump().items() if value is not None}
-        if found.get("website_id") == "":
-            found["website_id"] = None
-        return found
+        fields = {name: value for name, value in self.model_dump().items() if value is not None}
+        if fields.get("website_id") == "":
+            fields["website_id"] = None
+        return fields
 
 
 class Seo(BaseModel):
@@ -164,8 +164,8 @@ def field_lines(view: ArticleView) -> Iterator[str]:
         ("first published", view.published_at),
         ("trashed", view.trashed_at),
     )
-    told = ", ".join(f"{name} {time_text(at, zone)}" for name, at in moments if at is not None)
-    yield f"times ({view.timezone}): {told}"
+    times_text = ", ".join(f"{name} {time_text(at, zone)}" for name, at in moments if at is not None)
+    yield f"times ({view.timezone}): {times_text}"
 
 
 def preview_url(call: Call, content_id: str) -> str:

@@ -103,11 +103,11 @@ class DisconnectAnswer(BaseModel):
 async def disconnect_website(params: DisconnectParams, call: Call) -> ToolResult:
     """Forget a website's credential."""
     confirmed(confirm=params.confirm)
-    kept = await Websites(context(call)).disconnect(
+    remaining = await Websites(context(call)).disconnect(
         call.caller.subject, params.website_id, delete_posts=params.delete_posts
     )
-    text = f"{params.website_id} is disconnected; {kept} publications stay online."
-    return ToolResult(text, DisconnectAnswer(disconnected=True, kept_publications=kept))
+    text = f"{params.website_id} is disconnected; {remaining} publications stay online."
+    return ToolResult(text, DisconnectAnswer(disconnected=True, kept_publications=remaining))
 
 
 TOOLS = (connect_website, disconnect_website)

@@ -66,19 +66,19 @@ class SavedIdea(BaseModel):
 )
 async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
     """Add or change an idea of the caller's account."""
-    given: dict[str, Any] = {
+    changes: dict[str, Any] = {
         name: value for name, value in params.model_dump(exclude={"idea_id"}).items() if value is not None
     }
-    if not given:
+    if not changes:
         raise InvalidInput("title", "or another field must say what to save")
     for name in ("title", "keyphrase"):
-        if name in given:
-            given[name] = " ".join(given[name].split())
-    if "due" in given:
-        given["due"] = date.fromisoformat(given["due"])
-    if "website_id" in given:
-        given["website_id"] = (await Websites(context(call)).get(call.caller.subject, given["website_id"])).id
-    saved = await Ideas(context(call)).save(call.caller.subject, params.idea_id, given)
+        if name in changes:
+            changes[name] = " ".join(changes[name].split())
+    if "due" in changes:
+        changes["due"] = date.fromisoformat(changes["due"])
+    if "website_id" in changes:
+        changes["website_id"] = (await Websites(context(call)).get(call.caller.subject, changes["website_id"])).id
+    saved = await Ideas(context(call)).save(call.caller.subject, params.idea_id, changes)
     return ToolResult(_line(saved), SavedIdea(idea=_view(saved)))
 
 
@@ -109,10 +109,10 @@ class IdeaList(BaseModel):
 )
 async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
     """Return the ideas of the caller's account."""
-    found = await Ideas(context(call)).listed(
+    ideas = await Ideas(context(call)).listed(
         call.caller.subject, website_id=params.website_id, status=params.status, limit=params.limit
     )
-    return ToolResult("\n".join(map(_line, found)) or "No ideas.", IdeaList(ideas=[_view(one) for one in found]))
+    return ToolResult("\n".join(map(_line, ideas)) or "No ideas.", IdeaList(ideas=[_view(idea) for idea in ideas]))
 
 
 def _view(idea: Idea) -> IdeaView:
@@ -124,8 +124,8 @@ def _line(idea: Idea) -> str:
     due = f", due {idea.due}" if idea.due else ""
     about = f" (keyphrase {idea.keyphrase})" if idea.keyphrase and idea.title else ""
     notes = " ".join(idea.notes.split())
-    told = f": {notes[:_NOTES]}{'…' if len(notes) > _NOTES else ''}" if notes else ""
-    return f"{idea.id}  {idea.status}{due}  {idea.title or idea.keyphrase}{about}{told}"
+    notes_text = f": {notes[:_NOTES]}{'…' if len(notes) > _NOTES else ''}" if notes else ""
+    return f"{idea.id}  {idea.status}{due}  {idea.title or idea.keyphrase}{about}{notes_text}"
 
 
 TOOLS: Final = (save_content_idea, list_content_ideas)

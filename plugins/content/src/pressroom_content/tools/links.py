@@ -52,19 +52,22 @@ class LinkSuggestions(BaseModel):
 )
 async def suggest_internal_links(params: SuggestLinksParams, call: Call) -> ToolResult:
     """Suggest links for an article of the caller's account."""
-    article, found = await links.suggested(context(call), call.caller.subject, params.content_id, params.limit)
+    article, proposals = await links.suggested(context(call), call.caller.subject, params.content_id, params.limit)
     suggestions = [
         LinkSuggestion(
-            target_url=one.target.url,
-            target_title=one.target.title,
-            anchor_text=one.place.text,
-            position=one.place.position,
-            reason=one.reason,
-            score=one.score,
+            target_url=proposal.target.url,
+            target_title=proposal.target.title,
+            anchor_text=proposal.place.text,
+            position=proposal.place.position,
+            reason=proposal.reason,
+            score=proposal.score,
         )
-        for one in found
+        for proposal in proposals
     ]
-    lines = [f"- “{one.anchor_text}” at {one.position} → {one.target_url} ({one.reason})" for one in suggestions]
+    lines = [
+        f"- “{suggestion.anchor_text}” at {suggestion.position} → {suggestion.target_url} ({suggestion.reason})"
+        for suggestion in suggestions
+    ]
     data = LinkSuggestions(suggestions=suggestions, version=article.version)
     text = (
         "\n".join([f"For version {article.version}:", *lines])
@@ -113,8 +116,8 @@ class AppliedLinksOut(BaseModel):
 )
 async def apply_internal_links(params: ApplyParams, call: Call) -> ToolResult:
     """Add links to an article of the caller's account."""
-    chosen = [links.ChosenLink(one.target_url, one.anchor_text, one.position) for one in params.links]
-    written = await links.applied(
+    chosen = [links.ChosenLink(link.target_url, link.anchor_text, link.position) for link in params.links]
+    updated = await links.applied(
         context(call),
         call.caller.subject,
         params.content_id,
@@ -122,7 +125,7 @@ async def apply_internal_links(params: ApplyParams, call: Call) -> ToolResult:
         chosen,
         origin=call.caller.connection_name,
     )
-    article = written.article
+    article = updated.article
     data = AppliedLinksOut(content_id=article.id, version=article.version, applied=len(chosen))
     count = "1 link" if len(chosen) == 1 else f"{len(chosen)} links"
     return ToolResult(f"{count} added; {article.id} is at version {article.version}.", data)

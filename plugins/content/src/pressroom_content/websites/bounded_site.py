@@ -147,15 +147,15 @@ class _BoundedSite:
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
         # Connectors may not accept the optional argument.
-        rest = () if at is None else (at,)
-        return await self._told(lambda: self._site.set_state(post_id, state, *rest))
+        optional = () if at is None else (at,)
+        return await self._told(lambda: self._site.set_state(post_id, state, *optional))
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        found = aiter(self._site.posts(since, most))
+        posts = aiter(self._site.posts(since, most))
         while True:
             with self._bound(SiteUnavailable):
                 try:
-                    post = await anext(found)
+                    post = await anext(posts)
                 except StopAsyncIteration:
                     return
             yield post
@@ -219,7 +219,10 @@ class _InBlocks(_BoundedSite):
         if self._codec is None:
             with opening(self._plugin, self._connector, private=False):
                 pickled = pickle.dumps(self._site.codec, pickle.HIGHEST_PROTOCOL)
-            owner = next((id_ for id_, one in site_connectors(self._plugin) if one is self._connector), self._plugin.id)
+            owner = next(
+                (id_ for id_, connector in site_connectors(self._plugin) if connector is self._connector),
+                self._plugin.id,
+            )
             self._codec = _BoundedCodec(pickled, owner, f"platform {self._connector.platform}", CODEC_SECONDS)
         return self._codec
 

@@ -93,8 +93,8 @@ class ConnectionLinks:
         )
         async with self._database.writing() as session:
             await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEPT_AFTER))
-            mine = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
-            if int(await session.scalar(mine) or 0) >= _MAX_OPEN:
+            query = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
+            if int(await session.scalar(query) or 0) >= _MAX_OPEN:
                 raise InvalidInput("", f"{_MAX_OPEN} links to connect sites are already open; use one, or wait")
             session.add(row)
         return f"{self._plugin.base_url}/dashboard/connect/{token}", expires_at
@@ -155,11 +155,11 @@ class ConnectionLinks:
             await self._use(session, token)
 
         if connect.website_id is not None:
-            known = await websites.reconnect(
+            reconnected = await websites.reconnect(
                 connect.user_id, connect.website_id, credential=values, url=url, finding=finding, together=use
             )
-            return known, finding
-        made = await websites.add(
+            return reconnected, finding
+        created = await websites.add(
             connect.user_id,
             connect.platform,
             name=name.strip() or finding.name or urlsplit(url).netloc or connector.title,
@@ -169,7 +169,7 @@ class ConnectionLinks:
             website_id=address.id,
             together=use,
         )
-        return made, finding
+        return created, finding
 
     async def _website_url(self, typed: str) -> str:
         url = site_address(typed)

@@ -38,18 +38,18 @@ _KINDS: Final[Mapping[TermKind, str]] = {
 def connectors(plugin: PluginContext) -> Mapping[str, SiteConnector]:
     """Return the connectors of this server by platform: the built-in one first, then the others by name."""
     offered = [connector for _, connector in site_connectors(plugin)]
-    in_order = sorted(offered, key=lambda one: (one.platform != BUILTIN, one.platform))
+    in_order = sorted(offered, key=lambda connector: (connector.platform != BUILTIN, connector.platform))
     return {connector.platform: connector for connector in in_order}
 
 
 def connector_of(plugin: PluginContext, platform: str) -> SiteConnector:
     """Return the connector of a platform. Raises `InvalidInput`, which lists the available platforms."""
-    found = connectors(plugin)
-    if platform in found:
-        return found[platform]
+    available = connectors(plugin)
+    if platform in available:
+        return available[platform]
     raise InvalidInput(
         "platform",
-        f"this server has no connector for {platform}; it has {', '.join(found)}. The operator can install others "
+        f"this server has no connector for {platform}; it has {', '.join(available)}. The operator can install others "
         "as plugins",
     )
 

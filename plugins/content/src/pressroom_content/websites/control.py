@@ -74,9 +74,9 @@ class Controls:
 
         Raises `NotFound` and `ControlNotProven`.
         """
-        found = await self.prove(user_id, website_id)
-        if found.proven:
-            return found
+        control = await self.prove(user_id, website_id)
+        if control.proven:
+            return control
         how = await self.how(user_id, website_id)
         raise ControlNotProven(f"{use} can be used only for a website that is proven to control its URL. {how}")
 
@@ -86,27 +86,27 @@ class Controls:
         Raises `NotFound`.
         """
         website = await self._website(user_id, website_id)
-        known = control_of(website)
+        control = control_of(website)
         if website.platform == BUILTIN:
-            return known
+            return control
         now = datetime.now(UTC)
-        if known.proven and known.proven_at and now - known.proven_at < FRESH and not look:
-            return known
+        if control.proven and control.proven_at and now - control.proven_at < FRESH and not look:
+            return control
         if not place_of(website.url) and website.url:
-            return known
+            return control
         method, certain = await self._looked(website)
         if method:
             await self.note(website.id, website.url, method)
-        elif known.proven and (certain or known.proven_at is None or now - known.proven_at > GRACE):
+        elif control.proven and (certain or control.proven_at is None or now - control.proven_at > GRACE):
             await self._withdraw(website.id)
         return control_of(await self._website(user_id, website_id))
 
     async def check(self, user_id: str, website_id: str) -> ConnectionCheck:
         """Check again, and return the result as an item of a live check. Raises `NotFound`."""
-        found = await self.prove(user_id, website_id, look=True)
-        if found.proven:
+        control = await self.prove(user_id, website_id, look=True)
+        if control.proven:
             return ConnectionCheck(
-                "control", "ok", f"the website is proven to control {found.url} ({_WORDS[found.method]})"
+                "control", "ok", f"the website is proven to control {control.url} ({_WORDS[control.method]})"
             )
         message = "it is not proven that the website controls its URL"
         return ConnectionCheck("control", "warning", message, await self.how(user_id, website_id))
@@ -125,23 +125,23 @@ class Controls:
 
     async def token(self, website_id: str) -> str:
         """Return the token of a website, creating it on the first call. Raises `NotFound`."""
-        made = secrets.token_hex(16)
+        new_token = secrets.token_hex(16)
         unset = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.control_token == "")
         async with self._database.writing() as session:
-            await session.execute(unset.values(control_token=made))
-            found = await session.scalar(select(WebsiteRow.control_token).where(WebsiteRow.id == website_id))
-        if not found:
+            await session.execute(unset.values(control_token=new_token))
+            stored = await session.scalar(select(WebsiteRow.control_token).where(WebsiteRow.id == website_id))
+        if not stored:
             raise NotFound("there is no such website")
-        return f"pressroom-{found}"
+        return f"pressroom-{stored}"
 
     async def note(self, website_id: str, url: str, method: ControlMethod) -> None:
         """Store a proof, unless the website's URL has changed meanwhile."""
-        same = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.url == url)
+        statement = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.url == url)
         values = {"control_place": place_of(url), "control_method": method, "control_at": datetime.now(UTC)}
         if not values["control_place"]:
             return
         async with self._database.writing() as session:
-            await session.execute(same.values(**values))
+            await session.execute(statement.values(**values))
 
     async def renew(self) -> int:
         """Renew old proofs, and obtain those that platforms can provide. Return the number of websites checked."""
@@ -152,23 +152,23 @@ class Controls:
             WebsiteRow.platform.in_(self._proving()),
             or_(WebsiteRow.checked_at.is_(None), WebsiteRow.checked_at < old, WebsiteRow.control_token == ""),
         )
-        wanted = (
+        query = (
             select(WebsiteRow.user_id, WebsiteRow.id)
             .where(or_(proven, provable), WebsiteRow.disconnected_at.is_(None))
             .order_by(WebsiteRow.checked_at)
             .limit(_MAX_RENEWED)
         )
         async with self._database.reading() as session:
-            found = [(row.user_id, row.id) for row in await session.execute(wanted)]
-        for user_id, website_id in found:
+            due = [(row.user_id, row.id) for row in await session.execute(query)]
+        for user_id, website_id in due:
             try:
                 await self.prove(user_id, website_id)
             except NotFound:
                 continue
-        return len(found)
+        return len(due)
 
     def _without_proof(self) -> str:
-        titles = [one.title for one in connectors(self._plugin).values() if one.proves_control]
+        titles = [connector.title for connector in connectors(self._plugin).values() if connector.proves_control]
         if not titles:
             return ""
         verb = "need" if len(titles) > 1 else "needs"
@@ -176,7 +176,7 @@ class Controls:
 
     def _proving(self) -> frozenset[str]:
         """Return the platforms whose live check can prove control."""
-        return frozenset(name for name, one in connectors(self._plugin).items() if one.proves_control)
+        return frozenset(name for name, connector in connectors(self._plugin).items() if connector.proves_control)
 
     async def _website(self, user_id: str, website_id: str) -> Website:
         return await Websites(self._plugin).get(user_id, website_id)
@@ -190,18 +190,18 @@ class Controls:
         """Return the method that proves control, or `None`, and whether the result is certain."""
         if is_on_this_server(website.url, self._plugin.base_url):
             return None, True
-        answers: list[bool | None] = []
+        results: list[bool | None] = []
         if website.url:
             line = await self.token(website.id)
-            for method, there in (("file", self._in_file), ("meta", self._in_page)):
-                found = await there(website.url, line)
-                if found:
+            for method, check in (("file", self._in_file), ("meta", self._in_page)):
+                result = await check(website.url, line)
+                if result:
                     return cast("ControlMethod", method), True
-                answers.append(found)
-        found = await self._by_platform(website)
-        if found:
+                results.append(result)
+        result = await self._by_platform(website)
+        if result:
             return "platform", True
-        return None, None not in (*answers, found)
+        return None, None not in (*results, result)
 
     async def _by_platform(self, website: Website) -> bool | None:
         """Return whether the platform confirms the URL; `None` if it cannot be reached."""
@@ -216,7 +216,7 @@ class Controls:
         content = await self._fetched(f"{url}/{FILE_NAME}", "text/plain", _MAX_FILE_BYTES)
         if content is None:
             return None
-        return line in (one.strip("\ufeff \t") for one in content.decode("utf-8", "replace").splitlines())
+        return line in (text.strip("\ufeff \t") for text in content.decode("utf-8", "replace").splitlines())
 
     async def _in_page(self, url: str, line: str) -> bool | None:
         content = await self._fetched(f"{url}/", "text/html", _MAX_PAGE_BYTES)
@@ -229,19 +229,19 @@ class Controls:
         except CallError:
             return None
 
-    async def _fetched(self, url: str, accept: str, most: int) -> bytes | None:
+    async def _fetched(self, url: str, accept: str, max_bytes: int) -> bytes | None:
         """Fetch a URL without redirects. Return `b""` for a definite error, `None` if the result is unknown."""
         try:
-            answer = await self._plugin.services.fetcher.request(
-                "GET", url, headers={"Accept": accept}, max_bytes=most, seconds=_SECONDS
+            response = await self._plugin.services.fetcher.request(
+                "GET", url, headers={"Accept": accept}, max_bytes=max_bytes, seconds=_SECONDS
             )
         except FetchRefused:
             return b""
         except FetchFailed:
             return None
-        if answer.status >= 500 or answer.status == 429:
+        if response.status >= 500 or response.status == 429:
             return None
-        return answer.content if answer.status == 200 else b""
+        return response.content if response.status == 200 else b""
 
 
 def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:
@@ -249,13 +249,15 @@ def speaks_for(url: InstrumentedAttribute[str]) -> ColumnElement[bool]:
 
     Built-in sites control the URLs below their own path on this server, which is in `PublicationRow.path`.
     """
-    own = literal("/sites/") + WebsiteRow.site_key + literal("/")
-    on_this_server = and_(WebsiteRow.platform == BUILTIN, func.substr(PublicationRow.path, 1, func.length(own)) == own)
+    prefix = literal("/sites/") + WebsiteRow.site_key + literal("/")
+    on_this_server = and_(
+        WebsiteRow.platform == BUILTIN, func.substr(PublicationRow.path, 1, func.length(prefix)) == prefix
+    )
 
     def below(scheme: str) -> ColumnElement[bool]:
         begins: Any = literal(scheme) + WebsiteRow.control_place + literal("/")
-        found: ColumnElement[bool] = func.substr(url, 1, func.length(begins)) == begins
-        return found
+        condition: ColumnElement[bool] = func.substr(url, 1, func.length(begins)) == begins
+        return condition
 
     proven = and_(
         WebsiteRow.platform != BUILTIN,

@@ -47,9 +47,9 @@ def read_domain(typed: str, base_url: str, *, listed: bool = False) -> str:
     """
     text = typed.strip()
     name = re.sub(r"\Ahttps?://", "", text[:_MAX_TYPED], count=1, flags=re.IGNORECASE).removesuffix("/")
-    own = urlsplit(base_url)
-    if own.port is not None:
-        name = name.removesuffix(f":{own.port}")
+    server = urlsplit(base_url)
+    if server.port is not None:
+        name = name.removesuffix(f":{server.port}")
     name = _ascii(name.lower())
     if len(text) > _MAX_TYPED or len(name) > MAX_LENGTH or not _is_domain(name):
         raise InvalidInput(
@@ -59,7 +59,7 @@ def read_domain(typed: str, base_url: str, *, listed: bool = False) -> str:
         )
     if name.rpartition(".")[2] in _NOT_PUBLIC:
         raise InvalidInput(FIELD, f"{name} cannot be looked up on the internet; give a domain that visitors reach")
-    host = (own.hostname or "").lower()
+    host = (server.hostname or "").lower()
     if name == host or (not listed and (name.endswith(f".{host}") or host.endswith(f".{name}"))):
         raise InvalidInput(
             FIELD, f"{name} is this server's own, or belongs to its host {host}; give a domain that is yours"
@@ -74,8 +74,8 @@ def could_be_domain(name: str) -> bool:
 
 def domain_url(name: str, base_url: str) -> str:
     """Return the URL of a site with a domain. Scheme and port are those of the server's public URL."""
-    own = urlsplit(base_url)
-    return f"{own.scheme}://{name}" if own.port is None else f"{own.scheme}://{name}:{own.port}"
+    server = urlsplit(base_url)
+    return f"{server.scheme}://{name}" if server.port is None else f"{server.scheme}://{name}:{server.port}"
 
 
 def server_url(site_key: str | None, base_url: str) -> str:
@@ -99,8 +99,8 @@ def current_url(url: str, website_url: str, server_site_url: str) -> str:
     is_path = url.startswith("/") and not url.startswith("//")
     parts = urlsplit(server_site_url)
     full = f"{parts.scheme}://{parts.netloc}{url}" if is_path else url
-    rest = full.removeprefix(server_site_url)
-    return f"{website_url}{rest}" if rest != full and rest[:1] in ("", "/", "?", "#") else full
+    suffix = full.removeprefix(server_site_url)
+    return f"{website_url}{suffix}" if suffix != full and suffix[:1] in ("", "/", "?", "#") else full
 
 
 def with_current_links(html: str, website_url: str, server_site_url: str) -> str:
@@ -108,7 +108,7 @@ def with_current_links(html: str, website_url: str, server_site_url: str) -> str
     if website_url == server_site_url:
         return html
     return _LINK.sub(
-        lambda found: f"{found[1]}{escape(current_url(unescape(found[2]), website_url, server_site_url))}", html
+        lambda match: f"{match[1]}{escape(current_url(unescape(match[2]), website_url, server_site_url))}", html
     )
 
 
@@ -118,8 +118,8 @@ def with_current_urls(text: str, website_url: str, server_site_url: str) -> str:
         return text
     parts = urlsplit(server_site_url)
     origin, path = re.escape(f"{parts.scheme}://{parts.netloc}"), re.escape(parts.path)
-    own = rf"""(?:{origin}|(?<![^\s("'<\[])){path}(?=[/?#)\]>"'\s]|\Z)"""
-    return re.sub(own, lambda _: website_url, text)
+    pattern = rf"""(?:{origin}|(?<![^\s("'<\[])){path}(?=[/?#)\]>"'\s]|\Z)"""
+    return re.sub(pattern, lambda _: website_url, text)
 
 
 def _ascii(name: str) -> str:

@@ -108,13 +108,15 @@ async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row
     if not isinstance(typed, str | None):
         raise InvalidInput(FIELD, "must be a text such as blog.example.org, or null for none")
     listed = plugin.config.domains
-    known = frozenset(name for name, key in listed.items() if key == row.site_key)
-    name = read_domain(typed, plugin.base_url, listed=typed.strip().lower() in known) if typed and typed.strip() else ""
+    assigned = frozenset(name for name, key in listed.items() if key == row.site_key)
+    name = (
+        read_domain(typed, plugin.base_url, listed=typed.strip().lower() in assigned) if typed and typed.strip() else ""
+    )
     if name == row.domain:
         return
     if name:
         holder = await _holder(session, name)
-        if holder is not None and (name in known or (holder.user_id == row.user_id and holder.disconnected_at)):
+        if holder is not None and (name in assigned or (holder.user_id == row.user_id and holder.disconnected_at)):
             await _use(session, plugin, holder, None)
             holder.domain = ""
         elif holder is not None and holder.user_id == row.user_id:
@@ -125,7 +127,7 @@ async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row
     now = datetime.now(UTC)
     row.domain, row.domain_token, row.domain_at = name, secrets.token_hex(16) if name else "", now if name else None
     row.domain_checked_at, row.domain_lost_at, row.domain_problem = None, None, ""
-    if name in known:
+    if name in assigned:
         await _use(session, plugin, row, name)
 
 
@@ -153,46 +155,48 @@ class Domains:
             row = await self._row(session, user_id, website_id)
         if not row.domain:
             return None
-        given, problem = await self._found(row)
+        assigned, problem = await self._found(row)
         try:
-            return await self._note(row, problem, given)
+            return await self._note(row, problem, assigned)
         except IntegrityError:  # another site proved it concurrently
             return await self._note(row, _taken(row))
 
     async def renew(self) -> int:
         """Check new domains that wait to be proven, and all others once a day. Return the number of domains checked."""
         now = datetime.now(UTC)
-        looked = WebsiteRow.domain_checked_at
-        new = and_(WebsiteRow.proven_domain.is_(None), WebsiteRow.domain_at > now - _NEW, looked < now - _SHORT_PAUSE)
-        wanted = (
+        checked_at = WebsiteRow.domain_checked_at
+        new = and_(
+            WebsiteRow.proven_domain.is_(None), WebsiteRow.domain_at > now - _NEW, checked_at < now - _SHORT_PAUSE
+        )
+        query = (
             select(WebsiteRow.user_id, WebsiteRow.id)
-            .where(WebsiteRow.domain != "", or_(looked.is_(None), looked < now - _LONG_PAUSE, new))
-            .order_by(looked)
+            .where(WebsiteRow.domain != "", or_(checked_at.is_(None), checked_at < now - _LONG_PAUSE, new))
+            .order_by(checked_at)
             .limit(_AT_ONCE)
         )
         async with self._database.reading() as session:
-            found = [(row.user_id, row.id) for row in await session.execute(wanted)]
-        for user_id, website_id in found:
+            due = [(row.user_id, row.id) for row in await session.execute(query)]
+        for user_id, website_id in due:
             try:
                 await self.check(user_id, website_id)
             except (NotFound, CallError) as error:
                 log.warning("a domain could not be checked", website=website_id, error=error.message)
-        return len(found)
+        return len(due)
 
     async def proven(self) -> Sequence[str]:
         """Return all proven domains."""
-        wanted = select(WebsiteRow.proven_domain).where(WebsiteRow.proven_domain.is_not(None))
+        query = select(WebsiteRow.proven_domain).where(WebsiteRow.proven_domain.is_not(None))
         async with self._database.reading() as session:
-            return list(await session.scalars(wanted))
+            return list(await session.scalars(query))
 
     async def key_of(self, name: str) -> str | None:
         """Return the key of the site that owns a proven domain, or `None`. The name is untrusted."""
         if not could_be_domain(name):
             return None
-        wanted = select(WebsiteRow.site_key).where(WebsiteRow.proven_domain == name)
+        query = select(WebsiteRow.site_key).where(WebsiteRow.proven_domain == name)
         async with self._database.reading() as session:
-            found: str | None = await session.scalar(wanted)
-            return found
+            key: str | None = await session.scalar(query)
+            return key
 
     async def place_of(self, url: str) -> tuple[str, str] | None:
         """Return the key of the built-in site that serves a URL, and the path inside it; `None` for any other URL.
@@ -201,8 +205,8 @@ class Domains:
         """
         base = f"{self._plugin.base_url}/sites/"
         if url.startswith(base):
-            inside = url.removeprefix(base).partition("#")[0].partition("?")[0]
-            key, _, path = unquote(inside).partition("/")
+            relative = url.removeprefix(base).partition("#")[0].partition("?")[0]
+            key, _, path = unquote(relative).partition("/")
             return key, path
         try:
             parts = urlsplit(url)
@@ -211,16 +215,16 @@ class Domains:
         name = parts.hostname or ""
         if f"{parts.scheme}://{parts.netloc}" != domain_url(name, self._plugin.base_url):
             return None
-        found = await self.key_of(name)
-        return None if found is None else (found, unquote(parts.path.removeprefix("/")))
+        site_key = await self.key_of(name)
+        return None if site_key is None else (site_key, unquote(parts.path.removeprefix("/")))
 
     async def answer(self, name: str, website_id: str) -> str | None:
         """Return the token that proves that a website's requested domain points here; `None` for another domain."""
         if not could_be_domain(name):
             return None
-        wanted = select(WebsiteRow.domain_token).where(WebsiteRow.id == as_id(website_id), WebsiteRow.domain == name)
+        query = select(WebsiteRow.domain_token).where(WebsiteRow.id == as_id(website_id), WebsiteRow.domain == name)
         async with self._database.reading() as session:
-            return await session.scalar(wanted) or None
+            return await session.scalar(query) or None
 
     def _state(self, row: WebsiteRow) -> DomainState | None:
         if not row.domain:
@@ -251,18 +255,18 @@ class Domains:
             raise NotFound(f"this account has no website {website_id[:64]!r}; list_websites shows the ones that it has")
         return row
 
-    async def _note(self, seen: WebsiteRow, problem: str, given: Collection[str] = ()) -> DomainState | None:
+    async def _note(self, checked: WebsiteRow, problem: str, assigned: Collection[str] = ()) -> DomainState | None:
         """Store the result of a check, unless the owner has requested another domain meanwhile.
 
-        `given` holds the IDs of the websites that records of the domain list.
+        `assigned` holds the IDs of the websites that records of the domain list.
         """
         now = datetime.now(UTC)
         async with self._database.writing() as session:
-            row = await self._row(session, seen.user_id, seen.id)
-            if row.domain_token != seen.domain_token or not row.domain:
+            row = await self._row(session, checked.user_id, checked.id)
+            if row.domain_token != checked.domain_token or not row.domain:
                 return self._state(row)
             if not problem:
-                problem = await self._make_way(session, row, given)
+                problem = await self._make_way(session, row, assigned)
             row.domain_checked_at, row.domain_problem = now, problem[:500]
             if not problem:
                 row.domain_lost_at = None
@@ -278,7 +282,7 @@ class Domains:
                     row.domain_at, row.domain_lost_at = now, None
             return self._state(row)
 
-    async def _make_way(self, session: AsyncSession, row: WebsiteRow, given: Collection[str]) -> str:
+    async def _make_way(self, session: AsyncSession, row: WebsiteRow, assigned: Collection[str]) -> str:
         """Take a domain from its holder if records assign it to this site and not to the holder.
 
         Pointing here proves nothing against the holder: the domain points here for both. Return why the domain cannot
@@ -290,7 +294,7 @@ class Domains:
             return f"{row.domain} {_TAKEN}"
         if holder is None or holder.id == row.id:
             return ""
-        if not self._is_listed(row) and (row.id not in given or holder.id in given):
+        if not self._is_listed(row) and (row.id not in assigned or holder.id in assigned):
             return _taken(row)
         await _use(session, self._plugin, holder, None)
         holder.domain_lost_at, holder.domain_problem = None, _taken(holder)
@@ -303,35 +307,35 @@ class Domains:
             return (), ""
         name = record_name(row.domain)
         try:
-            given = await given_to(row.domain, self._plugin.config.dns_servers)
+            assigned = await given_to(row.domain, self._plugin.config.dns_servers)
         except RecordsUnknown as error:
             # A proven domain remains proven during an outage of the DNS servers.
             problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"
             return (), problem or await self._problem(row)
-        if given and row.id not in given:
-            return given, f"{name} gives the domain to another website; for this one it needs {record_text(row.id)}"
-        return given, await self._problem(row)
+        if assigned and row.id not in assigned:
+            return assigned, f"{name} gives the domain to another website; for this one it needs {record_text(row.id)}"
+        return assigned, await self._problem(row)
 
     async def _problem(self, row: WebsiteRow) -> str:
         """Return why a domain is not proven to point here; "" if it is."""
         url = domain_url(row.domain, self._plugin.base_url)
         # Many proxies obtain certificates only for proven domains, so plain HTTP counts as well.
-        places = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]
-        problems = [await self._problem_at(f"{place}{PROOF_PATH}/{row.id}", row.domain_token) for place in places]
+        bases = [url, f"http://{row.domain}"] if url.startswith("https://") else [url]
+        problems = [await self._problem_at(f"{base}{PROOF_PATH}/{row.id}", row.domain_token) for base in bases]
         return "" if "" in problems else problems[-1]
 
     async def _problem_at(self, url: str, token: str) -> str:
         try:
-            answer = await self._plugin.services.fetcher.exchange(
+            response = await self._plugin.services.fetcher.exchange(
                 url, accept="text/plain", max_bytes=_MAX_BYTES, seconds=_SECONDS, plain_http=True
             )
         except (FetchFailed, FetchRefused) as error:
             return f"{url.partition(PROOF_PATH)[0]} cannot be reached: {error.message}"
-        if answer.status == 200 and secrets.compare_digest(answer.content.strip(), token.encode()):
+        if response.status == 200 and secrets.compare_digest(response.content.strip(), token.encode()):
             return ""
         return (
-            f"{url} answers with the status {answer.status} and not with what this server says there: the domain leads "
-            "to another server, or a proxy does not pass its requests on"
+            f"{url} answers with the status {response.status} and not with what this server says there: the domain "
+            "leads to another server, or a proxy does not pass its requests on"
         )
 
 
@@ -341,8 +345,8 @@ def _taken(row: WebsiteRow) -> str:
 
 
 async def _holder(session: AsyncSession, name: str) -> WebsiteRow | None:
-    found: WebsiteRow | None = await session.scalar(select(WebsiteRow).where(WebsiteRow.proven_domain == name))
-    return found
+    row: WebsiteRow | None = await session.scalar(select(WebsiteRow).where(WebsiteRow.proven_domain == name))
+    return row
 
 
 async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row: WebsiteRow, name: str | None) -> None:
@@ -362,8 +366,8 @@ async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row:
     )
     for table in (PublicationRow, PageRow):
         url: Any = table.url
-        rest = func.substr(url, len(old) + 1)
-        moved = update(table).where(table.website_id == row.id, _below(url, old)).values(url=literal(new) + rest)
+        suffix = func.substr(url, len(old) + 1)
+        moved = update(table).where(table.website_id == row.id, _below(url, old)).values(url=literal(new) + suffix)
         await session.execute(moved.execution_options(synchronize_session=False))
 
 

@@ -57,21 +57,21 @@ def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetim
 
 def own_settings(finding: ConnectionReport | None, names: Sequence[str] = _TAKEN_OVER) -> dict[str, Any]:
     """Return the language and time zone that the site reports, without invalid values."""
-    kept: dict[str, Any] = {}
+    accepted: dict[str, Any] = {}
     for name in names:
         value = getattr(finding, name, "")
         try:
-            kept |= site_settings.changed("", {}, {name: value}) if value else {}
+            accepted |= site_settings.changed("", {}, {name: value}) if value else {}
         except InvalidInput:
             continue
-    return kept
+    return accepted
 
 
 async def note_error(session: AsyncSession, website_id: str, error: CallError) -> None:
     """Store an error of a site. A rejected credential sets the status of an active website to `error`."""
-    told = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
+    message = error.message.replace("\0", "")[:_MAX_ERROR_LENGTH]
     change = update(WebsiteRow).where(WebsiteRow.id == website_id)
-    await session.execute(change.values(last_error=told, last_error_at=datetime.now(UTC)))
+    await session.execute(change.values(last_error=message, last_error_at=datetime.now(UTC)))
     if isinstance(error, SiteRejected):
         await session.execute(change.where(WebsiteRow.status == "active").values(status="error"))
 

@@ -32,22 +32,24 @@ class RedirectReview:
 
 def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[RedirectReview]:
     """Follow redirects within the list. Nothing is fetched."""
-    targets = {one.source: one.target for one in redirects}
-    return [_followed(one, targets, site_url) for one in redirects]
+    targets = {redirect.source: redirect.target for redirect in redirects}
+    return [_followed(redirect, targets, site_url) for redirect in redirects]
 
 
-async def check_targets(plugin: PluginContext, judged: Sequence[RedirectReview], site_url: str) -> list[RedirectReview]:
+async def check_targets(
+    plugin: PluginContext, reviews: Sequence[RedirectReview], site_url: str
+) -> list[RedirectReview]:
     """Check that the first 100 targets can be reached."""
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(item: RedirectReview) -> RedirectReview:
+    async def check(review: RedirectReview) -> RedirectReview:
         async with slots:
-            status, problem = await _status(plugin, absolute(item.final, site_url))
-        problems = (*item.problems, *([problem] if problem else []))
-        return RedirectReview(item.redirect, item.final, item.hops, problems, status)
+            status, problem = await _status(plugin, absolute(review.final, site_url))
+        problems = (*review.problems, *([problem] if problem else []))
+        return RedirectReview(review.redirect, review.final, review.hops, problems, status)
 
-    checked = await asyncio.gather(*(one(item) for item in judged[:MAX_CHECKED]))
-    return [*checked, *judged[MAX_CHECKED:]]
+    checked = await asyncio.gather(*(check(review) for review in reviews[:MAX_CHECKED]))
+    return [*checked, *reviews[MAX_CHECKED:]]
 
 
 def read_path(text: str) -> str:
@@ -62,10 +64,10 @@ def read_target(text: str, from_path: str) -> str:
     try:
         parts = urlsplit(text)
         sound = text.isprintable() and " " not in text and len(text) <= 2000 and "\\" not in text
-        address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        sound, address = False, False
-    if not sound or not (address or (text.startswith("/") and not text.startswith("//"))):
+        sound, is_url = False, False
+    if not sound or not (is_url or (text.startswith("/") and not text.startswith("//"))):
         raise InvalidInput("to", "must be a path such as /new-path, or an http or https URL")
     if text == from_path:
         raise InvalidInput("to", "is the same as from_path: it would lead to itself")
@@ -80,18 +82,18 @@ def absolute(target: str, site_url: str) -> str:
     return f"{site_url}{target}"
 
 
-def _followed(one: RemoteRedirect, targets: Mapping[str, str], site_url: str) -> RedirectReview:
-    seen, at = [one.source], one.target
+def _followed(redirect: RemoteRedirect, targets: Mapping[str, str], site_url: str) -> RedirectReview:
+    visited, at = [redirect.source], redirect.target
     while True:
-        own = at.removeprefix(site_url) if at.startswith(f"{site_url}/") else at
-        if own in seen:
-            return RedirectReview(one, at, len(seen), (f"it leads back to {own}: a loop",))
-        if own not in targets or len(seen) > _MAX_CHAIN_LENGTH:
+        path = at.removeprefix(site_url) if at.startswith(f"{site_url}/") else at
+        if path in visited:
+            return RedirectReview(redirect, at, len(visited), (f"it leads back to {path}: a loop",))
+        if path not in targets or len(visited) > _MAX_CHAIN_LENGTH:
             break
-        seen.append(own)
-        at = targets[own]
-    problems = () if len(seen) == 1 else (f"a chain of {len(seen)} redirects; point it directly to {at}",)
-    return RedirectReview(one, at, len(seen), problems)
+        visited.append(path)
+        at = targets[path]
+    problems = () if len(visited) == 1 else (f"a chain of {len(visited)} redirects; point it directly to {at}",)
+    return RedirectReview(redirect, at, len(visited), problems)
 
 
 async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
@@ -99,8 +101,8 @@ async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
         if await Domains(plugin).place_of(url) is not None:
             status = (await fetched(plugin, url)).status
         else:
-            answer = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)
-            status = answer.status
+            response = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)
+            status = response.status
     except (FetchFailed, FetchRefused) as error:
         return None, f"its target does not answer: {error.message}"
     return status, f"its target answers with {status}" if status >= 400 and status != 405 else ""

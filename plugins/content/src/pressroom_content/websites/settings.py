@@ -185,25 +185,25 @@ def changed(platform: str, current: Mapping[str, Any], changes: Mapping[str, Any
         if name in changes and platform != BUILTIN:
             raise InvalidInput(f"settings.{name}", "is a setting of built-in sites; change it on the website itself")
     merged = {**current, **changes}
-    kept = {name: value for name, value in merged.items() if value is not None}
+    values = {name: value for name, value in merged.items() if value is not None}
     try:
-        found = WebsiteSettings.model_validate(kept)
+        settings = WebsiteSettings.model_validate(values)
         # An explicit UTC differs from the default UTC, which the site's own time zone replaces.
-        chosen = {"timezone": found.timezone} if "timezone" in kept else {}
-        return found.model_dump(mode="json", exclude_defaults=True) | chosen
+        explicit = {"timezone": settings.timezone} if "timezone" in values else {}
+        return settings.model_dump(mode="json", exclude_defaults=True) | explicit
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
-            known = ", ".join(names_of(platform))
-            raise InvalidInput(f"settings.{name}", f"is not known; there are {known}") from None
+            names = ", ".join(names_of(platform))
+            raise InvalidInput(f"settings.{name}", f"is not known; there are {names}") from None
         raise InvalidInput(f"settings.{name}", first["msg"].removeprefix("Value error, ")) from None
 
 
 def read(stored: Mapping[str, Any]) -> WebsiteSettings:
     """Parse stored settings. Unknown ones are ignored."""
-    known = {name: value for name, value in stored.items() if name in WebsiteSettings.model_fields}
-    return WebsiteSettings.model_validate(known)
+    supported = {name: value for name, value in stored.items() if name in WebsiteSettings.model_fields}
+    return WebsiteSettings.model_validate(supported)
 
 
 def zone_of(stored: Mapping[str, Any]) -> ZoneInfo:

@@ -77,16 +77,16 @@ class Websites:
         cursor: str | None = None,
     ) -> tuple[Sequence[Website], str | None]:
         """Do the same as `page` within an open session."""
-        wanted = select(WebsiteRow).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        query = select(WebsiteRow).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         if status is not None:
-            wanted = wanted.where(WebsiteRow.status == status)
+            query = query.where(WebsiteRow.status == status)
         if cursor is not None:
-            wanted = wanted.where(before(WebsiteRow.created_at, WebsiteRow.id, cursor))
-        wanted = wanted.order_by(WebsiteRow.created_at.desc(), WebsiteRow.id.desc()).limit(limit + 1)
-        found = [self._website(row) for row in await session.scalars(wanted)]
-        more = len(found) > limit
-        found = found[:limit]
-        return found, cursor_of(found[-1].created_at, found[-1].id) if more else None
+            query = query.where(before(WebsiteRow.created_at, WebsiteRow.id, cursor))
+        query = query.order_by(WebsiteRow.created_at.desc(), WebsiteRow.id.desc()).limit(limit + 1)
+        websites = [self._website(row) for row in await session.scalars(query)]
+        more = len(websites) > limit
+        websites = websites[:limit]
+        return websites, cursor_of(websites[-1].created_at, websites[-1].id) if more else None
 
     async def names(self, user_id: str) -> Mapping[str, str]:
         """Return the names of all websites that the account ever had, by ID."""
@@ -105,9 +105,9 @@ class Websites:
 
     async def by_key(self, site_key: str) -> Website | None:
         """Return the built-in site with this key in its URL, of any account, or `None`."""
-        wanted = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_MAX_KEY_LENGTH])
+        query = select(WebsiteRow).where(WebsiteRow.site_key == site_key[:_MAX_KEY_LENGTH])
         async with self._database.reading() as session:
-            row = await session.scalar(wanted)
+            row = await session.scalar(query)
         return None if row is None else self._website(row)
 
     async def open(self, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
@@ -181,8 +181,8 @@ class Websites:
             created_at=now,
             updated_at=now,
         )
-        if finding is None and platform in (known := connectors(self._plugin)):
-            row.capabilities = asdict(known[platform].capabilities)
+        if finding is None and platform in (available := connectors(self._plugin)):
+            row.capabilities = asdict(available[platform].capabilities)
         if platform == BUILTIN and (zone := await self._usual_zone(user_id)):
             row.settings = {"timezone": zone}
         take_finding(row, finding, now, self._plugin.base_url)
@@ -320,17 +320,17 @@ class Websites:
             except SiteRejected as error:
                 await self.note_error(id_, error)
                 continue
-            same = update(WebsiteRow).where(WebsiteRow.id == id_, WebsiteRow.credential == sealed)
+            statement = update(WebsiteRow).where(WebsiteRow.id == id_, WebsiteRow.credential == sealed)
             async with self._database.writing() as session:
-                done += cast("CursorResult[Any]", await session.execute(same.values(credential=fresh))).rowcount
+                done += cast("CursorResult[Any]", await session.execute(statement.values(credential=fresh))).rowcount
         return done
 
     async def _usual_zone(self, user_id: str) -> str:
         """Return the most common time zone of an account's websites; empty if none is set."""
-        mine = select(WebsiteRow.settings).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        query = select(WebsiteRow.settings).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         async with self._database.reading() as session:
-            found = await session.scalars(mine.order_by(WebsiteRow.created_at.desc()))
-            zones = Counter(settings["timezone"] for settings in found if "timezone" in settings)
+            stored_settings = await session.scalars(query.order_by(WebsiteRow.created_at.desc()))
+            zones = Counter(settings["timezone"] for settings in stored_settings if "timezone" in settings)
         return zones.most_common(1)[0][0] if zones else ""
 
     async def _row(self, session: AsyncSession, user_id: str, website_id: str, *, connected: bool = True) -> WebsiteRow:
@@ -340,8 +340,8 @@ class Websites:
         return row
 
     async def _count(self, session: AsyncSession, user_id: str) -> int:
-        mine = select(func.count()).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
-        return int(await session.scalar(mine) or 0)
+        query = select(func.count()).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
+        return int(await session.scalar(query) or 0)
 
     def _website(self, row: WebsiteRow) -> Website:
         url, on_server = row.url, ""

@@ -69,21 +69,21 @@ class Taxonomies:
         website = await websites.get(user_id, website_id)
         require_term_kind(self._plugin, website.platform, kind)
         key = (website.id, website.version, kind, query.casefold())
-        kept = self._cache.get(key)
-        if kept is not None and time.monotonic() - kept[0] < SECONDS:
-            return kept[1]
+        cached = self._cache.get(key)
+        if cached is not None and time.monotonic() - cached[0] < SECONDS:
+            return cached[1]
         _, site = await websites.open(user_id, website_id)
         try:
-            found = tuple(await site.terms(kind, query, MAX_TERMS))
+            terms = tuple(await site.terms(kind, query, MAX_TERMS))
         except SiteRefused:
             raise  # the platform does not have terms of that kind, which is not an error of the site
         except SiteError as error:
             await websites.note_error(website.id, error)
             raise
-        self._cache[key] = (time.monotonic(), found)
+        self._cache[key] = (time.monotonic(), terms)
         while len(self._cache) > _REMEMBERED:
             self._cache.popitem(last=False)
-        return found
+        return terms
 
 
 async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
@@ -96,15 +96,15 @@ async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
     Raises `CallError` if the site cannot be read.
     """
     payload = run.payload
-    website_id, most = str(payload["website_id"]), int(payload["max_items"])
+    website_id, max_items = str(payload["website_id"]), int(payload["max_items"])
     if payload.get("cursor"):
         sync_pass = SyncPass.of_cursor(payload["cursor"])
     else:
         sync_pass = SyncPass(datetime.now(UTC), since=payload.get("since") or "")
-    end = min(sync_pass.read + most, MAX_PAGES)
+    end = min(sync_pass.read + max_items, MAX_PAGES)
     websites = Websites(plugin)
     website = await websites.get(run.subject, website_id)
-    seen = await _seen(plugin, website, sync_pass) if sync_pass.read else {}
+    fingerprints = await _seen(plugin, website, sync_pass) if sync_pass.read else {}
     counts, read, more = {"new": 0, "changed": 0, "unchanged": 0}, 0, False
     try:
         _, site = await websites.open(run.subject, website_id)
@@ -114,21 +114,21 @@ async def sync(plugin: PluginContext, run: JobRun) -> Mapping[str, Any]:
                 more = True
                 break
             read += 1
-            if not _own(website, post.url) or seen.get(_url(post)) == _digest(post):
+            if not _own(website, post.url) or fingerprints.get(_url(post)) == _digest(post):
                 continue
             counts[await keep(plugin, website, post)] += 1
             done = sum(counts.values())
-            await run.progress(min(0.99, done / most), f"{done} posts")
+            await run.progress(min(0.99, done / max_items), f"{done} posts")
     except SiteError as error:
         await websites.note_error(website_id, error)
         raise CallError(error.message, hint=error.hint) from error
-    gone = 0 if more or sync_pass.since else await _forget_unseen(plugin, website, sync_pass)
+    deleted = 0 if more or sync_pass.since else await _forget_unseen(plugin, website, sync_pass)
     next_cursor = sync_pass.cursor(read) if more and end < MAX_PAGES else None
     return {
         "website_id": website_id,
         "posts": sum(counts.values()),
         **counts,
-        "gone": gone,
+        "gone": deleted,
         "next_cursor": next_cursor,
         "note": _note(next_cursor, more=more),
     }
@@ -144,11 +144,11 @@ def _note(next_cursor: str | None, *, more: bool) -> str:
 
 async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> Mapping[str, bytes]:
     """Return the fingerprints of the pages that earlier jobs of a pass read, by URL."""
-    wanted = select(PageRow.url, PageRow.fingerprint).where(
+    query = select(PageRow.url, PageRow.fingerprint).where(
         PageRow.website_id == website.id, PageRow.seen_at >= sync_pass.begun_at
     )
     async with plugin.services.database.reading() as session:
-        return {row.url: row.fingerprint for row in await session.execute(wanted)}
+        return {row.url: row.fingerprint for row in await session.execute(query)}
 
 
 async def _forget_unseen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> int:
@@ -194,7 +194,9 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
     workers, owner = plugin.services.workers, website.user_id
     text = await workers.run(text_of, storable(post.html[:_MAX_TEXT_LENGTH]), owner=owner, what="a post")
     language = str(post.fields.get("language") or site_settings.read(website.settings).language)
-    found = await run_with_languages(workers, fingerprint_of, title, text, language, owner=owner, what="a post")
+    text_fingerprint = await run_with_languages(
+        workers, fingerprint_of, title, text, language, owner=owner, what="a post"
+    )
     async with plugin.services.database.writing() as session:
         article_id = await session.scalar(
             select(PublicationRow.article_id).where(
@@ -209,9 +211,9 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
         row.article_id = article_id
         row.external_id, row.title, row.fingerprint = storable(post.id)[:200], title, digest
         row.excerpt = storable(str(post.fields.get("excerpt", "")) or text)[:_MAX_EXCERPT_LENGTH]
-        row.length, row.updated_at, row.seen_at = found.length, post.updated_at, now
+        row.length, row.updated_at, row.seen_at = text_fingerprint.length, post.updated_at, now
         await session.flush()
-        await remember(session, website.user_id, row.id, found)
+        await remember(session, website.user_id, row.id, text_fingerprint)
         if new:
             await _forget_oldest(session, website.id)
     return "new" if new else "changed"
@@ -219,10 +221,10 @@ async def keep(plugin: PluginContext, website: Website, post: RemotePost) -> str
 
 async def _forget_oldest(session: AsyncSession, website_id: str) -> None:
     """Delete the pages of a site above the limit, least recently seen first."""
-    mine = PageRow.website_id == website_id
-    count = int(await session.scalar(select(func.count()).where(mine)) or 0)
+    condition = PageRow.website_id == website_id
+    count = int(await session.scalar(select(func.count()).where(condition)) or 0)
     if count > MAX_PAGES:
-        oldest = select(PageRow.id).where(mine).order_by(PageRow.seen_at).limit(count - MAX_PAGES)
+        oldest = select(PageRow.id).where(condition).order_by(PageRow.seen_at).limit(count - MAX_PAGES)
         ids = (await session.scalars(oldest)).all()
         await forget(session, *ids)
         await session.execute(delete(PageRow).where(PageRow.id.in_(ids)))
