@@ -35,20 +35,20 @@ def http_date(at: datetime) -> str:
 
 
 def conditional(
-    request: HttpRequest, answer: HttpResponse, modified: datetime | None = None, *, etag: str = ""
+    request: HttpRequest, response: HttpResponse, modified: datetime | None = None, *, etag: str = ""
 ) -> HttpResponse:
     """Return a response with its validators, or 304 or 412 instead if the request's conditions require it.
 
     Args:
         request: a GET or HEAD request.
-        answer: the unconditional response; any status other than 200 is returned unchanged.
+        response: the unconditional response; any status other than 200 is returned unchanged.
         modified: the time of the last change; `None` if it is unknown.
         etag: the entity tag; by default, the response's own `ETag` header, or else a tag of the body.
     """
-    if answer.status != _OK:
-        return answer
-    tag = etag or answer.headers.get("ETag") or tag_of(answer.body)
-    headers: dict[str, str] = {**answer.headers, "ETag": tag}
+    if response.status != _OK:
+        return response
+    tag = etag or response.headers.get("ETag") or tag_of(response.body)
+    headers: dict[str, str] = {**response.headers, "ETag": tag}
     if modified is not None:
         # Rounded up, so that another change within the same second counts as later. But `Last-Modified` must not be in
         # the future (section 8.8.2.1): until that second is over, the current second is sent.
@@ -56,8 +56,8 @@ def conditional(
         headers["Last-Modified"] = http_date(min(modified, now))
     status = _status(request.headers, tag, modified)
     if status == _OK:
-        return replace(answer, headers=headers)
-    return HttpResponse(b"", status, answer.media_type, headers)
+        return replace(response, headers=headers)
+    return HttpResponse(b"", status, response.media_type, headers)
 
 
 def _rounded_up(at: datetime) -> datetime:
@@ -65,23 +65,23 @@ def _rounded_up(at: datetime) -> datetime:
     return second if second == at else second + timedelta(seconds=1)
 
 
-def _status(asked: Mapping[str, str], tag: str, modified: datetime | None) -> int:
+def _status(headers: Mapping[str, str], tag: str, modified: datetime | None) -> int:
     """Return the status in the order of section 13.2.2: conditions on the tag take precedence over times."""
-    if "if-match" in asked:
-        if not _names(asked["if-match"], tag, weakly=False):
+    if "if-match" in headers:
+        if not _names(headers["if-match"], tag, weakly=False):
             return _PRECONDITION_FAILED
-    elif (since := _moment(asked.get("if-unmodified-since", ""))) and modified is not None and modified > since:
+    elif (since := _moment(headers.get("if-unmodified-since", ""))) and modified is not None and modified > since:
         return _PRECONDITION_FAILED
-    if "if-none-match" in asked:
-        return _NOT_MODIFIED if _names(asked["if-none-match"], tag, weakly=True) else _OK
-    if (since := _moment(asked.get("if-modified-since", ""))) and modified is not None and modified <= since:
+    if "if-none-match" in headers:
+        return _NOT_MODIFIED if _names(headers["if-none-match"], tag, weakly=True) else _OK
+    if (since := _moment(headers.get("if-modified-since", ""))) and modified is not None and modified <= since:
         return _NOT_MODIFIED
     return _OK
 
 
 def _names(header: str, tag: str, *, weakly: bool) -> bool:
     """Return whether a list of tags contains a tag. A compressed response has the same tag, marked as weak."""
-    listed = {one.strip() for one in header.split(",")}
+    listed = {entry.strip() for entry in header.split(",")}
     return "*" in listed or tag in listed or (weakly and f"W/{tag}" in listed)
 
 

@@ -47,13 +47,13 @@ async def languages_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
 
     Their stemmers are tried in the same way as when a server starts, which leaves out languages whose stemmer fails.
     """
-    added = sorted(contributed_languages(plugin), key=lambda one: one.code)
-    problems = await asyncio.gather(*(_problem_of_stemmer(one) for one in added))
-    works = [one for one, problem in zip(added, problems, strict=True) if not problem]
-    names = ", ".join([*SUPPORTED, *(f"{one.code} (plugin {one.plugin})" for one in works)])
+    added = sorted(contributed_languages(plugin), key=lambda language: language.code)
+    problems = await asyncio.gather(*(_problem_of_stemmer(language) for language in added))
+    works = [language for language, problem in zip(added, problems, strict=True) if not problem]
+    names = ", ".join([*SUPPORTED, *(f"{language.code} (plugin {language.plugin})" for language in works)])
     broken = [
-        f"{one.code} is left out, since its stemmer does not work (plugin {one.plugin}: {problem})"
-        for one, problem in zip(added, problems, strict=True)
+        f"{language.code} is left out, since its stemmer does not work (plugin {language.plugin}: {problem})"
+        for language, problem in zip(added, problems, strict=True)
         if problem
     ]
     if broken:
@@ -66,7 +66,7 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
     """Return why the stemmer of a language does not work, or an empty text if it does."""
     if language.stemmer is None:
         return ""
-    given = b"".join(map(pickle.dumps, (sys.path, (try_stemmer,), language)))
+    payload = b"".join(map(pickle.dumps, (sys.path, (try_stemmer,), language)))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",  # do not import from the current folder
@@ -78,7 +78,7 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
     )
     try:
         async with asyncio.timeout(_STEMMER_SECONDS):
-            _, said = await process.communicate(given)
+            _, stderr = await process.communicate(payload)
     except TimeoutError:
         return f"no answer within {_STEMMER_SECONDS:g} s"
     finally:
@@ -87,23 +87,23 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
             await process.wait()
     if process.returncode == 0:
         return ""
-    last = said.decode(errors="replace").strip().rpartition("\n")[2]
+    last = stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return last[:200] or f"it ended its process with {process.returncode}"
 
 
 def scorer_result(plugin: PluginContext[ContentConfig]) -> CheckResult:
     """Report the scorer in use: an error if the chosen one is missing, a warning if several compete for the choice."""
-    chosen, used = plugin.config.scorer, scorer_of(plugin)
+    configured, used = plugin.config.scorer, scorer_of(plugin)
     offered = [f"{scorer.name} (plugin {owner})" for owner, scorer in article_scorers(plugin)]
-    if chosen and used is None:
+    if configured and used is None:
         return CheckResult(
             "error",
-            f"{_SETTING} is {chosen!r}, which no plugin offers; there is {', '.join(offered) or 'none'}",
+            f"{_SETTING} is {configured!r}, which no plugin offers; there is {', '.join(offered) or 'none'}",
             "correct the name, or install the plugin that offers it",
         )
     if used is None:
         return CheckResult("ok", "no plugin scores articles")
-    if not chosen and len(offered) > 1:
+    if not configured and len(offered) > 1:
         return CheckResult(
             "warning",
             f"{used.name} scores articles, and of {', '.join(offered)} the others do not",

@@ -80,31 +80,31 @@ class Ideas:
 
         With a website, return those for that website or for any.
         """
-        wanted = select(IdeaRow).where(
+        query = select(IdeaRow).where(
             IdeaRow.user_id == user_id, IdeaRow.status == status if status else IdeaRow.status.in_(OPEN)
         )
         if website_id is not None:
-            wanted = wanted.where(or_(IdeaRow.website_id == as_id(website_id), IdeaRow.website_id.is_(None)))
+            query = query.where(or_(IdeaRow.website_id == as_id(website_id), IdeaRow.website_id.is_(None)))
         order = (IdeaRow.due.is_(None), IdeaRow.due, IdeaRow.updated_at.desc(), IdeaRow.id)
         async with self._database.reading() as session:
-            return [_idea(row) for row in await session.scalars(wanted.order_by(*order).limit(limit))]
+            return [_idea(row) for row in await session.scalars(query.order_by(*order).limit(limit))]
 
     async def _row(
         self, session: AsyncSession, user_id: str, idea_id: str | None, changes: Mapping[str, Any]
     ) -> IdeaRow | None:
-        mine = select(IdeaRow).where(IdeaRow.user_id == user_id)
+        query = select(IdeaRow).where(IdeaRow.user_id == user_id)
         if idea_id is not None:
-            row = await session.scalar(mine.where(IdeaRow.id == as_id(idea_id)).with_for_update())
+            row = await session.scalar(query.where(IdeaRow.id == as_id(idea_id)).with_for_update())
             if row is None:
                 raise NotFound(f"this account has no idea {idea_id[:40]!r}; list_content_ideas shows the ones it has")
             return row
-        same = (
+        conditions = (
             IdeaRow.title == changes.get("title", ""),
             IdeaRow.keyphrase == changes.get("keyphrase", ""),
             IdeaRow.status.in_(OPEN),
         )
-        found: IdeaRow | None = await session.scalar(mine.where(*same).limit(1))
-        return found
+        existing: IdeaRow | None = await session.scalar(query.where(*conditions).limit(1))
+        return existing
 
 
 async def _check_room(session: AsyncSession, user_id: str) -> None:

@@ -95,8 +95,8 @@ async def _articles(session: AsyncSession, user_id: str) -> int:
 
 
 async def _exports(session: AsyncSession, user_id: str) -> int:
-    wanted = select(func.sum(func.length(ExportRow.content))).where(ExportRow.user_id == user_id)
-    return int(await session.scalar(wanted) or 0)
+    query = select(func.sum(func.length(ExportRow.content))).where(ExportRow.user_id == user_id)
+    return int(await session.scalar(query) or 0)
 
 
 async def _forget_exports(session: AsyncSession, user_id: str, needed: int) -> None:
@@ -105,9 +105,9 @@ async def _forget_exports(session: AsyncSession, user_id: str, needed: int) -> N
 
 
 async def _sites(session: AsyncSession, user_id: str) -> int:
-    mine = select(WebsiteRow.id).where(WebsiteRow.user_id == user_id)
+    site_ids = select(WebsiteRow.id).where(WebsiteRow.user_id == user_id)
     sums = (
-        select(func.sum(table.size)).where(table.website_id.in_(mine)).scalar_subquery()
+        select(func.sum(table.size)).where(table.website_id.in_(site_ids)).scalar_subquery()
         for table in (BuiltinPostRow, BuiltinFileRow)
     )
     posts, files = (await session.execute(select(*sums))).one()
@@ -144,7 +144,7 @@ def publishing_targets(plugin: PluginContext) -> Sequence[PublishingTargets]:
 
     async def websites(subject: str) -> Sequence[str]:
         connected, _ = await Websites(plugin).page(subject, limit=100)
-        return [one.url.partition("://")[2].rstrip("/") or one.name for one in connected]
+        return [website.url.partition("://")[2].rstrip("/") or website.name for website in connected]
 
     return [PublishingTargets("websites", websites)]
 

@@ -56,11 +56,11 @@ class SharedArticles(Articles):
 
     async def titles(self, user_id: str, content_ids: Sequence[str]) -> Mapping[str, str]:
         """See `ArticleRepository.titles`."""
-        wanted = select(ArticleRow.id, ArticleRow.title).where(
+        query = select(ArticleRow.id, ArticleRow.title).where(
             ArticleRow.user_id == user_id, ArticleRow.id.in_(set(content_ids))
         )
         async with self._database.reading() as session:
-            return {row.id: row.title for row in await session.execute(wanted)}
+            return {row.id: row.title for row in await session.execute(query)}
 
     async def summaries(
         self,
@@ -80,29 +80,29 @@ class SharedArticles(Articles):
             ArticleRow.keyphrase,
             ArticleRow.canonical_url,
         )
-        wanted = select(*columns).where(
+        query = select(*columns).where(
             ArticleRow.user_id == user_id,
             ArticleRow.id != excluding,
             ArticleRow.status != "trashed",
             ArticleRow.website_id.is_(None) if website_id is None else ArticleRow.website_id == website_id,
         )
         if order == "created":
-            wanted = wanted.order_by(ArticleRow.created_at, ArticleRow.id)
+            query = query.order_by(ArticleRow.created_at, ArticleRow.id)
         else:
-            wanted = wanted.order_by(ArticleRow.updated_at.desc())
+            query = query.order_by(ArticleRow.updated_at.desc())
         async with self._database.reading() as session:
-            return [ArticleSummary(*row) for row in await session.execute(wanted.limit(limit))]
+            return [ArticleSummary(*row) for row in await session.execute(query.limit(limit))]
 
     async def changes(self, user_id: str, content_id: str) -> Sequence[ArticleChange]:
         """See `ArticleRepository.changes`."""
-        wanted = (
+        query = (
             select(VersionRow.version, VersionRow.created_at, VersionRow.changed)
             .join(ArticleRow, ArticleRow.id == VersionRow.article_id)
             .where(ArticleRow.user_id == user_id, VersionRow.article_id == as_id(content_id))
             .order_by(VersionRow.version.desc())
         )
         async with self._database.reading() as session:
-            rows = await session.execute(wanted)
+            rows = await session.execute(query)
             return [ArticleChange(row.version, row.created_at, tuple(row.changed)) for row in rows]
 
     async def change(self, article: Article, fields: Mapping[str, Any], *, origin: str = "") -> Article:
@@ -115,26 +115,26 @@ class SharedWebsites(Websites):
 
     async def is_builtin(self, website_id: str) -> bool:
         """See `WebsiteRepository.is_builtin`."""
-        wanted = select(WebsiteRow.platform).where(WebsiteRow.id == as_id(website_id))
+        query = select(WebsiteRow.platform).where(WebsiteRow.id == as_id(website_id))
         async with self._database.reading() as session:
-            return bool(await session.scalar(wanted) == BUILTIN)
+            return bool(await session.scalar(query) == BUILTIN)
 
     async def builtin_url(self, website_id: str) -> str:
         """See `WebsiteRepository.builtin_url`."""
-        wanted = select(WebsiteRow.site_key, WebsiteRow.proven_domain).where(
+        query = select(WebsiteRow.site_key, WebsiteRow.proven_domain).where(
             WebsiteRow.id == as_id(website_id), WebsiteRow.platform == BUILTIN
         )
         async with self._database.reading() as session:
-            row = (await session.execute(wanted)).first()
+            row = (await session.execute(query)).first()
         return "" if row is None else site_url(row.site_key, row.proven_domain, self._plugin.base_url)
 
     async def site_pages(self, user_id: str, website_id: str, *, limit: int) -> Sequence[SitePage]:
         """See `WebsiteRepository.site_pages`."""
-        wanted = select(PageRow.url, PageRow.title, PageRow.keyphrase).where(
+        query = select(PageRow.url, PageRow.title, PageRow.keyphrase).where(
             PageRow.user_id == user_id, PageRow.website_id == as_id(website_id)
         )
         async with self._database.reading() as session:
-            return [SitePage(*row) for row in await session.execute(wanted.order_by(PageRow.url).limit(limit))]
+            return [SitePage(*row) for row in await session.execute(query.order_by(PageRow.url).limit(limit))]
 
     async def import_note(self, user_id: str, website_id: str) -> str:
         """See `WebsiteRepository.import_note`."""
@@ -166,23 +166,23 @@ class SharedPublications:
             PublicationRow.created_at,
             PublicationRow.published_at,
         )
-        wanted = select(*columns).where(
+        query = select(*columns).where(
             PublicationRow.user_id == user_id, PublicationRow.article_id == as_id(content_id)
         )
         async with self._database.reading() as session:
-            return [ArticlePost(*row) for row in await session.execute(wanted.order_by(PublicationRow.created_at))]
+            return [ArticlePost(*row) for row in await session.execute(query.order_by(PublicationRow.created_at))]
 
     async def at_urls(self, user_id: str, website_id: str, urls: Sequence[str]) -> Mapping[str, str]:
         """See `PublicationRepository.at_urls`."""
-        wanted = {url.rstrip("/"): url for url in urls}
+        requested = {url.rstrip("/"): url for url in urls}
         rows = select(PublicationRow.url, PublicationRow.article_id).where(
             PublicationRow.user_id == user_id,
             PublicationRow.website_id == as_id(website_id),
             PublicationRow.status == "published",
-            PublicationRow.url.in_([*wanted, *(f"{url}/" for url in wanted)]),
+            PublicationRow.url.in_([*requested, *(f"{url}/" for url in requested)]),
         )
         async with self._database.reading() as session:
-            return {wanted[row.url.rstrip("/")]: row.article_id for row in await session.execute(rows)}
+            return {requested[row.url.rstrip("/")]: row.article_id for row in await session.execute(rows)}
 
 
 class SharedCredentials:
@@ -216,13 +216,13 @@ class SharedTextTwins:
     async def of_article(self, article: Article, website_id: str) -> TextTwin | None:
         """See `TextTwinRepository.of_article`."""
         try:
-            found = await self._twins.at(f"/articles/{website_id}/{article.slug}")
+            twin = await self._twins.at(f"/articles/{website_id}/{article.slug}")
         except NotFound:  # its slug has changed
             return None
-        if found.article.id != article.id:
+        if twin.article.id != article.id:
             return None
-        listed = any(entry.url in (found.path, found.url) for entry in await self._twins.entries())
-        return TextTwin(await self._twins.text(found.article, "markdown"), listed)
+        listed = any(entry.url in (twin.path, twin.url) for entry in await self._twins.entries())
+        return TextTwin(await self._twins.text(twin.article, "markdown"), listed)
 
 
 class SharedTextChecks:

@@ -93,8 +93,8 @@ def _vault(configured: tuple[str, ...], folder: Path) -> Vault:
     if not configured:
         return Vault([kept_key(folder)])
     # A key that is copied from a host's file to the setting still opens what that host sealed.
-    kept = [bytes.fromhex(key) for key in configured if _KEPT.fullmatch(key)]
-    return Vault([*(key.encode() for key in configured), *kept])
+    file_keys = [bytes.fromhex(key) for key in configured if _KEPT.fullmatch(key)]
+    return Vault([*(key.encode() for key in configured), *file_keys])
 
 
 def kept_key(folder: Path) -> bytes:
@@ -106,8 +106,8 @@ def kept_key(folder: Path) -> bytes:
     path = folder / FILE_NAME
     try:
         if not path.exists():
-            for one in (folder.parent, folder):
-                one.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for directory in (folder.parent, folder):
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             _create(path)
         text = path.read_text("ascii", "replace").strip()
     except OSError as error:

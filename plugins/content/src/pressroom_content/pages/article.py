@@ -71,7 +71,7 @@ class ReadingView:
 async def reading(plugin: PluginContext[ContentConfig], article: Article) -> ReadingView:
     """Return an article as its owner sees it. Raises `InvalidInput` if the body cannot be rendered."""
     run = plugin.services.workers.run
-    made = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
+    rendered = await run(render, article.body, article.body_format, owner=article.user_id, what="the article")
     featured = [article.featured_media_id] if article.featured_media_id else []
     images: Mapping[str, PostImage] | None
     warnings: tuple[str, ...]
@@ -79,7 +79,7 @@ async def reading(plugin: PluginContext[ContentConfig], article: Article) -> Rea
         images, unread = await read_images(
             plugin,
             article.user_id,
-            dict.fromkeys([*featured, *inline_ids(made.html)]),
+            dict.fromkeys([*featured, *inline_ids(rendered.html)]),
             policy="hotlink",
             can_upload=False,
         )
@@ -87,9 +87,9 @@ async def reading(plugin: PluginContext[ContentConfig], article: Article) -> Rea
     except SiteUnavailable as error:
         images, warnings = None, (error.message,)
     files = None if images is None else {name: image.without_content for name, image in images.items()}
-    html = await run(_shown, made.html, files, plugin.base_url, owner=article.user_id, what="the article")
+    html = await run(_shown, rendered.html, files, plugin.base_url, owner=article.user_id, what="the article")
     return ReadingView(
-        html, made.removed, warnings, _cover((images or {}).get(article.featured_media_id), article, plugin)
+        html, rendered.removed, warnings, _cover((images or {}).get(article.featured_media_id), article, plugin)
     )
 
 
@@ -104,9 +104,9 @@ def _cover(image: PostImage | None, article: Article, plugin: PluginContext[Cont
     if image is None:
         return None
     file = image.file
-    own = is_own(file.url, plugin.base_url)
+    local = is_own(file.url, plugin.base_url)
     return Cover(
-        src=urlsplit(file.url).path if own else "",
+        src=urlsplit(file.url).path if local else "",
         url=file.url if file.url.startswith(("https://", "http://")) else "",
         alt=article.featured_alt or file.alt,
         credit=" ".join(filter(None, [escape(image.caption), image.credit_html or escape(file.credit_text)])),
@@ -124,14 +124,14 @@ def _without_others(html: str, base_url: str) -> str:
     """Replace images and iframes of other servers, which the pages' security policy blocks, with notes."""
 
     def shown(match: re.Match[str]) -> str:
-        found = {name: unescape(value) for name, value in _ATTRIBUTE.findall(match[0])}
-        src, is_image = found.get("src", ""), match[0].startswith("<img")
+        attributes = {name: unescape(value) for name, value in _ATTRIBUTE.findall(match[0])}
+        src, is_image = attributes.get("src", ""), match[0].startswith("<img")
         if is_image and is_own(src, base_url):
             return re.sub(r'\ssrcset="[^"]*"', "", match[0])
-        what = "Image" if is_image else "Embedded page"
-        said = (found.get("alt") or found.get("title") or "").strip()[:_MAX_ALT_LENGTH]
+        kind = "Image" if is_image else "Embedded page"
+        description = (attributes.get("alt") or attributes.get("title") or "").strip()[:_MAX_ALT_LENGTH]
         host = _host(src)
-        text = f"{what}{f' from {host}' if host else ''}{f': {said}' if said else ''}"
+        text = f"{kind}{f' from {host}' if host else ''}{f': {description}' if description else ''}"
         return f'<span class="outside" title="{escape(src)}">{escape(text)}</span>'
 
     return _EMBEDDED.sub(shown, html)
@@ -219,26 +219,26 @@ class ArticlePages:
         self, request: HttpRequest, article: Article, message: str = "", problem: str = "", status: int = 200
     ) -> HttpResponse:
         try:
-            made = await reading(self._plugin, article)
+            view = await reading(self._plugin, article)
         except InvalidInput as error:
-            made, problem = None, problem or f"The text cannot be shown: {error.problem}"
+            view, problem = None, problem or f"The text cannot be shown: {error.problem}"
         return fragment(
             "article_text.html",
             self._plugin,
             request,
             status=status,
             **await head(self._plugin, request, article, ""),
-            reading=made,
-            frame=self._frame(article, made) if made else "",
+            reading=view,
+            frame=self._frame(article, view) if view else "",
             message=message,
             problem=problem,
             days=self._plugin.config.trash_days,
             facts=_facts(article),
         )
 
-    def _frame(self, article: Article, made: ReadingView) -> str:
+    def _frame(self, article: Article, view: ReadingView) -> str:
         """Return the text in a sandboxed frame: it comes from clients, and from pages that they import."""
-        text = self._plugin.templates.render("article_frame.html", reading=made)
+        text = self._plugin.templates.render("article_frame.html", reading=view)
         title = f"The text of {article.title}"
         return sandboxed_frame(text, title=title, base_url=self._plugin.base_url, lang=article.language)
 
@@ -246,8 +246,8 @@ class ArticlePages:
         match typed.get("do"):
             case "export" if typed.get("format") in _FORMATS:
                 form = _FORMATS[typed["format"]]
-                made = await export(self._plugin, user_id, form, website_id=None, content_ids=[article.id])
-                return see_other(self._plugin, made.url.removeprefix(self._plugin.base_url))
+                exported = await export(self._plugin, user_id, form, website_id=None, content_ids=[article.id])
+                return see_other(self._plugin, exported.url.removeprefix(self._plugin.base_url))
             case "trash":
                 await trash.trash(self._plugin, user_id, article.id, unpublish=False)
                 return see_other(self._plugin, f"{PATH}/{article.id}?done=trashed")
@@ -297,11 +297,11 @@ _OF_A_FIELD: Final = ("is ", "must ", "needs ", "may ", "does ")
 
 def refusal(error: CallError) -> str:
     """Return a sentence that explains why nothing was changed."""
-    told = error.problem if isinstance(error, InvalidInput) else error.message
-    if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and told.startswith(_OF_A_FIELD):
-        told = f"the time {told}"
+    message = error.problem if isinstance(error, InvalidInput) else error.message
+    if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and message.startswith(_OF_A_FIELD):
+        message = f"the time {message}"
     hint = "" if isinstance(error, InvalidInput) or not error.hint else f" {error.hint}"
-    return f"Nothing was changed: {told.rstrip('.')}.{hint}"
+    return f"Nothing was changed: {message.rstrip('.')}.{hint}"
 
 
 def _of(checks: Sequence[ScoreCheck], status: str) -> list[ScoreCheck]:
@@ -310,8 +310,8 @@ def _of(checks: Sequence[ScoreCheck], status: str) -> list[ScoreCheck]:
 
 def _named_article(evidence: str) -> tuple[str, str]:
     """Return the id and title of an article in a check's evidence; the id is empty if it is something else."""
-    found = _NAMED_ARTICLE.fullmatch(evidence)
-    return (found[1], found[2]) if found else ("", evidence)
+    match = _NAMED_ARTICLE.fullmatch(evidence)
+    return (match[1], match[2]) if match else ("", evidence)
 
 
 def _facts(article: Article) -> list[tuple[str, str]]:

@@ -81,11 +81,11 @@ class EditPages:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
-        most = max(MIN_FORM_BYTES, 4 * self._plugin.config.max_body_bytes)
+        max_bytes = max(MIN_FORM_BYTES, 4 * self._plugin.config.max_body_bytes)
         page = DashboardPage("Edit an article", _TOOLS, sees="editor")
         return [
-            Route(f"{PATH}/<id>/edit", self.edit, ("GET", "POST"), page, max_body_bytes=most),
-            Route(f"{PATH}/<id>/preview", self.preview, ("POST",), DashboardPage("Preview"), max_body_bytes=most),
+            Route(f"{PATH}/<id>/edit", self.edit, ("GET", "POST"), page, max_body_bytes=max_bytes),
+            Route(f"{PATH}/<id>/preview", self.preview, ("POST",), DashboardPage("Preview"), max_body_bytes=max_bytes),
         ]
 
     async def edit(self, request: HttpRequest) -> HttpResponse:
@@ -117,8 +117,8 @@ class EditPages:
             problems = FormErrors.of(error).problems
             return await self._page(request, article, form, typed=typed, errors=problems, status=400)
         except CallError as error:
-            told = {"": " ".join(filter(None, [f"{error.message.rstrip('.')}.", error.hint]))}
-            return await self._page(request, article, form, typed=typed, errors=told, status=400)
+            errors = {"": " ".join(filter(None, [f"{error.message.rstrip('.')}.", error.hint]))}
+            return await self._page(request, article, form, typed=typed, errors=errors, status=400)
 
     async def _blank(self, user_id: str) -> ArticleForm:
         """Return an empty form, for the account's website if it has exactly one."""
@@ -131,9 +131,9 @@ class EditPages:
         typed = form_of(request)
         form = ArticleForm.read(typed, _form_of(article))
         frame, notes = await self._preview(request.subject, article, form, _fraction(typed.get("at", "")))
-        found = _FRAME.search(frame)
-        answer = {"document": unescape(found[1]) if found else "", "notes": notes}
-        return HttpResponse(json.dumps(answer).encode("utf-8", "replace"), media_type="application/json")
+        match = _FRAME.search(frame)
+        content = {"document": unescape(match[1]) if match else "", "notes": notes}
+        return HttpResponse(json.dumps(content).encode("utf-8", "replace"), media_type="application/json")
 
     async def _article(self, request: HttpRequest) -> Article | None:
         return None if request.path_params["id"] == NEW else await asked_for(self._plugin, request)
@@ -153,13 +153,13 @@ class EditPages:
         await self._check_places(request.subject, changes)
         draft = Draft("", "").with_changes({"title": "", **changes})
         async with request.charge("create_content") as is_free:
-            made = await Articles(self._plugin).create(
+            created = await Articles(self._plugin).create(
                 request.subject, draft, request_id=typed.get("request_id", "")[:100] or None, origin=origin_of(request)
             )
-            if made.repeated:
+            if created.repeated:
                 is_free()
-        await self._note_image(request.subject, made.article, changes)
-        return await self._done(request.subject, made.article, typed, "created")
+        await self._note_image(request.subject, created.article, changes)
+        return await self._done(request.subject, created.article, typed, "created")
 
     async def _save(
         self, request: HttpRequest, article: Article, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]
@@ -168,11 +168,11 @@ class EditPages:
         await self._check_places(request.subject, changes)
         version = typed.get("version", "")
         expected = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
-        written = await Articles(self._plugin).update(
+        updated = await Articles(self._plugin).update(
             request.subject, article.id, expected, changes=changes, origin=origin_of(request)
         )
-        await self._note_image(request.subject, written.article, changes)
-        return await self._done(request.subject, written.article, typed, "saved" if written.changed else "same")
+        await self._note_image(request.subject, updated.article, changes)
+        return await self._done(request.subject, updated.article, typed, "saved" if updated.changed else "same")
 
     async def _done(self, user_id: str, article: Article, typed: Mapping[str, str], done: str) -> HttpResponse:
         """Redirect to the form, or to the article's publications."""
@@ -225,37 +225,37 @@ class EditPages:
         except NotFound:  # only a limited number of versions is stored
             pass
         mine = await run(compare, newest, _with(newest, merged), owner=request.subject, what="the comparison")
-        by = next((one.origin for one in await listed_versions(self._plugin, request.subject, id_)), "")
+        by = next((version.origin for version in await listed_versions(self._plugin, request.subject, id_)), "")
         conflict = Conflict(number, theirs, mine, [FIELD_NAMES[name] for name in both], by)
-        kept = {**typed, "version": str(newest.version)}
-        return await self._page(request, newest, merged, typed=kept, conflict=conflict, status=409)
+        fields = {**typed, "version": str(newest.version)}
+        return await self._page(request, newest, merged, typed=fields, conflict=conflict, status=409)
 
     async def _preview(
         self, user_id: str, article: Article | None, form: ArticleForm, at: float | None = None
     ) -> tuple[str, Sequence[str]]:
         """Return a frame with a form's text, and notes about it. `at` is the cursor's position, from 0 to 1."""
         draft = form.drafted(Draft.of(article) if article else Draft("", ""), _form_of(article))
-        shown = replace(article, **_said(draft)) if article else unstored(user_id, draft)
+        preview = replace(article, **_said(draft)) if article else unstored(user_id, draft)
         try:
-            check_size(self._plugin, shown.body)
-            made = await reading(self._plugin, shown)
+            check_size(self._plugin, preview.body)
+            view = await reading(self._plugin, preview)
         except InvalidInput as error:
             return "", [f"The text cannot be shown: it {error.problem}."]
-        notes = [*(f"Left out for safety: {what}" for what in made.removed), *made.warnings]
-        made = made if at is None else replace(made, html=_marked(made.html, at))
-        text = self._plugin.templates.render("article_frame.html", reading=made)
-        frame = sandboxed_frame(text, title="Preview", base_url=self._plugin.base_url, lang=shown.language)
+        notes = [*(f"Left out for safety: {part}" for part in view.removed), *view.warnings]
+        view = view if at is None else replace(view, html=_marked(view.html, at))
+        text = self._plugin.templates.render("article_frame.html", reading=view)
+        frame = sandboxed_frame(text, title="Preview", base_url=self._plugin.base_url, lang=preview.language)
         return frame, notes
 
-    async def _images(self, user_id: str, chosen: str) -> Sequence[MediaChoice]:
+    async def _images(self, user_id: str, image_id: str) -> Sequence[MediaChoice]:
         """Return the images to choose from, including the chosen one."""
-        found: list[MediaChoice] = []
+        choices: list[MediaChoice] = []
         for _, library in media_libraries(self._plugin):
             if library.recent is not None:
-                found += await library.recent(self._plugin, user_id, _SHOWN_IMAGES)
-        if chosen and chosen not in (one.id for one in found):
-            found.insert(0, MediaChoice(chosen, "The image that it has"))
-        return found
+                choices += await library.recent(self._plugin, user_id, _SHOWN_IMAGES)
+        if image_id and image_id not in (choice.id for choice in choices):
+            choices.insert(0, MediaChoice(image_id, "The image that it has"))
+        return choices
 
     async def _page(
         self,
@@ -274,10 +274,10 @@ class EditPages:
         typed, errors = typed or {}, errors or {}
         frame, notes = await self._preview(request.subject, article, form)
         websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
-        own = f"{PATH}/{article.id if article else NEW}"
+        path = f"{PATH}/{article.id if article else NEW}"
         root = root_of(self._plugin)
-        chosen = form.texts["featured_media_id"]
-        again = typed.get("request_id", "") if "client_request_id" not in errors else ""
+        image_id = form.texts["featured_media_id"]
+        request_id = typed.get("request_id", "") if "client_request_id" not in errors else ""
         return fragment(
             "article_edit.html",
             self._plugin,
@@ -285,11 +285,11 @@ class EditPages:
             status=status,
             **(await head(self._plugin, request, article, "edit") if article else {"article": None}),
             trashed=article is not None and article.status == "trashed",
-            own_path=root + own,
+            own_path=root + path,
             all_path=root + PATH,
             texts=form.texts,
             version=typed.get("version") or (article.version if article else ""),
-            request_id=again[:100] or new_id("f"),
+            request_id=request_id[:100] or new_id("f"),
             errors={name: _problem(name, text) for name, text in errors.items()},
             field_names=FIELD_NAMES,
             names=NAMES,
@@ -299,14 +299,14 @@ class EditPages:
             saved=saved,
             frame=frame,
             notes=notes,
-            websites=[(one.id, one.name) for one in websites],
+            websites=[(website.id, website.name) for website in websites],
             has_images=any(library.recent is not None for _, library in media_libraries(self._plugin)),
-            images=await self._images(request.subject, chosen),
+            images=await self._images(request.subject, image_id),
             media_path=f"{root}{_MEDIA}",
             media_token=request.csrf_token_for(_MEDIA),
             max_bytes=self._plugin.config.max_body_bytes,
             owner=request.subject,
-            preview_token=request.csrf_token_for(f"{own}/preview"),
+            preview_token=request.csrf_token_for(f"{path}/preview"),
         )
 
 
@@ -327,8 +327,8 @@ def _problem(name: str, text: str) -> str:
     """Return the problem of a field as a sentence for people."""
     if name == "client_request_id":
         return "This form was already saved as an article, which is under Articles. Save again to create another one."
-    told = text.strip().rstrip(".")
-    return f"{told[:1].upper()}{told[1:]}."
+    sentence = text.strip().rstrip(".")
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _fraction(text: str) -> float | None:
@@ -341,5 +341,5 @@ def _fraction(text: str) -> float | None:
 def _marked(html: str, at: float) -> str:
     """Return HTML with a mark before the block near the position `at`, to which the frame scrolls."""
     before = [match.start() for match in _BLOCK.finditer(html) if match.start() <= at * len(html)]
-    place = before[-1] if before else 0
-    return f'{html[:place]}<span class="here"></span>{html[place:]}' if place else html
+    position = before[-1] if before else 0
+    return f'{html[:position]}<span class="here"></span>{html[position:]}' if position else html

@@ -49,16 +49,20 @@ class ArticleForm:
 
     def changes_from(self, other: ArticleForm) -> dict[str, Any]:
         """Return the fields that differ, as `Draft.with_changes` takes them. Raises `FormErrors`."""
-        given: dict[str, Any] = {name: self.texts[name] for name in self.changed_from(other)}
+        changes: dict[str, Any] = {name: self.texts[name] for name in self.changed_from(other)}
         for name in LISTS:
-            if name in given:
-                given[name] = [one for one in (part.strip() for part in given[name].split(",")) if one]
+            if name in changes:
+                changes[name] = [term for term in (part.strip() for part in changes[name].split(",")) if term]
         try:
-            found = EditedFields.model_validate(given).given()
+            fields = EditedFields.model_validate(changes).given()
         except ValidationError as error:
-            wrong = {str(one["loc"][0]): one["msg"] for one in reversed(error.errors(include_url=False)) if one["loc"]}
+            wrong = {
+                str(detail["loc"][0]): detail["msg"]
+                for detail in reversed(error.errors(include_url=False))
+                if detail["loc"]
+            }
             raise FormErrors(wrong) from None
-        return {name: tuple(value) if name in LISTS else value for name, value in found.items()}
+        return {name: tuple(value) if name in LISTS else value for name, value in fields.items()}
 
     def drafted(self, before: Draft, base: ArticleForm) -> Draft:
         """Return a draft with the changes, or only the new body if they are invalid, for a preview."""

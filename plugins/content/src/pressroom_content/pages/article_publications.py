@@ -111,24 +111,24 @@ class PublicationPages:
     async def _do(self, user_id: str, article: Article, typed: Mapping[str, str]) -> str:
         publications = Publications(self._plugin)
         try:
-            one = await publications.get(user_id, typed.get("publication", ""))
+            publication = await publications.get(user_id, typed.get("publication", ""))
         except NotFound:
             raise NotFound(_GONE) from None
-        if one.article_id != article.id:
+        if publication.article_id != article.id:
             raise NotFound(_GONE)
         match typed.get("do"):
             case "retry":
-                await publications.wait(await publications.retry(user_id, one.id), WAIT_SECONDS)
+                await publications.wait(await publications.retry(user_id, publication.id), WAIT_SECONDS)
                 return "retried"
             case "update":
-                begun = await publications.update(user_id, one.id, force=typed.get("force") == "yes")
-                await publications.wait(begun, WAIT_SECONDS)
+                updated = await publications.update(user_id, publication.id, force=typed.get("force") == "yes")
+                await publications.wait(updated, WAIT_SECONDS)
                 return "updated"
             case "cancel":
-                await cancel(self._plugin, user_id, one.id)
+                await cancel(self._plugin, user_id, publication.id)
                 return "cancelled"
             case "down" if typed.get("mode") in _DOWN:
-                await unpublish(self._plugin, user_id, one.id, _DOWN[typed["mode"]])
+                await unpublish(self._plugin, user_id, publication.id, _DOWN[typed["mode"]])
                 return "down"
             case _:
                 raise InvalidInput("", "unknown button; reload the page")
@@ -136,16 +136,16 @@ class PublicationPages:
     async def _list(
         self, request: HttpRequest, article: Article, message: str = "", problem: str = "", status: int = 200
     ) -> HttpResponse:
-        publications = Publications(self._plugin)
-        found, _ = await publications.page(request.subject, article_id=article.id, limit=SHOWN)
+        store = Publications(self._plugin)
+        publications, _ = await store.page(request.subject, article_id=article.id, limit=SHOWN)
         names = await Websites(self._plugin).names(request.subject)
         connected, _ = await Websites(self._plugin).page(request.subject, limit=SHOWN)
         rows = []
-        for one in found:
-            website = await self._website(request.subject, one.website_id)
-            conflict = await publications.problem(one) == "remote_changed"
-            row = self._row(one, await publications.steps(one.id), website, article, conflict=conflict)
-            rows.append({**row, "name": names.get(one.website_id, "a disconnected website")})
+        for publication in publications:
+            website = await self._website(request.subject, publication.website_id)
+            conflict = await store.problem(publication) == "remote_changed"
+            row = self._row(publication, await store.steps(publication.id), website, article, conflict=conflict)
+            rows.append({**row, "name": names.get(publication.website_id, "a disconnected website")})
         return fragment(
             "article_publications.html",
             self._plugin,
@@ -153,7 +153,7 @@ class PublicationPages:
             status=status,
             **await head(self._plugin, request, article, "publications"),
             rows=rows,
-            targets=[one for one in connected if one.id not in {row["website_id"] for row in rows}],
+            targets=[website for website in connected if website.id not in {row["website_id"] for row in rows}],
             under_way=any(row["under_way"] for row in rows),
             begun=request.query.get("done") == "begun",
             saved=request.method != "POST" and request.query.get("done") in SAVED,
@@ -169,7 +169,7 @@ class PublicationPages:
 
     def _row(
         self,
-        one: Publication,
+        publication: Publication,
         steps: Sequence[PublicationStep],
         website: Website | None,
         article: Article,
@@ -178,35 +178,41 @@ class PublicationPages:
     ) -> dict[str, Any]:
         """Return the template values of a publication. Without a connected website, no action is available."""
         now = datetime.now(UTC)
-        connected, newest = website is not None, one.article_version == article.version
-        away = one.status == "queued" and bool(one.error)
+        connected, newest = website is not None, publication.article_version == article.version
+        away = publication.status == "queued" and bool(publication.error)
         zone = zone_of(website.settings) if website else UTC
         able = self._able(website)
-        on_site = bool(one.external_id) and one.status in ("published", "draft", "scheduled", "failed")
+        on_site = bool(publication.external_id) and publication.status in ("published", "draft", "scheduled", "failed")
         return {
-            "id": one.id,
-            "website_id": one.website_id if website else "",
-            "state": state(one.status),
-            "url": one.url if one.url.startswith(("https://", "http://")) else "",
-            "live": one.status == "published",
-            "twin": one.path if one.status == "published" else "",
-            "version": one.article_version,
+            "id": publication.id,
+            "website_id": publication.website_id if website else "",
+            "state": state(publication.status),
+            "url": publication.url if publication.url.startswith(("https://", "http://")) else "",
+            "live": publication.status == "published",
+            "twin": publication.path if publication.status == "published" else "",
+            "version": publication.article_version,
             "newest": newest,
-            "publish_at": moment(one.publish_at, now, zone) if one.publish_at and one.mode == "schedule" else None,
-            "published_at": moment(one.published_at, now, zone) if one.published_at else None,
-            "due_at": moment(one.due_at, now, zone) if one.due_at and one.status in UNDER_WAY else None,
-            "attempt": one.attempt,
+            "publish_at": moment(publication.publish_at, now, zone)
+            if publication.publish_at and publication.mode == "schedule"
+            else None,
+            "published_at": moment(publication.published_at, now, zone) if publication.published_at else None,
+            "due_at": moment(publication.due_at, now, zone)
+            if publication.due_at and publication.status in UNDER_WAY
+            else None,
+            "attempt": publication.attempt,
             "steps": _shown_steps(steps),
-            "warnings": one.warnings,
-            "error": one.error,
-            "facts": _facts(one.verified),
+            "warnings": publication.warnings,
+            "error": publication.error,
+            "facts": _facts(publication.verified),
             "conflict": conflict,
-            "under_way": one.status in UNDER_WAY and not away,
-            "can_publish": connected and one.status in ("scheduled", "draft", "unpublished", "published"),
-            "can_retry": connected and (one.status in ("failed", "unknown") or away),
+            "under_way": publication.status in UNDER_WAY and not away,
+            "can_publish": connected and publication.status in ("scheduled", "draft", "unpublished", "published"),
+            "can_retry": connected and (publication.status in ("failed", "unknown") or away),
             "can_update": connected and able.update and on_site and (conflict or not newest),
-            "can_cancel": connected and one.status == "scheduled",
-            "can_take_down": connected and on_site and (one.status != "scheduled" or one.published_at is not None),
+            "can_cancel": connected and publication.status == "scheduled",
+            "can_take_down": connected
+            and on_site
+            and (publication.status != "scheduled" or publication.published_at is not None),
             "down_modes": _down_modes(able),
         }
 
@@ -217,8 +223,8 @@ class PublicationPages:
 
 def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]:
     """Return the steps in order: CSS class, name and state."""
-    known = {step.name: step.state for step in steps}
-    return [(known[name], _STEPS[name], _STEP_STATES[known[name]]) for name in STEPS if name in known]
+    states = {step.name: step.state for step in steps}
+    return [(states[name], _STEPS[name], _STEP_STATES[states[name]]) for name in STEPS if name in states]
 
 
 def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
@@ -230,19 +236,19 @@ def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
 
 def _facts(verified: Mapping[str, Any]) -> list[Badge]:
     """Return the results of checking the live page."""
-    found = []
+    badges = []
     if "http_status" in verified:
         status = verified["http_status"]
         text = f"answers with {status}" if status else "could not be reached"
-        found.append(Badge(text, "good" if status == 200 else "bad"))
+        badges.append(Badge(text, "good" if status == 200 else "bad"))
     for name, yes, no in (
         ("title_found", "shows the title", "does not show the title"),
         ("indexable", "may be indexed", "blocks indexing"),
     ):
         if name in verified:
             right = cast("bool", verified[name])
-            found.append(Badge(yes if right else no, "good" if right else "bad"))
-    return found
+            badges.append(Badge(yes if right else no, "good" if right else "bad"))
+    return badges
 
 
 class PublishPages:
@@ -284,23 +290,23 @@ class PublishPages:
             at = moment_of(typed["at"].strip(), zone_of(website.settings), now=datetime.now(UTC), name="at")
         async with AsyncExitStack() as stack:
             publications = Publications(self._plugin)
-            known = await publications.of_pair(request.subject, article.id, website.id)
-            if known is not None:
+            existing = await publications.of_pair(request.subject, article.id, website.id)
+            if existing is not None:
                 # An earlier request may still be running, and accepts no change until it has ended.
-                known = await publications.wait(known, WAIT_SECONDS)
-            options = _options(known, typed) if website.platform == BUILTIN else None
-            asked = PublishRequest(mode, at, options, force=typed.get("force") == "yes")
+                existing = await publications.wait(existing, WAIT_SECONDS)
+            options = _options(existing, typed) if website.platform == BUILTIN else None
+            publish_request = PublishRequest(mode, at, options, force=typed.get("force") == "yes")
             is_free = None
-            if known is None:  # as with the tool, only articles new on a website count
+            if existing is None:  # as with the tool, only articles new on a website count
                 is_free = await stack.enter_async_context(request.charge("publish_content"))
-            found = await bring(self._plugin, request.subject, article.id, website.id, asked)
-            if is_free is not None and not found.new:
+            result = await bring(self._plugin, request.subject, article.id, website.id, publish_request)
+            if is_free is not None and not result.new:
                 is_free()
-        found, seen = await look_again(self._plugin, request.subject, found, asked)
-        if seen is not None and seen.edits:
-            told = f"Nothing was sent: {seen.edits.rstrip('.')}. The article has nothing newer."
-            return await self._page(request, article, website, problem=told, edited=True, status=400)
-        done = "begun" if seen is None else "there"
+        result, remote_state = await look_again(self._plugin, request.subject, result, publish_request)
+        if remote_state is not None and remote_state.edits:
+            message = f"Nothing was sent: {remote_state.edits.rstrip('.')}. The article has nothing newer."
+            return await self._page(request, article, website, problem=message, edited=True, status=400)
+        done = "begun" if remote_state is None else "there"
         return see_other(self._plugin, f"{PATH}/{article.id}/publications?done={done}")
 
     async def _dry_run(self, request: HttpRequest, article: Article, website: Website) -> tuple[DryRun | None, str]:
@@ -308,8 +314,8 @@ class PublishPages:
         try:
             return await dry_run(self._plugin, request.subject, article.id, website.id, PublishRequest()), ""
         except PressroomError as error:
-            told = error.problem if isinstance(error, InvalidInput) else error.message
-            return None, f"It cannot be published like this: {told.rstrip('.')}."
+            message = error.problem if isinstance(error, InvalidInput) else error.message
+            return None, f"It cannot be published like this: {message.rstrip('.')}."
 
     async def _page(
         self,
@@ -324,8 +330,8 @@ class PublishPages:
     ) -> HttpResponse:
         publications = Publications(self._plugin)
         run, wrong = await self._dry_run(request, article, website)
-        known = await publications.of_pair(request.subject, article.id, website.id)
-        conflict = known is not None and await publications.problem(known) == "remote_changed"
+        existing = await publications.of_pair(request.subject, article.id, website.id)
+        conflict = existing is not None and await publications.problem(existing) == "remote_changed"
         able = capabilities_of(website, connector_of(self._plugin, website.platform))
         now, zone = datetime.now(UTC), zone_of(website.settings)
         return fragment(
@@ -336,37 +342,37 @@ class PublishPages:
             **await head(self._plugin, request, article, "publications"),
             target=website,
             target_path=f"{root_of(self._plugin)}/dashboard/websites/{website.id}",
-            known=known,
-            known_state=state(known.status) if known else None,
-            known_at=moment(known.publish_at, now, zone) if known and known.publish_at else None,
+            known=existing,
+            known_state=state(existing.status) if existing else None,
+            known_at=moment(existing.publish_at, now, zone) if existing and existing.publish_at else None,
             saved=request.method != "POST" and request.query.get("done") in SAVED,
-            live=known is not None and known.status == "published",
-            newest=known is not None and known.article_version == article.version,
+            live=existing is not None and existing.status == "published",
+            newest=existing is not None and existing.article_version == article.version,
             conflict=edited or conflict,
             run=run,
             images=len(run.manuscript.uploads) if run else 0,
-            kind=(typed or {}).get("kind") or _kind(known) if website.platform == BUILTIN else "",
-            can_draft=able.draft and not (known is not None and known.status == "published"),
-            at=(typed or {}).get("at") or _proposed(known, now.astimezone(zone)),
+            kind=(typed or {}).get("kind") or _kind(existing) if website.platform == BUILTIN else "",
+            can_draft=able.draft and not (existing is not None and existing.status == "published"),
+            at=(typed or {}).get("at") or _proposed(existing, now.astimezone(zone)),
             zone=zone.key,
             problem=problem or wrong,
         )
 
 
-def _kind(known: Publication | None) -> str:
-    return str((known.options if known else {}).get("kind", "post"))
+def _kind(existing: Publication | None) -> str:
+    return str((existing.options if existing else {}).get("kind", "post"))
 
 
-def _options(known: Publication | None, typed: Mapping[str, str]) -> Mapping[str, Any] | None:
+def _options(existing: Publication | None, typed: Mapping[str, str]) -> Mapping[str, Any] | None:
     """Return the options with the chosen kind, or `None` if that changes nothing."""
-    kind = typed.get("kind") or _kind(known)
-    return None if kind == _kind(known) else {**(known.options if known else {}), "kind": kind}
+    kind = typed.get("kind") or _kind(existing)
+    return None if kind == _kind(existing) else {**(existing.options if existing else {}), "kind": kind}
 
 
-def _proposed(known: Publication | None, now: datetime) -> str:
+def _proposed(existing: Publication | None, now: datetime) -> str:
     """Return the initial time of the form for browsers: the scheduled time, or else tomorrow morning."""
-    if known is not None and known.publish_at is not None and known.publish_at > now:
-        at = known.publish_at.astimezone(now.tzinfo)
+    if existing is not None and existing.publish_at is not None and existing.publish_at > now:
+        at = existing.publish_at.astimezone(now.tzinfo)
     else:
         at = (now + timedelta(days=1)).replace(hour=_MORNING, minute=0)
     return f"{at:%Y-%m-%dT%H:%M}"

@@ -133,18 +133,18 @@ def _shown(value: object) -> str:
 
 def _rows(old: Sequence[str], new: Sequence[str], words: WordDiff) -> Iterator[DiffRow]:
     blocks = changed_blocks(old, new)
-    shown = 0
+    next_line = 0
     for number, (a, b, c, d) in enumerate(blocks):
-        first = max(shown, a - _CONTEXT)
-        if first > shown:
-            yield _gap(first - shown)
+        first = max(next_line, a - _CONTEXT)
+        if first > next_line:
+            yield _gap(first - next_line)
         yield from (_same(old[at], at, at + c - a) for at in range(first, a))
         yield from _changed(old[a:b], new[c:d], a, c, words)
         following = blocks[number + 1][0] if number + 1 < len(blocks) else len(old)
-        shown = min(b + _CONTEXT, following)
-        yield from (_same(old[at], at, at + d - b) for at in range(b, shown))
-    if blocks and shown < len(old):
-        yield _gap(len(old) - shown)
+        next_line = min(b + _CONTEXT, following)
+        yield from (_same(old[at], at, at + d - b) for at in range(b, next_line))
+    if blocks and next_line < len(old):
+        yield _gap(len(old) - next_line)
 
 
 def _changed(
@@ -216,10 +216,10 @@ class VersionPages:
     async def versions(self, request: HttpRequest) -> HttpResponse:
         """List the versions, and compare two of them. Raises `NotFound`."""
         article = await asked_for(self._plugin, request)
-        found = await trash.listed_versions(self._plugin, request.subject, article.id)
-        kept = [one.version for one in found]
-        b = _number(request.query.get("b"), kept, article.version)
-        a = _number(request.query.get("a"), kept, max([one for one in kept if one < b], default=b))
+        versions = await trash.listed_versions(self._plugin, request.subject, article.id)
+        numbers = [version.version for version in versions]
+        b = _number(request.query.get("b"), numbers, article.version)
+        a = _number(request.query.get("a"), numbers, max([number for number in numbers if number < b], default=b))
         a, b = min(a, b), max(a, b)
         now = datetime.now(UTC)
         comparison = await self._compared(article, a, b) if a != b else None
@@ -230,36 +230,36 @@ class VersionPages:
             **await head(self._plugin, request, article, "versions"),
             versions=[
                 {
-                    "version": one.version,
-                    "at": moment(one.created_at, now),
-                    "by": one.origin,
-                    "note": _note(one, is_first=one.version == kept[-1]),
-                    "lines": (one.added, one.removed),
+                    "version": version.version,
+                    "at": moment(version.created_at, now),
+                    "by": version.origin,
+                    "note": _note(version, is_first=version.version == numbers[-1]),
+                    "lines": (version.added, version.removed),
                 }
-                for one in found
+                for version in versions
             ],
             a=a,
             b=b,
             comparison=comparison,
             field_names=FIELD_NAMES,
-            message=_done(request.query, kept),
+            message=_done(request.query, numbers),
         )
 
     async def version(self, request: HttpRequest) -> HttpResponse:
         """Show what restoring a version would change, and restore it. Raises `NotFound`."""
         articles = Articles(self._plugin)
         article = await asked_for(self._plugin, request)
-        found = await trash.listed_versions(self._plugin, request.subject, article.id)
-        number = _number(request.path_params["version"], [one.version for one in found], 0)
+        versions = await trash.listed_versions(self._plugin, request.subject, article.id)
+        number = _number(request.path_params["version"], [version.version for version in versions], 0)
         older = await articles.get(request.subject, article.id, number)
         problem = ""
         if request.method == "POST":
             try:
-                made = await self._restore(request, article, older)
+                restored = await self._restore(request, article, older)
             except InvalidInput as error:
                 problem = refusal(error)
             else:
-                back = f"{PATH}/{article.id}/versions?restored={older.version}&a={article.version}&b={made.version}"
+                back = f"{PATH}/{article.id}/versions?restored={older.version}&a={article.version}&b={restored.version}"
                 return see_other(self._plugin, back)
         return fragment(
             "article_restore.html",
@@ -268,7 +268,7 @@ class VersionPages:
             status=400 if problem else 200,
             **await head(self._plugin, request, article, "versions"),
             older=older,
-            at=next(moment(one.created_at, datetime.now(UTC)) for one in found if one.version == number),
+            at=next(moment(version.created_at, datetime.now(UTC)) for version in versions if version.version == number),
             comparison=await self._compared(article, article.version, older.version),
             field_names=FIELD_NAMES,
             problem=problem,
@@ -289,22 +289,22 @@ class VersionPages:
         return await run(compare, before, after, owner=article.user_id, what="the comparison")
 
 
-def _number(text: str | None, kept: Sequence[int], otherwise: int) -> int:
+def _number(text: str | None, numbers: Sequence[int], otherwise: int) -> int:
     """Return the number in a URL if that version is stored, or else `otherwise`."""
-    known = {str(number): number for number in kept}
+    known = {str(number): number for number in numbers}
     return known.get(text or "", otherwise)
 
 
-def _note(one: Version, *, is_first: bool) -> str:
+def _note(version: Version, *, is_first: bool) -> str:
     """Return a short description of a version's changes."""
-    if not one.changed:
+    if not version.changed:
         return "First version" if is_first else "No field changed"
-    names = [FIELD_NAMES.get(name, name) for name in one.changed]
+    names = [FIELD_NAMES.get(name, name) for name in version.changed]
     return f"Changed: {', '.join([names[0], *(name[:1].lower() + name[1:] for name in names[1:])])}"
 
 
-def _done(query: Mapping[str, str], kept: Sequence[int]) -> str:
+def _done(query: Mapping[str, str], numbers: Sequence[int]) -> str:
     restored = query.get("restored", "")
-    if not (restored.isascii() and restored.isdecimal() and len(restored) <= 9 and 0 < int(restored) < kept[0]):
+    if not (restored.isascii() and restored.isdecimal() and len(restored) <= 9 and 0 < int(restored) < numbers[0]):
         return ""
-    return f"Version {restored} is back as version {kept[0]}. Live posts stay as they are until you update them."
+    return f"Version {restored} is back as version {numbers[0]}. Live posts stay as they are until you update them."

@@ -44,31 +44,31 @@ class ArticleList:
         cursor = request.query.get("cursor", "")
         async with self._plugin.services.database.reading() as session:
             names = await read_names(session, request.subject)
-            chosen = _chosen(request.query, names)
-            found, following = await listing.page(
+            filters = _chosen(request.query, names)
+            entries, following = await listing.page(
                 session,
                 request.subject,
                 listing.ArticleFilter(
-                    website_id=chosen["website"] or None, status=chosen["status"] or None, query=chosen["q"]
+                    website_id=filters["website"] or None, status=filters["status"] or None, query=filters["q"]
                 ),
                 limit=ON_A_PAGE,
                 cursor=cursor or None,
             )
-            placed = await placements(session, request.subject, [one.id for one in found])
+            placed = await placements(session, request.subject, [entry.id for entry in entries])
         now = datetime.now(UTC)
         return fragment(
             "articles.html",
             self._plugin,
             request,
-            rows=[_row(one, placed.get(one.id, ()), names, now) for one in found],
+            rows=[_row(entry, placed.get(entry.id, ()), names, now) for entry in entries],
             scored=scorer_of(self._plugin) is not None,
             path=root_of(self._plugin) + PATH,
-            chosen=chosen,
-            filtered=any(chosen.values()),
+            chosen=filters,
+            filtered=any(filters.values()),
             statuses=STATUSES,
             websites=sorted(names.items(), key=lambda pair: pair[1].casefold()),
-            newest="?" + urlencode(chosen) if cursor else "",
-            older="?" + urlencode({**chosen, "cursor": following}) if following else "",
+            newest="?" + urlencode(filters) if cursor else "",
+            older="?" + urlencode({**filters, "cursor": following}) if following else "",
         )
 
 
@@ -83,21 +83,24 @@ def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
 
 
 def _row(
-    one: listing.ArticleEntry, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
+    entry: listing.ArticleEntry, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
 ) -> Mapping[str, Any]:
-    where = {place.website_id: place for place in placed}
-    if one.website_id is not None:
-        where.setdefault(one.website_id, Placement(one.website_id, "", ""))
-    sites = [(names.get(place.website_id, "a disconnected website"), _web_link(place.link)) for place in where.values()]
+    where = {placement.website_id: placement for placement in placed}
+    if entry.website_id is not None:
+        where.setdefault(entry.website_id, Placement(entry.website_id, "", ""))
+    sites = [
+        (names.get(placement.website_id, "a disconnected website"), _web_link(placement.link))
+        for placement in where.values()
+    ]
     return {
-        "id": one.id,
-        "title": one.title,
-        "state": state(one.status),
+        "id": entry.id,
+        "title": entry.title,
+        "state": state(entry.status),
         "sites": sites,
-        "score": one.score,
-        "score_kind": score_kind(one.score) if one.score is not None else "",
-        "words": f"{one.word_count:,}",
-        "changed": moment(one.updated_at, now),
+        "score": entry.score,
+        "score_kind": score_kind(entry.score) if entry.score is not None else "",
+        "words": f"{entry.word_count:,}",
+        "changed": moment(entry.updated_at, now),
     }
 
 

@@ -165,7 +165,7 @@ class CalendarPages:
         if request.method != "POST":
             return await self._month(request, _MESSAGES.get(request.query.get("done", ""), ""))
         typed = form_of(request)
-        kept = {name: request.query[name] for name in ("month", "tz", "website") if request.query.get(name)}
+        query = {name: request.query[name] for name in ("month", "tz", "website") if request.query.get(name)}
         if typed.get("do") in ("move", "publish"):
             try:
                 done = await self._reschedule(request, typed)
@@ -173,34 +173,36 @@ class CalendarPages:
                 raise
             except CallError as error:
                 return await self._month(request, problem=refusal(error), status=400)
-            return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}")
+            return see_other(self._plugin, f"{PATH}?{urlencode({**query, 'done': done})}")
         try:
             done = await self._do(request.subject, typed)
         except NotFound:
             raise NotFound("That idea is no longer in your calendar. Reload the page.") from None
         except InvalidInput as error:
             return await self._month(request, errors={error.field: error.problem}, typed=typed, status=400)
-        place = "" if done == "replanned" else "#ideas"
-        return see_other(self._plugin, f"{PATH}?{urlencode({**kept, 'done': done})}{place}")
+        anchor = "" if done == "replanned" else "#ideas"
+        return see_other(self._plugin, f"{PATH}?{urlencode({**query, 'done': done})}{anchor}")
 
     async def _reschedule(self, request: HttpRequest, typed: Mapping[str, str]) -> str:
         """Move a planned post to another time, or publish it now. Raises `NotFound`, and the errors of `bring`."""
         try:
-            known = await Publications(self._plugin).get(request.subject, typed.get("publication", ""))
+            publication = await Publications(self._plugin).get(request.subject, typed.get("publication", ""))
         except NotFound:
             raise NotFound("That post is no longer in your calendar. Reload the page.") from None
-        if known.status == "published":
+        if publication.status == "published":
             raise InvalidInput("", "it is already live; only scheduled posts can be moved")
-        asked = PublishRequest("publish")
+        publish_request = PublishRequest("publish")
         if typed.get("do") == "move":
             websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
-            website = next((one for one in websites if one.id == request.query.get("website")), None)
+            website = next((website for website in websites if website.id == request.query.get("website")), None)
             zone, _ = _zone(request.query.get("tz", ""), website, websites)
             at = moment(_time_of(typed), zone, now=datetime.now(UTC), name="at")
-            asked = PublishRequest("schedule", at)
-        found = await bring(self._plugin, request.subject, known.article_id, known.website_id, asked)
-        await Publications(self._plugin).wait(found.publication, WAIT_SECONDS)
-        return "moved" if asked.publish_at else "published"
+            publish_request = PublishRequest("schedule", at)
+        result = await bring(
+            self._plugin, request.subject, publication.article_id, publication.website_id, publish_request
+        )
+        await Publications(self._plugin).wait(result.publication, WAIT_SECONDS)
+        return "moved" if publish_request.publish_at else "published"
 
     async def _do(self, user_id: str, typed: Mapping[str, str]) -> str:
         ideas = Ideas(self._plugin)
@@ -237,19 +239,19 @@ class CalendarPages:
         status: int = 200,
     ) -> HttpResponse:
         websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
-        website = next((one for one in websites if one.id == request.query.get("website")), None)
+        website = next((website for website in websites if website.id == request.query.get("website")), None)
         zone, wrong_zone = _zone(request.query.get("tz", ""), website, websites)
         guessed = "tz" not in request.query and website is None
         today = datetime.now(zone).date()
         month = Month.read(request.query.get("month", ""), today)
         begin, end = month.bounds(zone)
-        chosen = website.id if website else None
+        website_id = website.id if website else None
         async with self._plugin.services.database.reading() as session:
-            found = await entries(session, request.subject, begin, end, chosen)
+            schedule = await entries(session, request.subject, begin, end, website_id)
             names = await read_names(session, request.subject)
-        ideas = await Ideas(self._plugin).listed(request.subject, website_id=chosen, limit=MAX_IDEAS)
-        connected = {one.id for one in websites}
-        kept = {"website": chosen or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
+        ideas = await Ideas(self._plugin).listed(request.subject, website_id=website_id, limit=MAX_IDEAS)
+        connected = {website.id for website in websites}
+        filters = {"website": website_id or "", "tz": request.query.get("tz", "") if not wrong_zone else ""}
         return fragment(
             "calendar.html",
             self._plugin,
@@ -257,26 +259,27 @@ class CalendarPages:
             status=status,
             month=month,
             weeks=[
-                [_day(day, zone, names, connected) for day in week] for week in weeks(month, zone, today, found, ideas)
+                [_day(day, zone, names, connected) for day in week]
+                for week in weeks(month, zone, today, schedule, ideas)
             ],
             weekdays=WEEKDAYS,
             zone=zone.key,
-            zones=sorted({zone.key, "UTC", *(zone_of(one.settings).key for one in websites)} | _COMMON_ZONES),
+            zones=sorted({zone.key, "UTC", *(zone_of(website.settings).key for website in websites)} | _COMMON_ZONES),
             wrong_zone=wrong_zone,
             guessed_zone=guessed,
             zone_note="" if request.query.get("tz") else _zone_note(zone, website, websites),
-            websites=[(one.id, one.name) for one in websites],
-            chosen=kept,
+            websites=[(website.id, website.name) for website in websites],
+            chosen=filters,
             typed=typed or {},
             errors=errors or {},
             message=message,
             problem=problem,
-            ideas=[{**_idea(one), "overdue": one.due is not None and one.due < today} for one in ideas],
-            count=len([entry for entry in found if _in(month, entry.at, zone)]),
-            cut=MAX_ENTRIES if len(found) >= MAX_ENTRIES else 0,
+            ideas=[{**_idea(idea), "overdue": idea.due is not None and idea.due < today} for idea in ideas],
+            count=len([entry for entry in schedule if _in(month, entry.at, zone)]),
+            cut=MAX_ENTRIES if len(schedule) >= MAX_ENTRIES else 0,
             path=root_of(self._plugin) + PATH,
-            action=f"{root_of(self._plugin)}{PATH}?{urlencode({**kept, 'month': month})}",
-            links={name: _link(other, kept) for name, other in _neighbours(month, today)},
+            action=f"{root_of(self._plugin)}{PATH}?{urlencode({**filters, 'month': month})}",
+            links={name: _link(other, filters) for name, other in _neighbours(month, today)},
             shown=SHOWN_ON_A_DAY,
             articles=root_of(self._plugin) + "/dashboard/articles",
         )
@@ -292,17 +295,17 @@ _COMMON_ZONES: Final = frozenset(
 """Time zones to suggest; every other one can be typed."""
 
 
-def _zone(asked: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
+def _zone(requested: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
     """Return the page's time zone, and the requested name if it is not a time zone.
 
     By default, use the website's time zone, or the one that all websites with a time zone share, or else UTC.
     """
-    asked = asked.strip()[:64]
-    if asked in available_timezones():
-        return ZoneInfo(asked), ""
+    requested = requested.strip()[:64]
+    if requested in available_timezones():
+        return ZoneInfo(requested), ""
     sites = [website] if website else websites
-    set_zones = {zone_of(one.settings).key for one in sites if "timezone" in one.settings}
-    return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), asked
+    set_zones = {zone_of(site.settings).key for site in sites if "timezone" in site.settings}
+    return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), requested
 
 
 def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Website]) -> str:
@@ -317,9 +320,9 @@ def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Websi
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:
     """Return the idea in a form. Raises `InvalidInput`."""
     changes: dict[str, Any] = {name: " ".join(typed.get(name, "").split()) for name in _MAX_LENGTHS}
-    for name, most in _MAX_LENGTHS.items():
-        if len(changes[name]) > most:
-            raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {most} are kept")
+    for name, max_length in _MAX_LENGTHS.items():
+        if len(changes[name]) > max_length:
+            raise InvalidInput(name, f"has {len(changes[name]):,} characters; at most {max_length} are kept")
     if not changes["title"] and not changes["keyphrase"]:
         raise InvalidInput("title", "or the keyphrase has to be filled, to say what the idea is")
     planned = {"due": _due(typed.get("due", "")), "website_id": typed.get("website")}
@@ -346,8 +349,10 @@ def _neighbours(month: Month, today: date) -> list[tuple[str, Month | None]]:
     return [("previous", month.moved(-1)), ("today", Month(today.year, today.month)), ("next", month.moved(1))]
 
 
-def _link(month: Month | None, kept: Mapping[str, str]) -> str:
-    return "?" + urlencode({**{name: value for name, value in kept.items() if value}, "month": month}) if month else ""
+def _link(month: Month | None, filters: Mapping[str, str]) -> str:
+    return (
+        "?" + urlencode({**{name: value for name, value in filters.items() if value}, "month": month}) if month else ""
+    )
 
 
 def _in(month: Month, at: datetime, zone: ZoneInfo) -> bool:

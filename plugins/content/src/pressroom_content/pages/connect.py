@@ -122,7 +122,7 @@ class ConnectPages:
             token, connect, url=typed.get("url", ""), name=typed.get("name", ""), credential=typed
         )
         if website is None:
-            return self._form(request, connect, typed=typed, found=finding.checks, status=400)
+            return self._form(request, connect, typed=typed, checks=finding.checks, status=400)
         return fragment("connect_done.html", self._plugin, request, website=website, found=finding.checks)
 
     async def _approve(
@@ -150,7 +150,7 @@ class ConnectPages:
         *,
         typed: Mapping[str, str] | None = None,
         errors: Mapping[str, str] | None = None,
-        found: Sequence[ConnectionCheck] = (),
+        checks: Sequence[ConnectionCheck] = (),
         approval_link: str = "",
         problem: str = "",
         status: int = 200,
@@ -161,9 +161,9 @@ class ConnectPages:
             raise InvalidInput("platform", "its connector is no longer on this server")
         typed, errors = typed or {}, errors or {}
         url = typed.get("url", connect.url)
-        fields = [_field(one, url) for one in connector.fields]
-        shown = {one.name: typed.get(one.name, "") for one in connector.fields if not one.secret}
-        known = {"url", *(one.name for one in connector.fields)}
+        fields = [_field(field, url) for field in connector.fields]
+        values = {field.name: typed.get(field.name, "") for field in connector.fields if not field.secret}
+        known = {"url", *(field.name for field in connector.fields)}
         general = [text for name, text in errors.items() if name not in known]
         return fragment(
             "connect.html",
@@ -179,28 +179,28 @@ class ConnectPages:
             url=url,
             name=typed.get("name", connect.name),
             fields=fields,
-            values=shown,
+            values=values,
             errors=dict(errors),
-            found=found,
+            found=checks,
             approval_link=approval_link,
             approval_host=urlsplit(approval_link).netloc,
             problem=problem or " ".join(general),
         )
 
 
-def _field(one: CredentialField, url: str) -> dict[str, Any]:
+def _field(field: CredentialField, url: str) -> dict[str, Any]:
     try:
-        link = f"{site_address(url)}/{one.page}" if one.page else ""
+        link = f"{site_address(url)}/{field.page}" if field.page else ""
     except InvalidInput:
         link = ""
     return {
         "link": link,
-        "page": one.page,
-        "name": one.name,
-        "label": one.label,
-        "hint": one.hint,
-        "secret": one.secret,
-        "required": one.required,
-        "multiline": one.multiline,
-        "options": [(option, option) for option in one.options],
+        "page": field.page,
+        "name": field.name,
+        "label": field.label,
+        "hint": field.hint,
+        "secret": field.secret,
+        "required": field.required,
+        "multiline": field.multiline,
+        "options": [(option, option) for option in field.options],
     }

@@ -81,10 +81,10 @@ class WebsitePages:
         platform, name = typed.get("platform", ""), typed.get("name", "").strip()[:200]
         try:
             if platform == BUILTIN:
-                made = await Websites(self._plugin).add(
+                created = await Websites(self._plugin).add(
                     request.subject, BUILTIN, name=name or "My site", url="", credential={}
                 )
-                return see_other(self._plugin, f"{WEBSITES}/{made.id}?connected=1")
+                return see_other(self._plugin, f"{WEBSITES}/{created.id}?connected=1")
             link, _ = await ConnectionLinks(self._plugin).begin(request.subject, platform, name=name)
         except InvalidInput as error:
             return await self._list(request, problem=error.problem, name=name, status=400)
@@ -118,8 +118,8 @@ class WebsitePages:
                 await check_website(self._plugin, user_id, website.id)
                 return "checked"
             case "verify":
-                found = await Controls(self._plugin).prove(user_id, website.id, look=True)
-                return "verified" if found.proven else "unverified"
+                control = await Controls(self._plugin).prove(user_id, website.id, look=True)
+                return "verified" if control.proven else "unverified"
             case "pause":
                 await websites.pause(user_id, website.id, paused=True)
                 return "paused"
@@ -148,11 +148,11 @@ class WebsitePages:
             case _:
                 raise InvalidInput("", "unknown button; reload the page")
 
-    async def _do_domain(self, user_id: str, website: Website, wanted: str, typed: Mapping[str, str]) -> str:
-        if wanted == "domain_check":
+    async def _do_domain(self, user_id: str, website: Website, action: str, typed: Mapping[str, str]) -> str:
+        if action == "domain_check":
             state = await Domains(self._plugin).check(user_id, website.id)
             return "domain_proven" if state and state.status == "proven" else "domain_waiting"
-        name = typed.get("domain", "") if wanted == "domain" else ""
+        name = typed.get("domain", "") if action == "domain" else ""
         saved = await Websites(self._plugin).update_settings(user_id, website.id, {"domain": name}, _version(typed))
         if not saved.domain:
             return "domain_removed"
@@ -161,20 +161,20 @@ class WebsitePages:
     async def _list(
         self, request: HttpRequest, *, problem: str = "", name: str = "", status: int = 200
     ) -> HttpResponse:
-        websites = Websites(self._plugin)
-        found, cursor = await websites.page(request.subject, limit=50, cursor=request.query.get("cursor") or None)
-        known = connectors(self._plugin)
+        store = Websites(self._plugin)
+        websites, cursor = await store.page(request.subject, limit=50, cursor=request.query.get("cursor") or None)
+        available = connectors(self._plugin)
         return fragment(
             "connect_websites.html",
             self._plugin,
             request,
             status=status,
-            websites=found,
+            websites=websites,
             next_cursor=cursor,
-            total=await websites.count(request.subject),
+            total=await store.count(request.subject),
             most=self._plugin.config.max_websites,
-            titles={platform: connector.title for platform, connector in known.items()},
-            platforms=[(platform, connector.title) for platform, connector in known.items()],
+            titles={platform: connector.title for platform, connector in available.items()},
+            platforms=[(platform, connector.title) for platform, connector in available.items()],
             message=_message(request),
             problem=problem,
             name=name,
@@ -197,9 +197,11 @@ class WebsitePages:
         if typed and typed.get("do") == "settings":
             settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
         look = look_view(website, typed or {}, errors)
-        shown = {"name", "description", "timezone", "language", "domain"} | (look_names() if look else frozenset())
-        known, controls = control_of(website), Controls(self._plugin)
-        unproven = bool(website.url) and not known.proven
+        form_fields = {"name", "description", "timezone", "language", "domain"} | (
+            look_names() if look else frozenset()
+        )
+        control, controls = control_of(website), Controls(self._plugin)
+        unproven = bool(website.url) and not control.proven
         now, zone = datetime.now(UTC), site_settings.zone_of(website.settings)
         return fragment(
             "connect_website.html",
@@ -210,7 +212,7 @@ class WebsitePages:
             settings=settings,
             languages=", ".join(sorted(packs.values())),
             offered_languages=sorted((spoken_languages() | packs).items()),
-            control=known,
+            control=control,
             verification_line=await controls.token(website.id) if unproven else "",
             verification_file=f"{website.url}/{FILE_NAME}",
             verification_meta=META_NAME,
@@ -227,16 +229,16 @@ class WebsitePages:
             domain=await Domains(self._plugin).state(website.user_id, website.id),
             domain_typed=typed.get("domain", website.domain) if typed else website.domain,
             domain_moment=lambda at: moment(at, now, zone),
-            problem=" ".join(text for name, text in errors.items() if name.partition(".")[0] not in shown),
+            problem=" ".join(text for name, text in errors.items() if name.partition(".")[0] not in form_fields),
         )
 
     async def _images(self, user_id: str) -> Sequence[MediaChoice]:
         """Return the account's images that a site can use."""
-        found: list[MediaChoice] = []
+        choices: list[MediaChoice] = []
         for _, library in media_libraries(self._plugin):
             if library.recent is not None:
-                found += await library.recent(self._plugin, user_id, _OFFERED_IMAGES)
-        return [one for one in found if one.path]
+                choices += await library.recent(self._plugin, user_id, _OFFERED_IMAGES)
+        return [choice for choice in choices if choice.path]
 
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         ahead, all_ahead = await upcoming(session, user_id, now, now + _AHEAD, SHOWN)
         live, all_live = await latest(session, user_id, now - _LATELY, now, SHOWN)
         failed = await _publications(session, user_id, root)
-    known = {one.id: one for one in websites}
+    by_id = {website.id: website for website in websites}
     return plugin.templates.render(
         "overview.html",
         root=root,
@@ -71,34 +71,34 @@ async def _render(plugin: PluginContext, user_id: str, role: AccountRole) -> str
         writes=role != "reader",
         owns=role == "owner",
         problems=[*failed, *_broken(websites, root)],
-        ahead=[_entry(one, known, now) for one in ahead],
+        ahead=[_entry(entry, by_id, now) for entry in ahead],
         more_ahead=all_ahead - len(ahead),
         drafts=[
             {
-                "id": one.id,
-                "title": one.title,
-                "score": one.score,
-                "kind": score_kind(one.score) if one.score is not None else "",
-                "changed": moment(one.updated_at, now),
+                "id": draft.id,
+                "title": draft.title,
+                "score": draft.score,
+                "kind": score_kind(draft.score) if draft.score is not None else "",
+                "changed": moment(draft.updated_at, now),
             }
-            for one in drafts
+            for draft in drafts
         ],
         more_drafts=more is not None,
-        live=[_entry(one, known, now) for one in live],
+        live=[_entry(entry, by_id, now) for entry in live],
         more_live=all_live - len(live),
     )
 
 
-def _entry(one: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -> Mapping[str, Any]:
-    website = websites.get(one.website_id)
+def _entry(entry: ScheduleEntry, websites: Mapping[str, Website], now: datetime) -> Mapping[str, Any]:
+    website = websites.get(entry.website_id)
     zone: tzinfo = zone_of(website.settings) if website is not None else UTC
-    at: Moment = moment(one.at, now, zone)
-    return {"id": one.article_id, "title": one.title, "website": website.name if website else "", "at": at}
+    at: Moment = moment(entry.at, now, zone)
+    return {"id": entry.article_id, "title": entry.title, "website": website.name if website else "", "at": at}
 
 
 async def _publications(session: AsyncSession, user_id: str, root: str) -> Sequence[AttentionEntry]:
     """Return the publications that failed or have an unknown outcome, most recent first."""
-    wanted = (
+    query = (
         select(PublicationRow.article_id, PublicationRow.status, ArticleRow.title)
         .join(ArticleRow, ArticleRow.id == PublicationRow.article_id)
         .where(PublicationRow.user_id == user_id, PublicationRow.status.in_(tuple(_PROBLEMS)))
@@ -106,7 +106,7 @@ async def _publications(session: AsyncSession, user_id: str, root: str) -> Seque
         .order_by(PublicationRow.updated_at.desc(), PublicationRow.id.desc())
         .limit(SHOWN)
     )
-    rows = (await session.execute(wanted)).all()
+    rows = (await session.execute(query)).all()
     return [
         AttentionEntry(f"{root}{ARTICLES}/{row.article_id}/publications", row.title, _PROBLEMS[row.status])
         for row in rows
@@ -115,8 +115,8 @@ async def _publications(session: AsyncSession, user_id: str, root: str) -> Seque
 
 def _broken(websites: Sequence[Website], root: str) -> Sequence[AttentionEntry]:
     """Return the websites whose connection has failed."""
-    found = [one for one in websites if one.status == "error"][:SHOWN]
+    broken = [website for website in websites if website.status == "error"][:SHOWN]
     return [
-        AttentionEntry(f"{root}{WEBSITES}/{one.id}", one.name, "cannot be reached or refuses its credential")
-        for one in found
+        AttentionEntry(f"{root}{WEBSITES}/{website.id}", website.name, "cannot be reached or refuses its credential")
+        for website in broken
     ]

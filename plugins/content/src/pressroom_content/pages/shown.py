@@ -69,6 +69,6 @@ def score_kind(score: int) -> str:
     return "good" if score >= GOOD_SCORE else "fair" if score >= FAIR_SCORE else "poor"
 
 
-def plural(count: int, one: str, more: str = "") -> str:
+def plural(count: int, singular: str, plural_form: str = "") -> str:
     """Return a count with its noun: `1 article`, `2,000 articles`."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"

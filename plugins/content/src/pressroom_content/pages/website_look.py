@@ -83,15 +83,15 @@ def look_view(website: Website, typed: Mapping[str, str], errors: Mapping[str, s
         menu = [_with_problem(row, index, errors) for index, row in enumerate(_filled_rows(typed))]
         has_name = typed.get("logo_has_name") == "true"
     accent = settings.accent_color or _DEFAULT_ACCENT
-    most = site_settings.MAX_MENU
+    max_rows = site_settings.MAX_MENU
     last = max((row.number for row in menu), default=0)
     filled = {row.number: row for row in menu}
-    shown = max(last, min(most, last + _EMPTY_ROWS))
+    row_count = max(last, min(max_rows, last + _EMPTY_ROWS))
     return LookView(
         themes=[ThemeView(value, title, note, theme_colors(value), accent) for value, title, note in _THEMES],
         values=values,
-        menu=[filled.get(number) or MenuRow(number) for number in range(1, shown + 1)],
-        max_menu=most,
+        menu=[filled.get(number) or MenuRow(number) for number in range(1, row_count + 1)],
+        max_menu=max_rows,
         accent=accent,
         logo_has_name=has_name,
         errors=errors,
@@ -105,10 +105,10 @@ def moved(typed: Mapping[str, str]) -> Mapping[str, str] | None:
 
     Return `None` if another button was pressed.
     """
-    found = _MOVE.fullmatch(typed.get("do", ""))
-    if found is None:
+    match = _MOVE.fullmatch(typed.get("do", ""))
+    if match is None:
         return None
-    row, way = int(found[1]), found[2]
+    row, way = int(match[1]), match[2]
     other = row - 1 if way == "up" else row + 1
     if other < 1:
         other = row
@@ -137,7 +137,7 @@ def look_names() -> frozenset[str]:
 
 
 def _filled_rows(typed: Mapping[str, str]) -> Iterator[MenuRow]:
-    numbers = sorted({int(found[1]) for name in typed if (found := _MENU_FIELD.fullmatch(name))})
+    numbers = sorted({int(match[1]) for name in typed if (match := _MENU_FIELD.fullmatch(name))})
     for number in numbers:
         label, url = (typed.get(f"menu-{number}-{part}", "").strip() for part in ("label", "url"))
         if label or url:
@@ -147,12 +147,12 @@ def _filled_rows(typed: Mapping[str, str]) -> Iterator[MenuRow]:
 def _with_problem(row: MenuRow, index: int, errors: Mapping[str, str]) -> MenuRow:
     """Return the row with the error about the link at that index of the menu, if any."""
     for name, problem in errors.items():
-        found = _MENU_PROBLEM.fullmatch(name)
-        if found is not None and int(found[1]) == index:
-            part = found[2] or ""
-            said = {"label": "The label", "url": "The URL"}.get(part, "")
-            text = f"{said} {problem[:1].lower()}{problem[1:]}" if said else problem
+        match = _MENU_PROBLEM.fullmatch(name)
+        if match is not None and int(match[1]) == index:
+            part = match[2] or ""
+            subject = {"label": "The label", "url": "The URL"}.get(part, "")
+            text = f"{subject} {problem[:1].lower()}{problem[1:]}" if subject else problem
             if (part == "label" and not row.label) or (part == "url" and not row.url):
-                text = f"{said} is missing"
+                text = f"{subject} is missing"
             return MenuRow(row.number, row.label, row.url, text, part)
     return row

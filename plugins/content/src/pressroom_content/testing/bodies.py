@@ -102,8 +102,8 @@ async def _encodes(codec: BodyCodec) -> None:
         sources = list(codec.encode(f"<p>{raw}</p>", raw))
         expect(all(type(source) is str for source in sources), f"{sources!r:.100}")
         joined = codec.join(sources)
-        again = codec.join([block.source for block in codec.split(joined)], joined)
-        expect(again == joined, f"{again[:60]!r} from {joined[:60]!r}")
+        rejoined = codec.join([block.source for block in codec.split(joined)], joined)
+        expect(rejoined == joined, f"{rejoined[:60]!r} from {joined[:60]!r}")
 
 
 @CODEC.promise(
@@ -114,8 +114,8 @@ async def _replaces(codec: BodyCodec) -> None:
     for raw in BODIES[: len(_PIECES)]:
         blocks = [block.source for block in codec.split(raw)]
         joined = codec.join(["REPLACED ", *blocks[1:]], raw)
-        whole = all(source.strip() in joined for source in ("REPLACED", *blocks[1:]))
-        expect(whole, f"{joined[:60]!r} of {raw[:60]!r}")
+        complete = all(source.strip() in joined for source in ("REPLACED", *blocks[1:]))
+        expect(complete, f"{joined[:60]!r} of {raw[:60]!r}")
 
 
 @CODEC.promise(

@@ -118,23 +118,23 @@ def check_connector(
         credential: the values of its credential fields. By default, values are made up that match their patterns.
         running: the host in whose event loop the connector runs; needed if it uses the host's database.
     """
-    given = made_up_credential(connector.fields) if credential is None else dict(credential)
+    values = made_up_credential(connector.fields) if credential is None else dict(credential)
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[ConnectorAtSite]:
         async with troubled_fetcher() as fetcher:
-            yield ConnectorAtSite(connector, given, fetcher)
+            yield ConnectorAtSite(connector, values, fetcher)
 
     async def codec() -> Any:
-        async with opening() as one:
-            site = one.opened()
+        async with opening() as subject:
+            site = subject.opened()
             return _codec_of(site)
 
     where = f"connector {connector.platform}"
     run = run_apart if running is None else partial(_run_in, running)
-    found: list[Finding] = run(lambda: CONNECTOR.check(opening, where=where, seconds=_SECONDS))
-    blocks = None if found else run(codec)
-    return found + ([] if blocks is None else check_codec(blocks, where=where))
+    findings: list[Finding] = run(lambda: CONNECTOR.check(opening, where=where, seconds=_SECONDS))
+    blocks = None if findings else run(codec)
+    return findings + ([] if blocks is None else check_codec(blocks, where=where))
 
 
 def _run_in(running: RunningHost, making: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
@@ -147,9 +147,9 @@ def _reads(site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
         yield "read", lambda: site.read(_POST_ID)
 
 
-def _writes(one: ConnectorAtSite, site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
+def _writes(subject: ConnectorAtSite, site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
     yield "create", lambda: site.create(_POST)
-    if one.connector.capabilities.update:
+    if subject.connector.capabilities.update:
         yield "update", lambda: site.update(_POST_ID, _POST, "")
     yield "set_state", lambda: site.set_state(_POST_ID, "live")
 
@@ -158,33 +158,33 @@ def _writes(one: ConnectorAtSite, site: Site) -> Iterator[tuple[str, Callable[[]
     "opening a website sends no request, and refuses an invalid credential with a SiteError",
     fix="only create the object; send requests in methods, and raise SiteRejected for what cannot be a credential",
 )
-async def _opens(one: ConnectorAtSite) -> None:
+async def _opens(subject: ConnectorAtSite) -> None:
     for credential in (
-        one.credential,
+        subject.credential,
         {},
-        dict.fromkeys(one.credential, ""),
-        dict.fromkeys(one.credential, "\u00fc :/"),
+        dict.fromkeys(subject.credential, ""),
+        dict.fromkeys(subject.credential, "\u00fc :/"),
     ):
         try:
-            ConnectorAtSite(one.connector, credential, one.fetcher).open()
+            ConnectorAtSite(subject.connector, credential, subject.fetcher).open()
         except SiteError as error:
-            expect_no_secret(f"{error} {error.hint}", credential, one.connector.fields)
-    expect(not one.fake.requests, f"{len(one.fake.requests)} requests")
+            expect_no_secret(f"{error} {error.hint}", credential, subject.connector.fields)
+    expect(not subject.fake.requests, f"{len(subject.fake.requests)} requests")
 
 
 @CONNECTOR.promise(
     "a live check says what is wrong, however the site responds",
     fix="return a ConnectionReport with an error, or raise a SiteError; do not rely on the content of a response",
 )
-async def _checks(one: ConnectorAtSite) -> None:
-    site = one.opened()
+async def _checks(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
     if site is None:
         return
     for trouble in (*_LOST, *_WRONG, "revoked"):
-        report, error = await one.asked(site.check, trouble)
+        report, error = await subject.asked(site.check, trouble)
         if error is None:
             expect(type(report) is ConnectionReport, repr(report))
-            fine = report.ok and bool(one.fake.requests) and trouble != "odd"
+            fine = report.ok and bool(subject.fake.requests) and trouble != "odd"
             expect(not fine, f"all is well, at a site that {describe_trouble(trouble)}")
 
 
@@ -192,37 +192,37 @@ async def _checks(one: ConnectorAtSite) -> None:
     "reading raises a SiteError if the site has a problem, and asks it again at most once",
     fix="raise SiteUnavailable for 5xx, 429, and missing or foreign responses; let the server retry",
 )
-async def _reads_in_trouble(one: ConnectorAtSite) -> None:
-    site = one.opened()
+async def _reads_in_trouble(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
     for name, ask in _reads(site) if site else ():
         for trouble in (*_LOST, *_WRONG):
-            value, error = await one.asked(ask, trouble)
-            if not one.fake.requests or (trouble == "odd" and value is None):
+            value, error = await subject.asked(ask, trouble)
+            if not subject.fake.requests or (trouble == "odd" and value is None):
                 continue  # no request was sent, or the response had no result
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
-            paths = [request.path for request in one.fake.requests]
+            paths = [request.path for request in subject.fake.requests]
             expect(all(paths.count(path) <= 2 for path in paths), f"{name} asked {len(paths)} times: {paths[:3]}")
-            expect(not writes(one.fake), f"{name} sent {writes(one.fake)[:2]}")
+            expect(not writes(subject.fake), f"{name} sent {writes(subject.fake)[:2]}")
 
 
 @CONNECTOR.promise(
     "a write whose response is lost raises UnknownOutcome, and is not sent again",
     fix="raise UnknownOutcome for FetchUnknown, and for answers to a request that changes something that are not whole",
 )
-async def _lost(one: ConnectorAtSite) -> None:
-    site = one.opened()
-    for name, ask in _writes(one, site) if site else ():
+async def _lost(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
+    for name, ask in _writes(subject, site) if site else ():
         for trouble in _LOST:
-            value, error = await one.asked(ask, trouble)
-            sent = writes(one.fake)
-            if not one.fake.requests:
+            value, error = await subject.asked(ask, trouble)
+            sent = writes(subject.fake)
+            if not subject.fake.requests:
                 continue
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
-            wanted = UnknownOutcome if sent else SiteUnavailable
+            expected = UnknownOutcome if sent else SiteUnavailable
             expect(
-                isinstance(error, wanted),
-                f"{_named(error)} from {name}, where {wanted.__name__} is meant; the site {describe_trouble(trouble)}",
+                isinstance(error, expected),
+                f"{_named(error)} from {name}, where {expected.__name__} is meant; the site {describe_trouble(trouble)}",
             )
 
 
@@ -230,16 +230,16 @@ async def _lost(one: ConnectorAtSite) -> None:
     "a write that gets an unexpected response raises a SiteError, and is not sent again",
     fix="check the status, the media type and the structure of every response before you read its fields",
 )
-async def _answered_otherwise(one: ConnectorAtSite) -> None:
-    site = one.opened()
-    for name, ask in _writes(one, site) if site else ():
+async def _answered_otherwise(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
+    for name, ask in _writes(subject, site) if site else ():
         # A receiver that only acknowledges may do so in any format.
         for trouble in ("error",) if _is_recalling(site) else _WRONG:
-            value, error = await one.asked(ask, trouble)
-            if not one.fake.requests:
+            value, error = await subject.asked(ask, trouble)
+            if not subject.fake.requests:
                 continue
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
-            sent = writes(one.fake)
+            sent = writes(subject.fake)
             expect(len(sent) <= 1, f"{name} sent {sent[:3]}")
 
 
@@ -247,43 +247,43 @@ async def _answered_otherwise(one: ConnectorAtSite) -> None:
     "a revoked credential raises SiteRejected, or SiteRefused if it was not sent yet",
     fix="raise SiteRejected for 401, so that users are asked to connect the site again",
 )
-async def _revoked(one: ConnectorAtSite) -> None:
-    site = one.opened()
-    for name, ask in (*_reads(site), *_writes(one, site)) if site else ():
-        value, error = await one.asked(ask, "revoked")
-        if one.fake.requests:
-            seen = _named(error) if error else repr(value)
-            expect(isinstance(error, SiteRejected | SiteRefused), f"{seen} from {name}, at 401")
+async def _revoked(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
+    for name, ask in (*_reads(site), *_writes(subject, site)) if site else ():
+        value, error = await subject.asked(ask, "revoked")
+        if subject.fake.requests:
+            outcome = _named(error) if error else repr(value)
+            expect(isinstance(error, SiteRejected | SiteRefused), f"{outcome} from {name}, at 401")
 
 
 @CONNECTOR.promise(
     "no error reveals a secret of the credential", fix="leave headers and URLs with tokens out of messages and hints"
 )
-async def _secrets(one: ConnectorAtSite) -> None:
-    site = one.opened()
+async def _secrets(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
     if site is None:
         return
     for ask in (lambda: site.find(_POST), lambda: site.create(_POST)):
         for trouble in (*_WRONG, "cut", "revoked"):
-            _, error = await one.asked(ask, trouble)
-            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", one.credential, one.connector.fields)
+            _, error = await subject.asked(ask, trouble)
+            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", subject.credential, subject.connector.fields)
 
 
 @CONNECTOR.promise(
     "a site declares what it can do, no more than its platform",
     fix="let the connector's `capabilities` list all that the platform can do, and report those of the credential",
 )
-async def _capable(one: ConnectorAtSite) -> None:
-    site = one.opened()
+async def _capable(subject: ConnectorAtSite) -> None:
+    site = subject.opened()
     if site is None:
         return
-    most = one.connector.capabilities
-    if most.upload:
-        found, error = await one.asked(lambda: site.find_media("pr-contract"), "html")
-        expect(error is not None or found is None, f"find_media returned {found!r} from a page of HTML")
-        expect(found is None or type(found) is RemoteMedia, repr(found))
-    if not most.redirects:
-        _, error = await one.asked(site.redirects, "cut")
+    declared = subject.connector.capabilities
+    if declared.upload:
+        media, error = await subject.asked(lambda: site.find_media("pr-contract"), "html")
+        expect(error is not None or media is None, f"find_media returned {media!r} from a page of HTML")
+        expect(media is None or type(media) is RemoteMedia, repr(media))
+    if not declared.redirects:
+        _, error = await subject.asked(site.redirects, "cut")
         expect(error is not None, "redirects() returned something, and the connector declares none")
 
 
@@ -291,16 +291,18 @@ async def _capable(one: ConnectorAtSite) -> None:
     "a write that gets 429 with Retry-After raises SiteUnavailable with that time",
     fix="raise SiteUnavailable with the seconds as retry_after, so that the server tries again at that time",
 )
-async def _busy(one: ConnectorAtSite) -> None:
+async def _busy(subject: ConnectorAtSite) -> None:
     # This promise is last: a connector may send nothing more until the time that the site asked for.
-    site = one.opened()
+    site = subject.opened()
     if site is None:
         return
-    value, error = await one.asked(lambda: site.create(_POST), "busy")
-    if one.fake.requests:
+    value, error = await subject.asked(lambda: site.create(_POST), "busy")
+    if subject.fake.requests:
         expect(isinstance(error, SiteUnavailable), f"{_named(error) if error else repr(value)} from create")
-        told = getattr(error, "retry_after", None)
-        expect(told == BUSY_SECONDS, f"retry_after is {told!r}, where the site said {BUSY_SECONDS} seconds")
+        retry_after = getattr(error, "retry_after", None)
+        expect(
+            retry_after == BUSY_SECONDS, f"retry_after is {retry_after!r}, where the site said {BUSY_SECONDS} seconds"
+        )
 
 
 def _codec_of(site: object) -> BodyCodec | None:

@@ -111,46 +111,48 @@ def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> Abstract
     "a search raises BackendError or a CallError while the provider is unavailable, and never anything unexpected",
     fix="raise BackendError for FetchFailed, for 5xx and 429, and for answers that are not the API's",
 )
-async def _search(one: ImageSourceInHost) -> None:
+async def _search(subject: ImageSourceInHost) -> None:
     query = ImageQuery("bread")
-    await expect_away(one.fetcher, lambda: one.on_host(lambda: one.source.search(one.context, query)), _IMAGE_ERRORS)
+    await expect_away(
+        subject.fetcher, lambda: subject.on_host(lambda: subject.source.search(subject.context, query)), _IMAGE_ERRORS
+    )
 
 
 @IMAGE_SOURCE.promise(
     "a missing image raises NotFound, and an unavailable provider BackendError",
     fix="raise NotFound for 404 and for invalid references; never return the image of another reference",
 )
-async def _get(one: ImageSourceInHost) -> None:
+async def _get(subject: ImageSourceInHost) -> None:
     for ref in ("1", "no such image", "../../etc/passwd", "\u00fc", "x" * 500):
 
         async def ask(ref: str = ref) -> Any:
-            return await one.on_host(lambda: one.source.get(one.context, ref))
+            return await subject.on_host(lambda: subject.source.get(subject.context, ref))
 
-        await expect_away(one.fetcher, ask, _IMAGE_ERRORS)
+        await expect_away(subject.fetcher, ask, _IMAGE_ERRORS)
         try:
-            found = await ask()  # the fake site responds with 404 here
+            image = await ask()  # the fake site responds with 404 here
         except _IMAGE_ERRORS:
             continue
         except Exception as error:
             raise PromiseBroken(f"{describe_error(error)} for {ref[:40]!r}") from error
-        fits = type(found) is FoundImage and found.ref == f"{one.source.name}:{ref}"
-        expect(fits, f"{found!r:.100} for {ref[:40]!r}")
+        fits = type(image) is FoundImage and image.ref == f"{subject.source.name}:{ref}"
+        expect(fits, f"{image!r:.100} for {ref[:40]!r}")
 
 
 @IMAGE_SOURCE.promise(
     "any search returns a page of images with the source's name, or is refused",
     fix="begin `ref` with the name of the source and a colon, and return no more than `per_page`",
 )
-async def _pages(one: ImageSourceInHost) -> None:
+async def _pages(subject: ImageSourceInHost) -> None:
     for query in (ImageQuery("bread", per_page=3), ImageQuery("\u00fc \U0001f600?&#", page=900), ImageQuery("x" * 300)):
         try:
-            page = await one.on_host(lambda query=query: one.source.search(one.context, query))  # type: ignore[misc]
+            page = await subject.on_host(lambda query=query: subject.source.search(subject.context, query))  # type: ignore[misc]
         except _IMAGE_ERRORS:
             continue
         except Exception as error:
             raise PromiseBroken(f"{describe_error(error)} for {query!r:.100}") from error
         expect(type(page) is ImagePage and len(page.images) <= query.per_page, f"{page!r:.100}")
-        wrong = [image.ref for image in page.images if not image.ref.startswith(f"{one.source.name}:")]
+        wrong = [image.ref for image in page.images if not image.ref.startswith(f"{subject.source.name}:")]
         expect(not wrong, f"the references {wrong[:3]}")
 
 
@@ -164,13 +166,13 @@ class SearchSourceAtService:
 
     async def rows(self) -> list[SearchRow]:
         """Return the rows of one day in each grain."""
-        found: list[SearchRow] = []
+        rows: list[SearchRow] = []
         for grain in self.source.grains:
             query = SearchQuery("https://site.example/", date(2024, 2, 29), grain=grain)
             async for row in self.source.rows(query, self.credential, self.fetcher):
-                found.append(row)
-                expect(len(found) <= _ROWS * len(self.source.grains), f"more than {_ROWS} rows")
-        return found
+                rows.append(row)
+                expect(len(rows) <= _ROWS * len(self.source.grains), f"more than {_ROWS} rows")
+        return rows
 
 
 SEARCH_SOURCE: Final = ContractSuite[SearchSourceAtService]("search source")
@@ -182,12 +184,12 @@ def check_search_source(source: SearchSource, credential: Mapping[str, str] | No
 
     `credential` is the same as for `check_connector`.
     """
-    given = made_up_credential(source.fields) if credential is None else dict(credential)
+    values = made_up_credential(source.fields) if credential is None else dict(credential)
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[SearchSourceAtService]:
         async with troubled_fetcher() as fetcher:
-            yield SearchSourceAtService(source, given, fetcher)
+            yield SearchSourceAtService(source, values, fetcher)
 
     return run_apart(lambda: SEARCH_SOURCE.check(opening, where=f"search source {source.name}"))
 
@@ -196,24 +198,27 @@ def check_search_source(source: SearchSource, credential: Mapping[str, str] | No
     "reading raises BackendError, SearchLimited or Rejected if the service has a problem",
     fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
-async def _rows(one: SearchSourceAtService) -> None:
-    await expect_away(one.fetcher, one.rows, SEARCH_ERRORS)
+async def _rows(subject: SearchSourceAtService) -> None:
+    await expect_away(subject.fetcher, subject.rows, SEARCH_ERRORS)
 
 
 @SEARCH_SOURCE.promise(
     "a check raises the same, and InvalidInput for a site that it does not know",
     fix="ask the service about the site, and check the status and the structure of the response",
 )
-async def _check(one: SearchSourceAtService) -> None:
-    check, first = one.source.check, one.source.first_incomplete
+async def _check(subject: SearchSourceAtService) -> None:
+    check, first = subject.source.check, subject.source.first_incomplete
     if check is not None:
         await expect_away(
-            one.fetcher, lambda: check("https://site.example/", one.credential, one.fetcher), SEARCH_ERRORS
+            subject.fetcher, lambda: check("https://site.example/", subject.credential, subject.fetcher), SEARCH_ERRORS
         )
     if first is not None:
         for trouble in TROUBLES:
             value, error = await ask_in_trouble(
-                one.fetcher, trouble, lambda: first("https://site.example/", one.credential, one.fetcher), SEARCH_ERRORS
+                subject.fetcher,
+                trouble,
+                lambda: first("https://site.example/", subject.credential, subject.fetcher),
+                SEARCH_ERRORS,
             )
             expect(error is not None or isinstance(value, date), f"{value!r} as the first incomplete day")
 
@@ -222,14 +227,14 @@ async def _check(one: SearchSourceAtService) -> None:
     "invalid input is refused with an explanation, and no error reveals a secret",
     fix="raise Rejected for a credential that cannot be parsed; leave headers and tokens out of messages",
 )
-async def _credentials(one: SearchSourceAtService) -> None:
+async def _credentials(subject: SearchSourceAtService) -> None:
     await expect_refused_in_words(
-        one.source.fields, one.credential, one.fetcher, lambda given: _with(one, given).rows()
+        subject.source.fields, subject.credential, subject.fetcher, lambda variant: _with(subject, variant).rows()
     )
 
 
-def _with(one: SearchSourceAtService, credential: Mapping[str, str]) -> SearchSourceAtService:
-    return SearchSourceAtService(one.source, credential, one.fetcher)
+def _with(subject: SearchSourceAtService, credential: Mapping[str, str]) -> SearchSourceAtService:
+    return SearchSourceAtService(subject.source, credential, subject.fetcher)
 
 
 async def expect_refused_in_words(
@@ -239,7 +244,7 @@ async def expect_refused_in_words(
     ask: Callable[[Mapping[str, str]], Awaitable[Any]],
 ) -> None:
     """Query with a made-up credential and with invalid ones. Raise `PromiseBroken` if an error reveals a secret."""
-    for given in (credential, dict.fromkeys(credential, ""), dict.fromkeys(credential, "\u00fc {}:/\n")):
+    for variant in (credential, dict.fromkeys(credential, ""), dict.fromkeys(credential, "\u00fc {}:/\n")):
         for trouble in ("revoked", "html"):
-            _, error = await ask_in_trouble(fetcher, trouble, lambda given=given: ask(given), SEARCH_ERRORS)  # type: ignore[misc]
-            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", given, fields)
+            _, error = await ask_in_trouble(fetcher, trouble, lambda variant=variant: ask(variant), SEARCH_ERRORS)  # type: ignore[misc]
+            expect_no_secret(f"{error} {getattr(error, 'hint', '')}", variant, fields)

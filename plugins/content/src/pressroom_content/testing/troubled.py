@@ -33,8 +33,8 @@ class RedirectedFetcher:
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        there, wait = self._there(url), self._wait(seconds)
-        return await self.inner.get(there, accept=accept, max_bytes=max_bytes, seconds=wait, redirects=redirects)
+        local_url, wait = self._there(url), self._wait(seconds)
+        return await self.inner.get(local_url, accept=accept, max_bytes=max_bytes, seconds=wait, redirects=redirects)
 
     async def request(
         self,
@@ -106,7 +106,7 @@ async def troubled_fetcher() -> AsyncIterator[RedirectedFetcher]:
 
 def writes(site: FakeSite) -> list[str]:
     """Return the requests with an unsafe method that a site received, as method and path."""
-    return [f"{one.method} {one.path}" for one in site.requests if one.method not in _SAFE]
+    return [f"{request.method} {request.path}" for request in site.requests if request.method not in _SAFE]
 
 
 def expect_no_secret(text: str, credential: Mapping[str, str], fields: Sequence[CredentialField]) -> None:
@@ -122,8 +122,8 @@ _MIN_SECRET: Final = 6
 
 def made_up_credential(fields: Sequence[CredentialField]) -> dict[str, str]:
     """Return values that are valid for these fields. Fields for which no value can be made up are left out."""
-    found = {field.name: _made_up(field) for field in fields}
-    return {name: value for name, value in found.items() if value}
+    values = {field.name: _made_up(field) for field in fields}
+    return {name: value for name, value in values.items() if value}
 
 
 def _made_up(field: CredentialField) -> str:
@@ -149,9 +149,9 @@ def _text_of(node: tuple[Any, Any]) -> str:
         case "ANY" | "NOT_LITERAL":
             return "x"
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            least, most, part = value
+            minimum, maximum, part = value
             text = "".join(map(_text_of, part))
-            return text * min(max(int(least), 1), int(most))
+            return text * min(max(int(minimum), 1), int(maximum))
         case "SUBPATTERN" | "ATOMIC_GROUP":
             return "".join(map(_text_of, value[-1] if kind == "SUBPATTERN" else value))
         case "BRANCH":

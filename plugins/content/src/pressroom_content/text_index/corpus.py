@@ -59,26 +59,26 @@ def stems_of(text: str, language: str) -> Iterator[str]:
 
 def counted_stems(text: str, language: str) -> Counter[str]:
     """Return the number of occurrences of each stem in a text, within the limits."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for number, stem in enumerate(stems_of(text, language)):
         if number == MAX_WORDS:
             break
-        found[stem] += 1
-    return found if len(found) <= MAX_STEMS else Counter(dict(found.most_common(MAX_STEMS)))
+        counts[stem] += 1
+    return counts if len(counts) <= MAX_STEMS else Counter(dict(counts.most_common(MAX_STEMS)))
 
 
 def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
     """Return the stems in all given languages for each word of a query, except words that are common in any of them."""
     spoken = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
-    found: list[frozenset[str]] = []
+    variants: list[frozenset[str]] = []
     for word in words_of(query):
         plain = normalised(word)
         if any(plain in common_words(language) for language in spoken):
             continue
         stems = frozenset(stem_of(word, language) for language in spoken)
-        if stems not in found:
-            found.append(stems)
-    return found
+        if stems not in variants:
+            variants.append(stems)
+    return variants
 
 
 WORDS: Final = 5
@@ -107,10 +107,10 @@ def bands_of(shingles: frozenset[tuple[str, ...]]) -> Sequence[bytes]:
     bins: list[int | None] = [None] * _BINS
     for shingle in shingles:
         number = int.from_bytes(blake2b("\0".join(shingle).encode("utf-8", "replace"), digest_size=8).digest())
-        place, value = number % _BINS, number // _BINS
-        lowest = bins[place]
+        index, value = number % _BINS, number // _BINS
+        lowest = bins[index]
         if lowest is None or value < lowest:
-            bins[place] = value
+            bins[index] = value
     filled = _densified(bins)
     return [bytes([band]) + _hash(filled[band * ROWS : (band + 1) * ROWS]) for band in range(BANDS)]
 
@@ -127,14 +127,14 @@ def estimate(shared_bands: int) -> float:
 
 def _densified(bins: list[int | None]) -> list[int]:
     """Fill each empty bin from the next filled one, combined with its distance, so that equal texts stay equal."""
-    found: list[int] = []
-    for place, own in enumerate(bins):
-        distance, value = 0, own
+    filled: list[int] = []
+    for index, bin_value in enumerate(bins):
+        distance, value = 0, bin_value
         while value is None:
             distance += 1
-            value = bins[(place + distance) % _BINS]
-        found.append(value + (distance << 60))
-    return found
+            value = bins[(index + distance) % _BINS]
+        filled.append(value + (distance << 60))
+    return filled
 
 
 def _hash(rows: Sequence[int]) -> bytes:

@@ -84,34 +84,34 @@ def in_words(at: datetime, zone: ZoneInfo) -> str:
 
 
 def row_of(
-    one: Publication,
+    publication: Publication,
     names: Mapping[str, str],
     zones: Mapping[str, ZoneInfo],
     articles: Mapping[str, tuple[str, int]],
 ) -> PublicationOut:
     """Return a publication as results show it. `articles` maps ids to titles and newest versions."""
-    zone = zones.get(one.website_id, _UTC)
-    title, newest = articles.get(one.article_id, ("", None))
+    zone = zones.get(publication.website_id, _UTC)
+    title, newest = articles.get(publication.article_id, ("", None))
     return PublicationOut(
-        publication_id=one.id,
-        content_id=one.article_id,
+        publication_id=publication.id,
+        content_id=publication.article_id,
         title=title,
-        website_id=one.website_id,
-        website=names.get(one.website_id, ""),
-        status=one.status,
-        mode=one.mode,
-        url=one.url,
-        external_id=one.external_id,
-        article_version=one.article_version,
+        website_id=publication.website_id,
+        website=names.get(publication.website_id, ""),
+        status=publication.status,
+        mode=publication.mode,
+        url=publication.url,
+        external_id=publication.external_id,
+        article_version=publication.article_version,
         newest_version=newest,
-        publish_at=in_zone(one.publish_at, zone),
-        published_at=in_zone(one.published_at, zone),
-        updated_at=one.updated_at.astimezone(zone),
-        attempt=one.attempt,
-        verified=facts_of(one.verified, zone),
-        warnings=list(one.warnings),
-        error=one.error,
-        next_try_at=in_zone(one.due_at, zone),
+        publish_at=in_zone(publication.publish_at, zone),
+        published_at=in_zone(publication.published_at, zone),
+        updated_at=publication.updated_at.astimezone(zone),
+        attempt=publication.attempt,
+        verified=facts_of(publication.verified, zone),
+        warnings=list(publication.warnings),
+        error=publication.error,
+        next_try_at=in_zone(publication.due_at, zone),
     )
 
 
@@ -123,42 +123,48 @@ def facts_of(verified: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
     return facts
 
 
-def told(done: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
+def told(publication: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
     """Return a publication as text for the model. `zone` is its website's; `warnings` replace its own."""
-    lines = [state_in_words(done, zone)]
-    if done.status == "published" and (page := seen(done.verified)):
+    lines = [state_in_words(publication, zone)]
+    if publication.status == "published" and (page := seen(publication.verified)):
         lines.append(page)
-    if done.error:
-        lines.append(done.error)
-    if done.status in ("queued", "publishing", "unknown"):
-        lines.append(_outlook(done, zone))
-    return "\n".join([*lines, *(f"Warning: {one}" for one in (done.warnings if warnings is None else warnings))])
+    if publication.error:
+        lines.append(publication.error)
+    if publication.status in ("queued", "publishing", "unknown"):
+        lines.append(_outlook(publication, zone))
+    return "\n".join(
+        [*lines, *(f"Warning: {warning}" for warning in (publication.warnings if warnings is None else warnings))]
+    )
 
 
-def state_in_words(one: Publication, zone: ZoneInfo) -> str:
+def state_in_words(publication: Publication, zone: ZoneInfo) -> str:
     """Return the status of a publication as a sentence that begins with its id."""
-    match one.status:
-        case "published" if one.verified.get("being_built"):
-            says = f"is published; the site is being built. {one.url}"
+    match publication.status:
+        case "published" if publication.verified.get("being_built"):
+            says = f"is published; the site is being built. {publication.url}"
         case "published":
-            says = f"is published. {one.url}"
+            says = f"is published. {publication.url}"
         case "draft":
-            says = f"is a draft on the site, not live; mode publish brings it live. {one.url}"
-        case "scheduled" if one.publish_at is not None:
-            says = f"is scheduled: it goes live at {in_words(one.publish_at, zone)}. {one.url}"
+            says = f"is a draft on the site, not live; mode publish brings it live. {publication.url}"
+        case "scheduled" if publication.publish_at is not None:
+            says = f"is scheduled: it goes live at {in_words(publication.publish_at, zone)}. {publication.url}"
         case "queued":
-            says = "is queued: it has not been sent yet." if one.error else "is queued: it will be sent in a moment."
+            says = (
+                "is queued: it has not been sent yet."
+                if publication.error
+                else "is queued: it will be sent in a moment."
+            )
         case "publishing":
             says = "is being sent to the site."
         case "unknown":
             says = "is unknown: the site did not say whether it has the post."
         case "failed":
-            says = f"failed. {one.url}"
+            says = f"failed. {publication.url}"
         case "unpublished":
             says = "is not on the site: it was taken down or cancelled. publish_content brings it back."
         case _:
-            says = f"is {one.status}. {one.url}"
-    return f"{one.id} {says}".rstrip()
+            says = f"is {publication.status}. {publication.url}"
+    return f"{publication.id} {says}".rstrip()
 
 
 def seen(facts: Mapping[str, Any]) -> str:
@@ -168,34 +174,34 @@ def seen(facts: Mapping[str, Any]) -> str:
         return ""
     if status != _OK:
         return f"Its page answers with {status}."
-    shown = ["with the article's title" if facts.get("title_found") else "without the article's title"]
+    findings = ["with the article's title" if facts.get("title_found") else "without the article's title"]
     if "indexable" in facts:
-        shown.append("search engines may index it" if facts["indexable"] else "search engines may not index it")
+        findings.append("search engines may index it" if facts["indexable"] else "search engines may not index it")
     if facts.get("canonical"):
-        shown.append(f"its canonical URL is {facts['canonical']}")
-    return f"Its page answers with {status}, {', '.join(shown)}."
+        findings.append(f"its canonical URL is {facts['canonical']}")
+    return f"Its page answers with {status}, {', '.join(findings)}."
 
 
-def _outlook(done: Publication, zone: ZoneInfo) -> str:
-    ask = f"list_publications with publication_id {done.id} shows its status"
-    if done.due_at is None and done.status == "unknown":
+def _outlook(publication: Publication, zone: ZoneInfo) -> str:
+    ask = f"list_publications with publication_id {publication.id} shows its status"
+    if publication.due_at is None and publication.status == "unknown":
         return "It does not continue automatically: check the site, then call publish_content again."
-    if done.due_at is not None and done.due_at > datetime.now(UTC):
-        return f"It continues automatically at {in_words(done.due_at, zone)}; {ask} then."
+    if publication.due_at is not None and publication.due_at > datetime.now(UTC):
+        return f"It continues automatically at {in_words(publication.due_at, zone)}; {ask} then."
     return f"It continues automatically; {ask}."
 
 
-def raise_failure(done: Publication, code: str = "") -> None:
+def raise_failure(publication: Publication, code: str = "") -> None:
     """Raise the error of a failed publication, so that the call is not charged. `code` is the code of that error.
 
     Raises:
         InvalidInput: the request cannot be fulfilled.
         SiteError: the site failed or refused.
     """
-    if done.status != "failed":
+    if publication.status != "failed":
         return
-    told = (
-        f"{done.id} failed: {done.error} Nothing is lost: fix what is wrong, then call publish_content again; it "
-        "continues at the failed step."
+    message = (
+        f"{publication.id} failed: {publication.error} Nothing is lost: fix what is wrong, then call publish_content "
+        "again; it continues at the failed step."
     )
-    raise InvalidInput("", told) if code == InvalidInput.code else SiteError(told)
+    raise InvalidInput("", message) if code == InvalidInput.code else SiteError(message)

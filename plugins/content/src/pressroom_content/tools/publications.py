@@ -80,11 +80,11 @@ class _Known:
     zones: Mapping[str, ZoneInfo]
     articles: Mapping[str, tuple[str, int]]
 
-    def zone(self, one: Publication) -> ZoneInfo:
-        return self.zones.get(one.website_id, ZoneInfo("UTC"))
+    def zone(self, publication: Publication) -> ZoneInfo:
+        return self.zones.get(publication.website_id, ZoneInfo("UTC"))
 
-    def row(self, one: Publication) -> PublicationOut:
-        return row_of(one, self.names, self.zones, self.articles)
+    def row(self, publication: Publication) -> PublicationOut:
+        return row_of(publication, self.names, self.zones, self.articles)
 
 
 @mcp_tool(
@@ -112,7 +112,7 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
     since = None
     if params.since:
         since = datetime.combine(date.fromisoformat(params.since), time(), await _zone(plugin, user_id, params))
-    found, cursor = await Publications(plugin).page(
+    publications, cursor = await Publications(plugin).page(
         user_id,
         website_id=params.website_id,
         status=params.status,
@@ -120,21 +120,21 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
         limit=params.limit,
         cursor=params.cursor,
     )
-    known = await _known(plugin, user_id, found)
-    rows = [known.row(one) for one in found]
-    lines = [_line(one, row, known) for one, row in zip(found, rows, strict=True)]
+    lookup = await _known(plugin, user_id, publications)
+    rows = [lookup.row(publication) for publication in publications]
+    lines = [_line(publication, row, lookup) for publication, row in zip(publications, rows, strict=True)]
     lines += [f"There are more: cursor {cursor}"] if cursor else []
     data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
     return ToolResult("\n".join(lines) or "No publications match.", data)
 
 
 async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ToolResult:
-    publications = Publications(plugin)
+    store = Publications(plugin)
     cursor = None
     if params.publication_id is not None:
-        found = [await publications.get(user_id, params.publication_id)]
+        publications = [await store.get(user_id, params.publication_id)]
     else:
-        page, cursor = await publications.page(
+        page, cursor = await store.page(
             user_id,
             article_id=params.content_id,
             website_id=params.website_id,
@@ -142,16 +142,16 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
             limit=min(params.limit, _MAX_OF_AN_ARTICLE),
             cursor=params.cursor,
         )
-        found = list(page)
-    states: list[RemoteState | None] = [None] * len(found)
+        publications = list(page)
+    states: list[RemoteState | None] = [None] * len(publications)
     if params.verify:
-        states = await _looked_at(plugin, found)
-        found = [await publications.get(user_id, one.id) for one in found]
-    known = await _known(plugin, user_id, found)
+        states = await _looked_at(plugin, publications)
+        publications = [await store.get(user_id, publication.id) for publication in publications]
+    lookup = await _known(plugin, user_id, publications)
     rows, texts = [], []
-    for one, state in zip(found, states, strict=True):
-        steps = await publications.steps(one.id)
-        row = known.row(one).model_copy(
+    for publication, state in zip(publications, states, strict=True):
+        steps = await store.steps(publication.id)
+        row = lookup.row(publication).model_copy(
             update={
                 "steps": [StepOut(name=step.name, state=step.state) for step in steps],
                 "drift": list(state.drift) if state else None,
@@ -162,7 +162,8 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
             }
         )
         rows.append(row)
-        texts.append(f"{told(one, known.zone(one), _unsaid(one, state))}{_details(one, row, state)}")
+        text = told(publication, lookup.zone(publication), _unsaid(publication, state))
+        texts.append(f"{text}{_details(publication, row, state)}")
     texts += [f"There are more: cursor {cursor}"] if cursor else []
     data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
     return ToolResult("\n\n".join(texts) or "The article is not published anywhere.", data)
@@ -179,22 +180,30 @@ async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsPar
     zone = await _zone(plugin, user_id, params)
     begin = datetime.combine(first, time(), zone).astimezone(UTC)
     end = datetime.combine(last + timedelta(days=1), time(), zone).astimezone(UTC)
-    found = await Publications(plugin).scheduled(
+    publications = await Publications(plugin).scheduled(
         user_id, begin, end, website_id=params.website_id, status=params.status
     )
-    known, clashing = await _known(plugin, user_id, found), clashes(found)
-    rows = [known.row(one).model_copy(update={"clashes_with": clashing.get(one.id, [])}) for one in found]
+    lookup, clashing = await _known(plugin, user_id, publications), clashes(publications)
+    rows = [
+        lookup.row(publication).model_copy(update={"clashes_with": clashing.get(publication.id, [])})
+        for publication in publications
+    ]
     rows = rows[: params.limit]
-    days = [one.publish_at.astimezone(zone).date() for one in found if one.publish_at is not None]
+    days = [
+        publication.publish_at.astimezone(zone).date()
+        for publication in publications
+        if publication.publish_at is not None
+    ]
     free = [GapRow(begin=gap.begin, end=gap.end, days=gap.days) for gap in gaps(days, first, last)]
     lines = [
-        f"{in_words(one.publish_at, known.zone(one))}  {row.title} on {row.website} ({one.status}, {one.id})"
+        f"{in_words(publication.publish_at, lookup.zone(publication))}  {row.title} on {row.website} "
+        f"({publication.status}, {publication.id})"
         f"{'; clashes with ' + ', '.join(row.clashes_with) if row.clashes_with else ''}"
-        for one, row in zip(found, rows, strict=False)
-        if one.publish_at is not None
+        for publication, row in zip(publications, rows, strict=False)
+        if publication.publish_at is not None
     ]
-    if len(found) > len(rows):
-        lines.append(f"There are {len(found) - len(rows)} more: give a higher limit, or fewer days.")
+    if len(publications) > len(rows):
+        lines.append(f"There are {len(publications) - len(rows)} more: give a higher limit, or fewer days.")
     lines += [f"Nothing from {row.begin} to {row.end} ({row.days} days)" for row in free]
     data = PublicationsAnswer(publications=rows, gaps=free, next_cursor=None)
     return ToolResult("\n".join(lines) or "Nothing is scheduled.", data)
@@ -207,51 +216,59 @@ async def _zone(plugin: PluginContext, user_id: str, params: PublicationsParams)
     return site_settings.zone_of((await Websites(plugin).get(user_id, params.website_id)).settings)
 
 
-async def _known(plugin: PluginContext, user_id: str, found: Sequence[Publication]) -> _Known:
+async def _known(plugin: PluginContext, user_id: str, publications: Sequence[Publication]) -> _Known:
     async with plugin.services.database.reading() as session:
-        articles = await heads(session, user_id, [one.article_id for one in found])
+        articles = await heads(session, user_id, [publication.article_id for publication in publications])
         return _Known(await read_names(session, user_id), await read_zones(session, user_id), articles)
 
 
-async def _looked_at(plugin: PluginContext, found: Sequence[Publication]) -> list[RemoteState | None]:
+async def _looked_at(plugin: PluginContext, publications: Sequence[Publication]) -> list[RemoteState | None]:
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(publication: Publication) -> RemoteState:
+    async def check(publication: Publication) -> RemoteState:
         async with slots:
             return await look(plugin, publication)
 
-    return list(await asyncio.gather(*(one(publication) for publication in found)))
+    return list(await asyncio.gather(*(check(publication) for publication in publications)))
 
 
-def _unsaid(one: Publication, state: RemoteState | None) -> Sequence[str]:
+def _unsaid(publication: Publication, state: RemoteState | None) -> Sequence[str]:
     """Return the warnings that the live check does not repeat as drift."""
-    return [warning for warning in one.warnings if state is None or warning not in state.drift]
+    return [warning for warning in publication.warnings if state is None or warning not in state.drift]
 
 
-def _line(one: Publication, row: PublicationOut, known: _Known) -> str:
-    return " ".join(filter(None, [state_in_words(one, known.zone(one)), _which(one, row), one.error]))
+def _line(publication: Publication, row: PublicationOut, lookup: _Known) -> str:
+    return " ".join(
+        filter(
+            None, [state_in_words(publication, lookup.zone(publication)), _which(publication, row), publication.error]
+        )
+    )
 
 
-def _which(one: Publication, row: PublicationOut) -> str:
+def _which(publication: Publication, row: PublicationOut) -> str:
     """Return the article and the website, with the ids that publish_content takes."""
-    versions = f"version {one.article_version}"
-    if _is_older(one, row):
+    versions = f"version {publication.article_version}"
+    if _is_older(publication, row):
         versions += f"; the article is at version {row.newest_version}, which publish_content sends"
-    return f"{row.title!r} ({one.article_id}) on {row.website} ({one.website_id}), {versions}."
+    return f"{row.title!r} ({publication.article_id}) on {row.website} ({publication.website_id}), {versions}."
 
 
-def _details(one: Publication, row: PublicationOut, state: RemoteState | None) -> str:
-    lines = [_which(one, row)]
-    lines += [f"On the site: {found}" for found in (state.drift if state else ())]
+def _details(publication: Publication, row: PublicationOut, state: RemoteState | None) -> str:
+    lines = [_which(publication, row)]
+    lines += [f"On the site: {difference}" for difference in (state.drift if state else ())]
     if state is not None and state.edited is False:
         lines.append("It was not edited on the site.")
     stopped = [step.name for step in row.steps or () if step.state in ("failed", "unknown")]
-    lines += [f"It stopped at the step {stopped[0]}."] if stopped and one.error else []
+    lines += [f"It stopped at the step {stopped[0]}."] if stopped and publication.error else []
     return "".join(f"\n{line}" for line in lines)
 
 
-def _is_older(one: Publication, row: PublicationOut) -> bool:
-    return row.newest_version is not None and row.newest_version > one.article_version and one.status != "unpublished"
+def _is_older(publication: Publication, row: PublicationOut) -> bool:
+    return (
+        row.newest_version is not None
+        and row.newest_version > publication.article_version
+        and publication.status != "unpublished"
+    )
 
 
 TOOLS = (list_publications,)

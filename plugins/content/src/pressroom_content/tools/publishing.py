@@ -81,9 +81,11 @@ class PublishAnswer(BaseModel):
 
 
 async def _has_post(params: Params, call: Call) -> bool:
-    asked = cast("PublishParams", params)
-    known = await Publications(context(call)).of_pair(call.caller.subject, asked.content_id, asked.website_id)
-    return known is not None
+    publish_params = cast("PublishParams", params)
+    publication = await Publications(context(call)).of_pair(
+        call.caller.subject, publish_params.content_id, publish_params.website_id
+    )
+    return publication is not None
 
 
 @mcp_tool(
@@ -116,9 +118,9 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     if params.dry_run:
         return await _dry_run(plugin, user_id, params, request)
     store = Publications(plugin)
-    found = await bring(plugin, user_id, params.content_id, params.website_id, request)
-    found, state = await look_again(plugin, user_id, found, request)
-    done = await store.wait(found.publication, WAIT_SECONDS)
+    result = await bring(plugin, user_id, params.content_id, params.website_id, request)
+    result, state = await look_again(plugin, user_id, result, request)
+    done = await store.wait(result.publication, WAIT_SECONDS)
     raise_failure(done, await store.problem(done))
     conflict = done.error if done.error and await store.problem(done) == "remote_changed" else None
     if state is not None and state.edits:
@@ -135,7 +137,7 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
         warnings=list(done.warnings),
         error=done.error,
     )
-    return ToolResult(_told(done, zone, found, state, conflict), data, counts=found.new)
+    return ToolResult(_told(done, zone, result, state, conflict), data, counts=result.new)
 
 
 def _request(params: PublishParams, website: Website) -> PublishRequest:
@@ -156,16 +158,16 @@ def _request(params: PublishParams, website: Website) -> PublishRequest:
 
 
 def _told(
-    done: Publication, zone: ZoneInfo, found: BegunPublication, state: RemoteState | None, conflict: str | None
+    done: Publication, zone: ZoneInfo, result: BegunPublication, state: RemoteState | None, conflict: str | None
 ) -> str:
     if conflict is not None:
-        warnings = "".join(f"\nWarning: {one}" for one in done.warnings)
+        warnings = "".join(f"\nWarning: {warning}" for warning in done.warnings)
         return f"Nothing was written: {conflict}\n{state_in_words(done, zone)}{warnings}"
     text = told(done, zone)
     if state is not None:
-        drift = "".join(f"\nOn the site: {one}" for one in state.drift if one not in done.warnings)
+        drift = "".join(f"\nOn the site: {difference}" for difference in state.drift if difference not in done.warnings)
         return f"{text}\nNothing was sent: version {done.article_version} is there already.{drift}"
-    return text if not found.repeated else f"{text}\nNothing was sent: this client_request_id was used before."
+    return text if not result.repeated else f"{text}\nNothing was sent: this client_request_id was used before."
 
 
 class UnpublishParams(Params):
@@ -210,18 +212,18 @@ async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
     """Take a post down."""
     confirmed(confirm=params.confirm)
     plugin = context(call)
-    known = await Publications(plugin).get(call.caller.subject, params.publication_id)
+    previous = await Publications(plugin).get(call.caller.subject, params.publication_id)
     down = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
     done = down.publication
-    what = "cancelled" if known.status == "scheduled" else "taken down"
+    action = "cancelled" if previous.status == "scheduled" else "taken down"
     where = done.error or ("it is deleted on the site" if params.mode == "delete" else _TAKEN_DOWN[down.state])
-    text = f"{done.id} is {what}: {where}. The article is kept; publish_content brings it back."
+    text = f"{done.id} is {action}: {where}. The article is kept; publish_content brings it back."
     return ToolResult(text, UnpublishAnswer(publication_id=done.id, status=done.status))
 
 
 async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest) -> ToolResult:
     run = await dry_run(plugin, user_id, params.content_id, params.website_id, request)
-    made, article, website, known = run.manuscript, run.article, run.website, run.known
+    manuscript, article, website, existing = run.manuscript, run.article, run.website, run.known
     warnings = list(run.warnings)
     zone = site_settings.zone_of(website.settings)
     data = PublishAnswer(
@@ -238,10 +240,11 @@ async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, r
     )
     text = (
         f"Nothing was sent. {website.name} would get {article.title!r} (version {article.version}) with "
-        f"{len(made.post.html)} characters of HTML, the slug {made.post.slug!r} and {len(made.uploads)} images."
+        f"{len(manuscript.post.html)} characters of HTML, the slug {manuscript.post.slug!r} and "
+        f"{len(manuscript.uploads)} images."
     )
-    there = [f"There is a post already: {state_in_words(known, zone)}"] if known is not None else []
-    return ToolResult("\n".join([text, *there, *(f"Warning: {one}" for one in warnings)]), data)
+    notes = [f"There is a post already: {state_in_words(existing, zone)}"] if existing is not None else []
+    return ToolResult("\n".join([text, *notes, *(f"Warning: {warning}" for warning in warnings)]), data)
 
 
 def _options(options: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -254,7 +257,7 @@ def _options(options: dict[str, Any] | None) -> dict[str, Any] | None:
             raise InvalidInput(f"options.{name}", "must be a text")
     for name in ("tags", "categories"):
         value = options.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
             raise InvalidInput(f"options.{name}", "must be a list of texts")
     if "force" in options:
         raise InvalidInput("options.force", "is an argument of its own: publish_content takes force beside options")

@@ -83,8 +83,10 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         dry_run=params.dry_run,
         origin=call.caller.connection_name,
     )
-    found = [(str(one.number), one) for one in done.conflicts] + [(one.name, one) for one in done.field_conflicts]
-    rows = [_conflict(key, one) for key, one in found[:_MAX_CONFLICTS]]
+    conflicts = [(str(conflict.number), conflict) for conflict in done.conflicts] + [
+        (conflict.name, conflict) for conflict in done.field_conflicts
+    ]
+    rows = [_conflict(key, conflict) for key, conflict in conflicts[:_MAX_CONFLICTS]]
     data = MergeAnswer(
         publication_id=done.publication.id,
         content_id=done.publication.article_id,
@@ -121,9 +123,9 @@ def _shown(diff: str) -> str:
     if len(diff) <= MAX_SHOWN_LENGTH:
         return diff
     end = diff.rfind("\n", MAX_SHOWN_LENGTH // 2, MAX_SHOWN_LENGTH)
-    shown = diff[: end if end > 0 else MAX_SHOWN_LENGTH]
+    visible = diff[: end if end > 0 else MAX_SHOWN_LENGTH]
     return (
-        f"{shown}\n… the diff is cut here: {len(diff) - len(shown):,} more characters; a merge takes in all "
+        f"{visible}\n… the diff is cut here: {len(diff) - len(visible):,} more characters; a merge takes in all "
         "of them, and get_content shows the article then"
     )
 

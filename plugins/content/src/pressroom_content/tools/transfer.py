@@ -114,11 +114,11 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
             origin=origin,
         )
     elif params.url is not None:
-        made = await importing.import_page(plugin, subject, params.url, params.website_id, origin=origin)
-        article, warnings = made.written.article, (_A_COPY, *made.warnings)
+        imported = await importing.import_page(plugin, subject, params.url, params.website_id, origin=origin)
+        article, warnings = imported.written.article, (_A_COPY, *imported.warnings)
     else:
-        made = await importing.import_html(plugin, subject, params.html or "", params.website_id, origin=origin)
-        article, warnings = made.written.article, made.warnings
+        imported = await importing.import_html(plugin, subject, params.html or "", params.website_id, origin=origin)
+        article, warnings = imported.written.article, imported.warnings
     data = ImportedContent(
         content_id=article.id,
         title=article.title,
@@ -184,16 +184,16 @@ class PreviewResult(BaseModel):
 )
 async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     """Show what would be published of an article of the caller's account."""
-    made = await preview(context(call), call.caller.subject, params.content_id, params.website_id)
-    html, following = part(made.html, 0, MAX_SHOWN_LENGTH)
+    result = await preview(context(call), call.caller.subject, params.content_id, params.website_id)
+    html, following = part(result.html, 0, MAX_SHOWN_LENGTH)
     if following is not None:
-        html += f"<!-- cut: {len(made.html):,} characters in all -->"
+        html += f"<!-- cut: {len(result.html):,} characters in all -->"
     data = PreviewResult(
         html=html,
-        payload=dict(made.payload),
-        removed=list(made.removed),
-        unsupported=list(made.unsupported),
-        warnings=list(made.warnings),
+        payload=dict(result.payload),
+        removed=list(result.removed),
+        unsupported=list(result.unsupported),
+        warnings=list(result.warnings),
         preview_url=preview_url(call, params.content_id),
     )
     lines = [f"{name}: {_told(value)}" for name, value in data.payload.items()]
@@ -247,7 +247,7 @@ class ExportOut(BaseModel):
 async def export_content(params: ExportParams, call: Call) -> ToolResult:
     """Export articles of the caller's account."""
     plugin, subject = context(call), call.caller.subject
-    made = await exporting.export(
+    export = await exporting.export(
         plugin,
         subject,
         params.format,
@@ -257,10 +257,10 @@ async def export_content(params: ExportParams, call: Call) -> ToolResult:
     zone = UTC_ZONE
     if params.website_id is not None:
         zone = website_zone(await Websites(plugin).zones(subject), params.website_id)
-    until = local_time(made.expires_at, zone)
-    count = f"{made.items:,} {'article' if made.items == 1 else 'articles'}"
-    text = f"{count}: {made.url} (works until {time_text(until, zone)})"
-    return ToolResult(text, ExportOut(download_url=made.url, expires_at=until, items=made.items))
+    until = local_time(export.expires_at, zone)
+    count = f"{export.items:,} {'article' if export.items == 1 else 'articles'}"
+    text = f"{count}: {export.url} (works until {time_text(until, zone)})"
+    return ToolResult(text, ExportOut(download_url=export.url, expires_at=until, items=export.items))
 
 
 TOOLS: Final = (import_content, preview_content, export_content)
@@ -294,8 +294,8 @@ async def preview(
     article = await Articles(plugin).get(user_id, content_id)
     if website_id is None:
         run = plugin.services.workers.run
-        made = await run(render, article.body, article.body_format, owner=user_id, what="the article")
-        return ArticlePreview(article.title, made.html, {}, made.removed)
+        rendered = await run(render, article.body, article.body_format, owner=user_id, what="the article")
+        return ArticlePreview(article.title, rendered.html, {}, rendered.removed)
     manuscript, article, website = await Publications(plugin).preview(user_id, content_id, website_id, {})
     post = manuscript.post
     return ArticlePreview(

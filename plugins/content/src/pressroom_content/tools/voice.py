@@ -59,15 +59,15 @@ class SetVoiceParams(Params):
 )
 async def set_brand_voice(params: SetVoiceParams, call: Call) -> ToolResult:
     """Change the brand voice of a website of the caller's account."""
-    given: dict[str, Any] = {
+    changes: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in params.model_dump(exclude={"website_id", "expected_version"}).items()
         if value is not None
     }
-    if not given:
+    if not changes:
         raise InvalidInput("tone", "or another part of the brand voice must say what to change")
     voice, version = await Voices(context(call)).set(
-        call.caller.subject, params.website_id, given, params.expected_version
+        call.caller.subject, params.website_id, changes, params.expected_version
     )
     view = VoiceView.of(voice)
     return ToolResult("\n".join(voice_lines(view, version)), VoiceAnswer(voice=view, version=version))

@@ -60,9 +60,9 @@ class TaxonomyAnswer(BaseModel):
 async def list_site_taxonomies(params: TaxonomyParams, call: Call) -> ToolResult:
     """Return terms of a site."""
     kind = cast("TermKind", params.kind)
-    found = await Taxonomies(context(call)).terms(call.caller.subject, params.website_id, kind, params.query or "")
-    rows = [TermRow(id=one.id, name=one.name, slug=one.slug, count=one.count) for one in found[: params.limit]]
-    more = "" if len(found) <= params.limit else f"\n{len(found) - params.limit} more: narrow it with query"
+    terms = await Taxonomies(context(call)).terms(call.caller.subject, params.website_id, kind, params.query or "")
+    rows = [TermRow(id=term.id, name=term.name, slug=term.slug, count=term.count) for term in terms[: params.limit]]
+    more = "" if len(terms) <= params.limit else f"\n{len(terms) - params.limit} more: narrow it with query"
     text = "\n".join(map(_term_line, rows)) or f"The site has no {params.kind} that matches."
     return ToolResult(text + more, TaxonomyAnswer(items=rows, next_cursor=None))
 
@@ -171,11 +171,11 @@ async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
         "cursor": params.cursor,
     }
     job_id = await plugin.services.jobs.enqueue(JOB, payload, subject=user_id)
-    told = (
+    text = (
         f"Reading {website.name} has begun: job_id {job_id}. get_job shows its progress, and next_cursor where the "
         "website has more posts."
     )
-    return ToolResult(told, SyncAnswer(job_id=job_id))
+    return ToolResult(text, SyncAnswer(job_id=job_id))
 
 
 TOOLS = (list_site_taxonomies, update_website_settings, sync_website_content)
@@ -228,10 +228,10 @@ async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
     """Return the redirects of a site."""
     plugin = context(call)
     address, site = await _opened(plugin, call.caller.subject, params.website_id)
-    found = judge(await site.redirects(), address.url)
+    reviews = judge(await site.redirects(), address.url)
     if params.check:
-        found = await check_targets(plugin, found, address.url)
-    rows = [_judged(one) for one in found]
+        reviews = await check_targets(plugin, reviews, address.url)
+    rows = [_judged(review) for review in reviews]
     lines = [
         f"{row.from_path} → {row.to} ({'permanent' if row.permanent else 'temporary'})"
         f"{': ' + '; '.join(row.problems) if row.problems else ''}"
@@ -282,21 +282,23 @@ async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
     source = read_path(params.from_path)
     target = read_target(params.to, source) if params.to is not None else None
     address, site = await _opened(context(call), call.caller.subject, params.website_id)
-    there = await site.redirects()
-    before = next((one for one in there if one.source == source), None)
+    redirects = await site.redirects()
+    before = next((redirect for redirect in redirects if redirect.source == source), None)
     if target is None:
         return await _removed(site, source, before)
     if before is not None and (before.target, before.permanent) == (target, params.permanent):
         return ToolResult(f"{source} leads to {target} already.", RedirectAnswer(redirect=_row(before), before=None))
     trial = RemoteRedirect("", source, target, params.permanent)
-    problems = judge([trial, *(one for one in there if one.source != source)], address.url)[0].problems
+    problems = judge([trial, *(redirect for redirect in redirects if redirect.source != source)], address.url)[
+        0
+    ].problems
     if any("loop" in problem for problem in problems):
         raise InvalidInput("to", f"would make a loop: {problems[0]}; list_redirects shows the redirects")
-    made = await site.add_redirect(source, target, permanent=params.permanent)
+    created = await site.add_redirect(source, target, permanent=params.permanent)
     text = f"{source} leads to {target} ({'permanent' if params.permanent else 'temporary'})."
     text += f" Before, it led to {before.target}." if before is not None else ""
     text += f" Note: {problems[0]}." if problems else ""
-    return ToolResult(text, RedirectAnswer(redirect=_row(made), before=_row(before) if before else None))
+    return ToolResult(text, RedirectAnswer(redirect=_row(created), before=_row(before) if before else None))
 
 
 async def _removed(site: Site, source: str, before: RemoteRedirect | None) -> ToolResult:
@@ -312,17 +314,17 @@ async def _opened(plugin: PluginContext, user_id: str, website_id: str) -> tuple
     return await Websites(plugin).open(user_id, website_id)
 
 
-def _row(one: RemoteRedirect) -> RedirectRow:
-    return RedirectRow(id=one.id, from_path=one.source, to=one.target, permanent=one.permanent)
+def _row(redirect: RemoteRedirect) -> RedirectRow:
+    return RedirectRow(id=redirect.id, from_path=redirect.source, to=redirect.target, permanent=redirect.permanent)
 
 
-def _judged(one: RedirectReview) -> JudgedRow:
+def _judged(review: RedirectReview) -> JudgedRow:
     return JudgedRow(
-        **_row(one.redirect).model_dump(),
-        hops=one.hops,
-        leads_to=one.final,
-        status=one.status,
-        problems=list(one.problems),
+        **_row(review.redirect).model_dump(),
+        hops=review.hops,
+        leads_to=review.final,
+        status=review.status,
+        problems=list(review.problems),
     )
 
 

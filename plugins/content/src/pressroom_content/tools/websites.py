@@ -176,11 +176,14 @@ class WebsitePage(BaseModel):
 )
 async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
     """Return a page of the caller's websites."""
-    found, cursor = await Websites(context(call)).page(
+    websites, cursor = await Websites(context(call)).page(
         call.caller.subject, status=params.status, limit=params.limit, cursor=params.cursor
     )
-    data = WebsitePage(websites=[summary(one) for one in found], next_cursor=cursor)
-    lines = [f"{one.id}  {one.name} ({one.platform}, {one.status}, {one.timezone}) {one.url}" for one in data.websites]
+    data = WebsitePage(websites=[summary(website) for website in websites], next_cursor=cursor)
+    lines = [
+        f"{website.id}  {website.name} ({website.platform}, {website.status}, {website.timezone}) {website.url}"
+        for website in data.websites
+    ]
     if cursor:
         lines.append(f"More: call list_websites again with cursor {cursor}")
     empty = "No websites are connected. Connect one with connect_website; the platform builtin needs no credential."
@@ -263,15 +266,17 @@ async def _checked(plugin: PluginContext[ContentConfig], user_id: str, website_i
     await Domains(plugin).check(user_id, website_id)
     _, finding = await check_website(plugin, user_id, website_id)
     checks = [*finding.checks, await Controls(plugin).check(user_id, website_id)]
-    rows = [ConnectionCheckOut(id=one.id, status=one.status, message=one.message, fix=one.fix) for one in checks]
+    rows = [
+        ConnectionCheckOut(id=check.id, status=check.status, message=check.message, fix=check.fix) for check in checks
+    ]
     return LiveCheck(ok=finding.ok, checks=rows)
 
 
 async def _control_state(plugin: PluginContext[ContentConfig], website: Website) -> ControlState:
-    known = control_of(website)
-    how = "" if known.proven else await Controls(plugin).how(website.user_id, website.id)
-    at = local_time(known.proven_at, site_settings.zone_of(website.settings))
-    return ControlState(proven=known.proven, method=known.method, proven_at=at, how=how)
+    control = control_of(website)
+    how = "" if control.proven else await Controls(plugin).how(website.user_id, website.id)
+    at = local_time(control.proven_at, site_settings.zone_of(website.settings))
+    return ControlState(proven=control.proven, method=control.method, proven_at=at, how=how)
 
 
 def _lines(data: WebsiteAnswer) -> Iterator[str]:
