@@ -139,8 +139,8 @@ class WebsitePages:
             case "settings":
                 await websites.update_settings(user_id, website.id, _changes(typed), _version(typed))
                 return "saved"
-            case "domain" | "domain_check" | "domain_remove" as wanted:
-                return await self._do_domain(user_id, website, wanted, typed)
+            case "domain" | "domain_check" | "domain_remove" as action:
+                return await self._do_domain(user_id, website, action, typed)
             case "look":
                 changes = look_changes(typed, self._plugin.base_url)
                 await websites.update_settings(user_id, website.id, changes, _version(typed))

@@ -55,7 +55,7 @@ def extract(html: str, url: str = "") -> ExtractedArticle:
     if tree.root is not None:
         check_depth(tree.root)
     title = _title(tree)
-    found = ExtractedArticle(
+    metadata = ExtractedArticle(
         html="",
         title=title,
         description=_meta(tree, "description", "og:description"),
@@ -67,7 +67,7 @@ def extract(html: str, url: str = "") -> ExtractedArticle:
         node.decompose()
     body, sure = _main(tree)
     if body is None:
-        return found
+        return metadata
     for heading in body.css("h1"):
         if " ".join(heading.text().split()).casefold() == title.casefold():
             heading.decompose()
@@ -75,10 +75,10 @@ def extract(html: str, url: str = "") -> ExtractedArticle:
     return ExtractedArticle(
         html=body.inner_html or "",
         title=title,
-        description=found.description,
-        language=found.language,
-        author=found.author,
-        canonical_url=found.canonical_url,
+        description=metadata.description,
+        language=metadata.language,
+        author=metadata.author,
+        canonical_url=metadata.canonical_url,
         sure=sure,
     )
 
@@ -88,9 +88,9 @@ def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
     if body is None:
         return None, False
     for selector in _MARKED:
-        found = max(tree.css(selector), key=_length, default=None)
-        if found is not None and _length(found) >= _MIN_LENGTH:
-            return found, True
+        element = max(tree.css(selector), key=_length, default=None)
+        if element is not None and _length(element) >= _MIN_LENGTH:
+            return element, True
     return _densest(body), False
 
 
@@ -133,9 +133,9 @@ def _meta(tree: LexborHTMLParser, *names: str) -> str:
 
 def _canonical(tree: LexborHTMLParser, url: str) -> str:
     for node in tree.css("link[rel=canonical]"):
-        found = _joined(url, node.attributes.get("href") or "")
-        if found.startswith(("http://", "https://")):
-            return found
+        canonical = _joined(url, node.attributes.get("href") or "")
+        if canonical.startswith(("http://", "https://")):
+            return canonical
     return url
 
 

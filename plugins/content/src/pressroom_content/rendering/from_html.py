@@ -223,8 +223,8 @@ def _title(node: LexborNode) -> str:
 def _line(text: str) -> str:
     """Return inline text without white space at its ends and around its line breaks."""
     lines = [line.strip(" ") for line in re.sub(r" {2,}", " ", text).split("\\\n")]
-    kept = [at for at, line in enumerate(lines) if line.strip()]
-    return "\\\n".join(lines[kept[0] : kept[-1] + 1]).strip() if kept else ""
+    nonblank = [at for at, line in enumerate(lines) if line.strip()]
+    return "\\\n".join(lines[nonblank[0] : nonblank[-1] + 1]).strip() if nonblank else ""
 
 
 def _escaped_start(text: str) -> str:
@@ -234,10 +234,10 @@ def _escaped_start(text: str) -> str:
     )
 
 
-def _indented(text: str, first: str, other: str) -> str:
+def _indented(text: str, first: str, following: str) -> str:
     lines = text.split("\n")
     return "\n".join(
-        ((first if number == 0 else other) + line).rstrip() if line or number == 0 else other.rstrip()
+        ((first if number == 0 else following) + line).rstrip() if line or number == 0 else following.rstrip()
         for number, line in enumerate(lines)
     )
 
@@ -285,8 +285,8 @@ def text_of_node(node: LexborNode) -> str:
             if block:
                 parts.append("\n\n")
                 stack.append(("\n\n", False))
-            kept = preformatted or tag == "pre"
-            stack += [(child, kept) for child in reversed(list(item.iter(include_text=True)))]
+            in_pre = preformatted or tag == "pre"
+            stack += [(child, in_pre) for child in reversed(list(item.iter(include_text=True)))]
     return "\n".join(_lines("".join(parts)))
 
 
@@ -294,9 +294,9 @@ def _lines(text: str) -> Iterator[str]:
     """Yield the lines of a text, with multiple empty lines collapsed to one, and without an indent after it."""
     empty = False
     for line in text.strip().split("\n"):
-        kept = line.rstrip()
-        if kept:
-            yield kept.lstrip() if empty else kept
+        stripped = line.rstrip()
+        if stripped:
+            yield stripped.lstrip() if empty else stripped
         elif not empty:
             yield ""
-        empty = not kept
+        empty = not stripped

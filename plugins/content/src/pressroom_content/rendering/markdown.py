@@ -88,8 +88,8 @@ def check_depth(root: LexborNode) -> None:
             child = child.next
 
 
-def _too_much(what: str) -> InvalidInput:
-    return InvalidInput("body", f"{what}; split it into several articles, or make it plainer")
+def _too_much(reason: str) -> InvalidInput:
+    return InvalidInput("body", f"{reason}; split it into several articles, or make it plainer")
 
 
 _NESTING: Final = 60

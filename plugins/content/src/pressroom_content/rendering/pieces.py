@@ -47,8 +47,8 @@ class BodyPiece:
 
 def placeholder(key: str, name: str) -> str:
     """Return the placeholder of a website's block in an article's body: a comment, which readers do not see."""
-    shown = " ".join(_NAME.sub(" ", name).split())[:_MAX_NAME_LENGTH] or "block"
-    return f"<!-- block:{key} {shown}; it stays as it is on the website, at the place of this line -->"
+    label = " ".join(_NAME.sub(" ", name).split())[:_MAX_NAME_LENGTH] or "block"
+    return f"<!-- block:{key} {label}; it stays as it is on the website, at the place of this line -->"
 
 
 def without_placeholders(body: str) -> str:
@@ -62,8 +62,8 @@ def pieces_of(body: str, body_format: BodyFormat, sanitiser: Sanitiser = "full")
     Raises:
         InvalidInput: the body is nested too deeply, or too complex to be parsed in time.
     """
-    found = _of_markdown(body) if body_format == "markdown" else _of_html(body)
-    return [piece for text, html, line in found if (piece := _piece(text, html, line, sanitiser)) is not None]
+    parts = _of_markdown(body) if body_format == "markdown" else _of_html(body)
+    return [piece for text, html, line in parts if (piece := _piece(text, html, line, sanitiser)) is not None]
 
 
 def _piece(text: str, html: str, line: int, sanitiser: Sanitiser) -> BodyPiece | None:
@@ -115,7 +115,7 @@ def _joined(groups: Iterator[list[Token]]) -> Iterator[list[Token]]:
         waiting.append(group)
         is_open += sum(_opened(token.content) for token in group if token.type == "html_block")
         if is_open <= 0:
-            yield [token for one in waiting for token in one]
+            yield [token for group in waiting for token in group]
             waiting, is_open = [], 0
     yield from waiting  # the element is never closed
 

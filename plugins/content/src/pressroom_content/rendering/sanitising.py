@@ -80,8 +80,8 @@ class Rules:
 
 
 def _rules(tags: frozenset[str]) -> Rules:
-    own = {tag: names for tag, names in _ATTRIBUTES.items() if tag in tags}
-    return Rules(tags, MappingProxyType({"*": _EVERYWHERE, **own}))
+    attributes = {tag: names for tag, names in _ATTRIBUTES.items() if tag in tags}
+    return Rules(tags, MappingProxyType({"*": _EVERYWHERE, **attributes}))
 
 
 RULES: Final[Mapping[Sanitiser, Rules]] = MappingProxyType({"full": _rules(_FULL_TAGS), "basic": _rules(_BASIC_TAGS)})
@@ -213,17 +213,17 @@ def _cleaner(sanitiser: Sanitiser) -> nh3.Cleaner:
     )
 
 
-def _removed(gone: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
+def _removed(removed: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
     """Yield descriptions of the removed parts, most frequent first."""
     tags = RULES[sanitiser].tags
-    shown = 0
-    for (tag, attribute), count in gone.most_common():
+    listed = 0
+    for (tag, attribute), count in removed.most_common():
         if tag in _FRAME_OF_THE_PARSER or (attribute and tag not in tags and tag != "iframe"):
             continue
-        if attribute and gone[tag, ""] >= count:
+        if attribute and removed[tag, ""] >= count:
             continue  # it was removed with its element
-        shown += 1
-        if shown > _MAX_REMOVED:
+        listed += 1
+        if listed > _MAX_REMOVED:
             yield "and more"
             return
         times = f" ({count} times)" if count > 1 else ""
@@ -231,19 +231,19 @@ def _removed(gone: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
 
 
 def _counted(html: str) -> _Parts:
-    found: _Parts = Counter()
+    counts: _Parts = Counter()
     root = LexborHTMLParser(html).root
     if root is None:
-        return found
+        return counts
     check_depth(root)
     for node in root.traverse(include_text=False):
         tag = _shortened(node.tag or "")
         if tag.startswith("-"):
             continue  # comments and the like
-        found[tag, ""] += 1
+        counts[tag, ""] += 1
         for attribute in node.attributes:
-            found[tag, _shortened(attribute)] += 1
-    return found
+            counts[tag, _shortened(attribute)] += 1
+    return counts
 
 
 def _shortened(name: str) -> str:

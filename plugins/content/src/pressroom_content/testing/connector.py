@@ -222,7 +222,8 @@ async def _lost(subject: ConnectorAtSite) -> None:
             expected = UnknownOutcome if sent else SiteUnavailable
             expect(
                 isinstance(error, expected),
-                f"{_named(error)} from {name}, where {expected.__name__} is meant; the site {describe_trouble(trouble)}",
+                f"{_named(error)} from {name}, where {expected.__name__} is meant; the site "
+                f"{describe_trouble(trouble)}",
             )
 
 

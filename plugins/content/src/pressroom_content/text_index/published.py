@@ -101,9 +101,9 @@ class TextTwins:
             )
         else:
             where = (PublicationRow.path.in_({plain, path, quote(plain)}), WebsiteRow.platform == BUILTIN)
-        wanted = _published().where(*where).order_by(PublicationRow.published_at.desc()).limit(1)
+        query = _published().where(*where).order_by(PublicationRow.published_at.desc()).limit(1)
         async with self._plugin.services.database.reading() as session:
-            row = (await session.execute(wanted)).first()
+            row = (await session.execute(query)).first()
             if row is None:
                 raise NotFound("there is no published article at this URL")
             article = article_of(row.ArticleRow)
@@ -121,10 +121,10 @@ class TextTwins:
     async def text(self, article: Article, twin: Twin) -> str:
         """Return an article as one text that begins with its title. Raises `CallError`."""
         key = (article.id, article.version, twin)
-        known = self._texts.get(key)
-        if known is not None:
+        cached = self._texts.get(key)
+        if cached is not None:
             self._texts.move_to_end(key)
-            return known
+            return cached
         if (refusal := self._refused(key)) is not None:
             raise refusal
         if self._waiting[article.user_id] >= _MAX_WAITING:
@@ -148,13 +148,13 @@ class TextTwins:
             body = await read_as(self._plugin, article, twin)
         except InvalidInput:
             body = article.body  # it was stored when the limits were higher
-        made = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
-        self._texts[key] = made
-        self._size += len(made)
+        text = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
+        self._texts[key] = text
+        self._size += len(text)
         while self._size > _MAX_KEPT and len(self._texts) > 1:
             _, oldest = self._texts.popitem(last=False)
             self._size -= len(oldest)
-        return made
+        return text
 
     def _ended(self, key: _Key, done: asyncio.Task[str]) -> None:
         self._making.pop(key, None)
@@ -171,31 +171,31 @@ class TextTwins:
 
     async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
         """Return the text twin of the page at a path, or 304 if the reader already has it. Raises `NotFound`."""
-        found = await self.at(path)
-        article = found.article
-        tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}/{found.url}".encode()).hexdigest()[:24]
+        published = await self.at(path)
+        article = published.article
+        tag = hashlib.sha256(f"{article.id}/{article.version}/{twin}/{published.url}".encode()).hexdigest()[:24]
         headers = {
             "Cache-Control": "public, max-age=60",
             "Access-Control-Allow-Origin": "*",
-            "Link": f'<{found.url}>; rel="canonical"',
+            "Link": f'<{published.url}>; rel="canonical"',
         }
-        text = with_current_urls(await self.text(article, twin), *found.site_urls)
-        answer = HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
-        changed = max(article.updated_at, found.published_at)
-        return conditional(request, answer, changed, etag=f'"{tag}"')
+        text = with_current_urls(await self.text(article, twin), *published.site_urls)
+        response = HttpResponse(text.encode("utf-8", "replace"), media_type=_MEDIA[twin], headers=headers)
+        changed = max(article.updated_at, published.published_at)
+        return conditional(request, response, changed, etag=f'"{tag}"')
 
     async def entries(self) -> Sequence[IndexEntry]:
         """Return the published articles, newest first; the first `index_items` of them provide their text."""
         async with self._plugin.services.database.reading() as session:
             rows = (await session.execute(_listed())).all()
-        found: dict[str, IndexEntry] = {}
+        entries: dict[str, IndexEntry] = {}
         for row in rows:
-            if row.id in found or not row.published_at:
+            if row.id in entries or not row.published_at:
                 continue
             path = _path(row.path, row.website_id, row.slug)
             url = row.url if row.proven_domain else path
-            with_text = len(found) < self._plugin.config.index_items
-            found[row.id] = IndexEntry(
+            with_text = len(entries) < self._plugin.config.index_items
+            entries[row.id] = IndexEntry(
                 title=row.title,
                 url=url,
                 note=" ".join((row.excerpt or row.meta_description).split())[:_NOTE],
@@ -203,7 +203,7 @@ class TextTwins:
                 read=self._reader(path) if with_text else None,
                 version=f"{row.id}/{row.article_version}",
             )
-        return list(found.values())
+        return list(entries.values())
 
     def _reader(self, path: str) -> Callable[[], Awaitable[str]]:
         async def read() -> str:
@@ -237,8 +237,8 @@ def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     async def article(request: HttpRequest) -> HttpResponse:
         if request.path.endswith(".md"):
             return await twins.answer(request, request.path.removesuffix(".md"), "markdown")
-        found = await twins.at(request.path)
-        headers = {"Location": found.url, "Cache-Control": "public, max-age=60"}
+        published = await twins.at(request.path)
+        headers = {"Location": published.url, "Cache-Control": "public, max-age=60"}
         return HttpResponse(b"", 302, "text/plain; charset=utf-8", headers)
 
     async def text(request: HttpRequest) -> HttpResponse:

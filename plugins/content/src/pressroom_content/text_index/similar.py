@@ -41,28 +41,35 @@ async def duplicates(plugin: PluginContext, user_id: str, content_id: str, thres
     """
     article = await Articles(plugin).get(user_id, content_id)
     workers = plugin.services.workers
-    own = await workers.run(_shingles, article, owner=user_id, what="the article")
+    article_shingles = await workers.run(_shingles, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
-        shared_bands = await _sharing(session, article, own)
+        shared_bands = await _sharing(session, article, article_shingles)
         likely = {id_: bands for id_, bands in shared_bands.items() if estimate(bands) >= threshold - _SLACK}
         compared = await _articles(session, list(likely)[:_COMPARED])
         pages = await _pages(session, likely, article.id)
         same_phrase = await _same_keyphrase(session, article)
-        urls = await urls_of(session, [one.id for one in (*compared, *same_phrase)])
-    known = {one.id: one for one in (*compared, *same_phrase)}
-    phrases = frozenset(one.id for one in same_phrase)
-    found = await workers.run(
-        _compared, article, own, list(known.values()), phrases, threshold, owner=user_id, what="the article"
+        urls = await urls_of(session, [candidate.id for candidate in (*compared, *same_phrase)])
+    articles = {candidate.id: candidate for candidate in (*compared, *same_phrase)}
+    phrases = frozenset(candidate.id for candidate in same_phrase)
+    matches = await workers.run(
+        _compared,
+        article,
+        article_shingles,
+        list(articles.values()),
+        phrases,
+        threshold,
+        owner=user_id,
+        what="the article",
     )
     result = [
-        DuplicateText(id_, (urls.get(id_) or ("",))[0], known[id_].title, round(value, 3), shared, exact=True)
-        for id_, value, shared in found
+        DuplicateText(id_, (urls.get(id_) or ("",))[0], articles[id_].title, round(value, 3), shared, exact=True)
+        for id_, value, shared in matches
     ]
     for page in pages:
         value = estimate(likely[page.id])
         if value >= threshold:
             result.append(DuplicateText("", page.url, page.title, round(value, 3), (), exact=False))
-    return sorted(result, key=lambda one: (-one.similarity, one.content_id, one.url))
+    return sorted(result, key=lambda duplicate: (-duplicate.similarity, duplicate.content_id, duplicate.url))
 
 
 def _shingles(article: Article) -> Shingles:
@@ -73,16 +80,20 @@ def _shingles(article: Article) -> Shingles:
 
 
 def _compared(
-    article: Article, own: Shingles, others: Sequence[Article], same_phrase: frozenset[str], threshold: float
+    article: Article,
+    article_shingles: Shingles,
+    candidates: Sequence[Article],
+    same_phrase: frozenset[str],
+    threshold: float,
 ) -> list[tuple[str, float, tuple[str, ...]]]:
-    found: list[tuple[str, float, tuple[str, ...]]] = []
-    for other in others:
-        shingles = _shingles(other)
-        value = similarity(own, shingles)
-        phrase = [f"keyphrase: {article.keyphrase}"] if other.id in same_phrase else []
+    matches: list[tuple[str, float, tuple[str, ...]]] = []
+    for candidate in candidates:
+        shingles = _shingles(candidate)
+        value = similarity(article_shingles, shingles)
+        phrase = [f"keyphrase: {article.keyphrase}"] if candidate.id in same_phrase else []
         if value >= threshold or phrase:
-            found.append((other.id, value, (*phrase, *_passages(own & shingles))))
-    return found
+            matches.append((candidate.id, value, (*phrase, *_passages(article_shingles & shingles))))
+    return matches
 
 
 def _passages(shared: Shingles) -> list[str]:
@@ -102,31 +113,31 @@ def _passages(shared: Shingles) -> list[str]:
     return sorted(passages, key=len, reverse=True)[:_SHARED]
 
 
-async def _sharing(session: AsyncSession, article: Article, own: Shingles) -> dict[str, int]:
+async def _sharing(session: AsyncSession, article: Article, shingles: Shingles) -> dict[str, int]:
     """Return the documents that share bands with an article, with the number of shared bands, most first."""
     shared = func.count()
-    wanted = (
+    query = (
         select(ShingleRow.document_id, shared.label("bands"))
         .where(
             ShingleRow.user_id == article.user_id,
-            ShingleRow.band.in_(bands_of(own)),
+            ShingleRow.band.in_(bands_of(shingles)),
             ShingleRow.document_id != article.id,
         )
         .group_by(ShingleRow.document_id)
         .order_by(shared.desc(), ShingleRow.document_id)
         .limit(100)
     )
-    return {row.document_id: row.bands for row in await session.execute(wanted)}
+    return {row.document_id: row.bands for row in await session.execute(query)}
 
 
 async def _articles(session: AsyncSession, ids: Sequence[str]) -> Sequence[Article]:
-    wanted = select(ArticleRow).where(ArticleRow.id.in_(ids), ArticleRow.status != "trashed")
-    return [article_of(row) for row in await session.scalars(wanted)]
+    query = select(ArticleRow).where(ArticleRow.id.in_(ids), ArticleRow.status != "trashed")
+    return [article_of(row) for row in await session.scalars(query)]
 
 
 async def _pages(session: AsyncSession, likely: dict[str, int], article_id: str) -> Sequence[PageRow]:
-    wanted = select(PageRow).where(PageRow.id.in_(likely))
-    return [page for page in await session.scalars(wanted) if page.article_id != article_id]
+    query = select(PageRow).where(PageRow.id.in_(likely))
+    return [page for page in await session.scalars(query) if page.article_id != article_id]
 
 
 async def _same_keyphrase(session: AsyncSession, article: Article) -> Sequence[Article]:
@@ -134,7 +145,7 @@ async def _same_keyphrase(session: AsyncSession, article: Article) -> Sequence[A
     if not phrase:
         return []
     forms = {phrase, phrase.lower(), phrase.capitalize(), phrase.title(), phrase.upper()}
-    wanted = select(ArticleRow).where(
+    query = select(ArticleRow).where(
         ArticleRow.user_id == article.user_id,
         ArticleRow.keyphrase.in_(forms),
         ArticleRow.id != article.id,
@@ -142,7 +153,7 @@ async def _same_keyphrase(session: AsyncSession, article: Article) -> Sequence[A
     )
     return [
         article_of(row)
-        for row in await session.scalars(wanted.order_by(ArticleRow.updated_at.desc()).limit(_SAME_PHRASE))
+        for row in await session.scalars(query.order_by(ArticleRow.updated_at.desc()).limit(_SAME_PHRASE))
     ]
 
 
@@ -183,23 +194,23 @@ async def related(
     weight = case(weights, value=WordRow.stem, else_=0.0)
     count = cast(WordRow.count, Float)
     score = func.sum(weight * count * (_K1 + 1) / (count + _K1) * case((WordRow.in_title, _TITLE_WEIGHT), else_=1.0))
-    wanted = (
+    query = (
         select(WordRow.document_id, score.label("score"))
         .where(WordRow.user_id == user_id, WordRow.stem.in_(weights), WordRow.document_id != without)
         .group_by(WordRow.document_id)
         .order_by(score.desc(), WordRow.document_id)
         .limit(_CANDIDATES)
     )
-    found = [(row.document_id, float(row.score)) for row in await session.execute(wanted)]
-    lengths = await _lengths(session, [document_id for document_id, _ in found])
+    candidates = [(row.document_id, float(row.score)) for row in await session.execute(query)]
+    lengths = await _lengths(session, [document_id for document_id, _ in candidates])
     mean = sum(lengths.values()) / len(lengths) if lengths else 1.0
     # Long documents contain every word more often: normalise the scores of the candidates by length.
     ranked = [
         RelatedDocument(id_, score / (1 - _B + _B * max(1.0, lengths[id_]) / max(1.0, mean)) ** 0.5)
-        for id_, score in found
+        for id_, score in candidates
         if id_ in lengths
     ]
-    return sorted(ranked, key=lambda one: (-one.score, one.document_id))
+    return sorted(ranked, key=lambda document: (-document.score, document.document_id))
 
 
 async def _count(session: AsyncSession, user_id: str) -> int:
@@ -213,26 +224,28 @@ async def _weights(
 ) -> dict[str, float]:
     """Return the most significant stems of a text, with their weights."""
     first = sorted(stems, key=lambda stem: (stem not in weighty, -stems[stem], stem))[:_CANDIDATE_TERMS]
-    most = max(_ALWAYS_RARE, int(documents * _MAX_SHARE_OF_DOCUMENTS))
-    found: dict[str, float] = {}
-    for row in await session.execute(union_all(*(_frequency(user_id, stem, most) for stem in first))) if first else ():
-        if 1 < row.number <= most:
+    max_documents = max(_ALWAYS_RARE, int(documents * _MAX_SHARE_OF_DOCUMENTS))
+    weights: dict[str, float] = {}
+    for row in (
+        await session.execute(union_all(*(_frequency(user_id, stem, max_documents) for stem in first))) if first else ()
+    ):
+        if 1 < row.number <= max_documents:
             rarity = math.log(1 + (documents - row.number + 0.5) / (row.number + 0.5))
-            own = stems[row.stem]
-            found[row.stem] = rarity * own / (own + _K1) * (_TITLE_WEIGHT if row.stem in weighty else 1.0)
-    best = sorted(found, key=lambda stem: (-found[stem], stem))[:_TERMS]
-    return {stem: found[stem] for stem in best}
+            count = stems[row.stem]
+            weights[row.stem] = rarity * count / (count + _K1) * (_TITLE_WEIGHT if row.stem in weighty else 1.0)
+    best = sorted(weights, key=lambda stem: (-weights[stem], stem))[:_TERMS]
+    return {stem: weights[stem] for stem in best}
 
 
-def _frequency(user_id: str, stem: str, most: int) -> Select[str, int]:
-    """Return the query for the number of documents with a stem; it stops counting above `most`."""
-    some = select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(most + 1)
+def _frequency(user_id: str, stem: str, max_documents: int) -> Select[str, int]:
+    """Return the query for the number of documents with a stem; it stops counting above `max_documents`."""
+    some = select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(max_documents + 1)
     return select(literal(stem).label("stem"), func.count().label("number")).select_from(some.subquery())
 
 
 async def _lengths(session: AsyncSession, document_ids: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for table in (ArticleRow, PageRow):
         rows = await session.execute(select(table.id, table.length).where(table.id.in_(document_ids)))
-        found |= {row.id: row.length for row in rows}
-    return found
+        lengths |= {row.id: row.length for row in rows}
+    return lengths

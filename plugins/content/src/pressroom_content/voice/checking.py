@@ -115,12 +115,12 @@ def check(text: str, voice: Voice, language: str = "") -> list[VoiceFinding]:
     """
     checked = _Text(text)
     english = language_of(language) == "en"
-    found = [*_bounded(_banned(checked, voice)), *_bounded(_glossary(checked, voice))]
+    findings = [*_bounded(_banned(checked, voice)), *_bounded(_glossary(checked, voice))]
     if english:
-        found += _bounded(_spelling(checked, voice))
-    found += _bounded(_long_sentences(checked))
-    found += _averages(checked, language_of(language))
-    return found
+        findings += _bounded(_spelling(checked, voice))
+    findings += _bounded(_long_sentences(checked))
+    findings += _averages(checked, language_of(language))
+    return findings
 
 
 class _Text:
@@ -132,15 +132,15 @@ class _Text:
     @cached_property
     def sentences(self) -> list[tuple[int, str]]:
         """The sentences with their positions. A line break ends a sentence."""
-        found: list[tuple[int, str]] = []
+        sentences: list[tuple[int, str]] = []
         start = 0
         for line in self.text.splitlines(keepends=True):
-            place = start
+            position = start
             for sentence in SentenceBreaker(line, "en"):
-                found.append((place, sentence))
-                place += len(sentence)
+                sentences.append((position, sentence))
+                position += len(sentence)
             start += len(line)
-        return [(place, sentence) for place, sentence in found if sentence.strip()]
+        return [(position, sentence) for position, sentence in sentences if sentence.strip()]
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -149,23 +149,23 @@ class _Text:
     def finding(
         self,
         rule: VoiceRule,
-        place: int,
-        found: str,
+        position: int,
+        excerpt: str,
         message: str,
         fix: str,
         severity: Literal["error", "warning"] = "error",
     ) -> VoiceFinding:
         """Return a finding at a position."""
-        start, end = max(0, place - _AROUND), place + len(found) + _AROUND
+        start, end = max(0, position - _AROUND), position + len(excerpt) + _AROUND
         return VoiceFinding(
             rule=rule,
             severity=severity,
             message=message,
             fix=fix,
-            found=found,
+            found=excerpt,
             context=" ".join(self.text[start:end].split()),
-            position=place,
-            line=bisect_right(self._lines, place),
+            position=position,
+            line=bisect_right(self._lines, position),
         )
 
 
@@ -177,39 +177,47 @@ def _bounded(findings: Iterator[VoiceFinding]) -> Iterator[VoiceFinding]:
 
 
 def _banned(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
-    for place, found, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
-        message = f"“{found}” is a banned term"
-        yield text.finding("banned_term", place, found, message, "Reword it.")
+    for position, occurrence, _ in Terms(dict.fromkeys(voice.banned_terms, "")).found_in(text.text):
+        message = f"“{occurrence}” is a banned term"
+        yield text.finding("banned_term", position, occurrence, message, "Reword it.")
 
 
 def _glossary(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
-    written = {other: term for term, instead_of in voice.glossary.items() for other in (*instead_of.split(","), term)}
-    for place, found, term in Terms(written).found_in(text.text):
-        if found == term or (found[1:] == term[1:] and _begins_sentence(text.text, place)):
+    spellings = {
+        spelling: term for term, instead_of in voice.glossary.items() for spelling in (*instead_of.split(","), term)
+    }
+    for position, occurrence, term in Terms(spellings).found_in(text.text):
+        if occurrence == term or (occurrence[1:] == term[1:] and _begins_sentence(text.text, position)):
             continue
-        message = f"“{found}” is written “{term}”"
-        yield text.finding("glossary", place, found, message, f"Write “{term}”.")
+        message = f"“{occurrence}” is written “{term}”"
+        yield text.finding("glossary", position, occurrence, message, f"Write “{term}”.")
 
 
 def _spelling(text: _Text, voice: Voice) -> Iterator[VoiceFinding]:
     if voice.spelling == "any":
         return
-    others = other_spellings(voice.spelling)
+    corrections = other_spellings(voice.spelling)
     for match in _WORD.finditer(text.text):
-        own = others.get(match[0].lower())
-        if own is not None:
-            own = own.upper() if match[0].isupper() else own.capitalize() if match[0][0].isupper() else own
+        correction = corrections.get(match[0].lower())
+        if correction is not None:
+            correction = (
+                correction.upper()
+                if match[0].isupper()
+                else correction.capitalize()
+                if match[0][0].isupper()
+                else correction
+            )
             message = f"“{match[0]}” is not the spelling of {voice.spelling}"
-            yield text.finding("spelling", match.start(), match[0], message, f"Write “{own}”.")
+            yield text.finding("spelling", match.start(), match[0], message, f"Write “{correction}”.")
 
 
 def _long_sentences(text: _Text) -> Iterator[VoiceFinding]:
-    for place, sentence in text.sentences:
+    for position, sentence in text.sentences:
         words = count_words(sentence)
         if words > MAX_SENTENCE_WORDS:
             message = f"this sentence has {words} words; the target is at most {MAX_SENTENCE_WORDS}"
-            shown = sentence.strip()[:200]
-            yield text.finding("sentence_length", place, shown, message, "Split it in two.", "warning")
+            excerpt = sentence.strip()[:200]
+            yield text.finding("sentence_length", position, excerpt, message, "Split it in two.", "warning")
 
 
 def _averages(text: _Text, language: str) -> Iterator[VoiceFinding]:
@@ -227,9 +235,9 @@ def _averages(text: _Text, language: str) -> Iterator[VoiceFinding]:
         yield VoiceFinding("reading_ease", "warning", message, "Use shorter words and shorter sentences.")
 
 
-def _begins_sentence(text: str, place: int) -> bool:
-    before = text[max(0, place - _AROUND) : place].rstrip(" \"'“\u2018(")
-    return before[-1] in ".!?\n:" if before else place <= _AROUND
+def _begins_sentence(text: str, position: int) -> bool:
+    before = text[max(0, position - _AROUND) : position].rstrip(" \"'“\u2018(")
+    return before[-1] in ".!?\n:" if before else position <= _AROUND
 
 
 _ENDINGS: Final = {
@@ -320,14 +328,14 @@ _BOTH: Final = frozenset(
 def other_spellings(variant: Literal["en-GB", "en-US"]) -> Mapping[str, str]:
     """Return a mapping from words in the spelling of the other variant, in lower case, to the spelling of this one."""
     british_first = variant == "en-US"
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for british, american in _all_pairs():
-        other, own = (british, american) if british_first else (american, british)
-        if other != own and other not in _BOTH:
-            found.setdefault(other, own)
-    for own in list(found.values()):
-        found.pop(own, None)
-    return MappingProxyType(found)
+        other, preferred = (british, american) if british_first else (american, british)
+        if other != preferred and other not in _BOTH:
+            spellings.setdefault(other, preferred)
+    for preferred in list(spellings.values()):
+        spellings.pop(preferred, None)
+    return MappingProxyType(spellings)
 
 
 def _all_pairs() -> Iterator[tuple[str, str]]:

@@ -95,8 +95,8 @@ class Voices:
             await session.execute(insert(VoiceRow).values(**empty).on_conflict_do_nothing())
             await session.execute(select(VoiceRow).where(VoiceRow.website_id == website.id).with_for_update())
             voice, version = await _read(session, website.id)
-            wanted = replace(voice, **changes)
-            if wanted == voice and version:
+            updated = replace(voice, **changes)
+            if updated == voice and version:
                 return voice, version
             if expected_version is not None and expected_version != version:
                 raise InvalidInput(
@@ -104,17 +104,17 @@ class Voices:
                     f"the brand voice is at version {version}, not {expected_version}: read it with get_website, and "
                     "repeat the change with its version",
                 )
-            values = {"voice": asdict(wanted), "version": version + 1, "updated_at": datetime.now(UTC)}
+            values = {"voice": asdict(updated), "version": version + 1, "updated_at": datetime.now(UTC)}
             await session.execute(update(VoiceRow).where(VoiceRow.website_id == website.id).values(**values))
-        return wanted, version + 1
+        return updated, version + 1
 
 
 async def _read(session: AsyncSession, website_id: str) -> tuple[Voice, int]:
-    wanted = select(VoiceRow.voice, VoiceRow.version).where(VoiceRow.website_id == website_id)
-    row = (await session.execute(wanted)).one_or_none()
+    query = select(VoiceRow.voice, VoiceRow.version).where(VoiceRow.website_id == website_id)
+    row = (await session.execute(query)).one_or_none()
     if row is None:
         return Voice(), 0
-    known = {one.name for one in fields(Voice)}
+    known = {field.name for field in fields(Voice)}
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in row.voice.items() if name in known
     }
@@ -162,5 +162,5 @@ def voice_lines(view: VoiceView, version: int) -> Iterator[str]:
 
 def _told(value: str | list[str] | dict[str, str]) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{term} (not: {others})" if others else term for term, others in value.items())
+        return "; ".join(f"{term} (not: {avoided})" if avoided else term for term, avoided in value.items())
     return value if isinstance(value, str) else "; ".join(value)
