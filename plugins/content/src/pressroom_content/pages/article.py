@@ -76,14 +76,14 @@ async def reading(plugin: PluginContext[ContentConfig], article: Article) -> Rea
     images: Mapping[str, PostImage] | None
     warnings: tuple[str, ...]
     try:
-        images, unread = await read_images(
+        images, image_warnings = await read_images(
             plugin,
             article.user_id,
             dict.fromkeys([*featured, *inline_ids(rendered.html)]),
             policy="hotlink",
             can_upload=False,
         )
-        warnings = tuple(unread)
+        warnings = tuple(image_warnings)
     except SiteUnavailable as error:
         images, warnings = None, (error.message,)
     files = None if images is None else {name: image.without_content for name, image in images.items()}

@@ -56,12 +56,12 @@ class ArticleForm:
         try:
             fields = EditedFields.model_validate(changes).given()
         except ValidationError as error:
-            wrong = {
+            problems = {
                 str(detail["loc"][0]): detail["msg"]
                 for detail in reversed(error.errors(include_url=False))
                 if detail["loc"]
             }
-            raise FormErrors(wrong) from None
+            raise FormErrors(problems) from None
         return {name: tuple(value) if name in LISTS else value for name, value in fields.items()}
 
     def drafted(self, before: Draft, base: ArticleForm) -> Draft:

@@ -179,9 +179,9 @@ class PublicationPages:
         """Return the template values of a publication. Without a connected website, no action is available."""
         now = datetime.now(UTC)
         connected, newest = website is not None, publication.article_version == article.version
-        away = publication.status == "queued" and bool(publication.error)
+        unavailable = publication.status == "queued" and bool(publication.error)
         zone = zone_of(website.settings) if website else UTC
-        able = self._able(website)
+        capabilities = self._able(website)
         on_site = bool(publication.external_id) and publication.status in ("published", "draft", "scheduled", "failed")
         return {
             "id": publication.id,
@@ -205,15 +205,15 @@ class PublicationPages:
             "error": publication.error,
             "facts": _facts(publication.verified),
             "conflict": conflict,
-            "under_way": publication.status in UNDER_WAY and not away,
+            "under_way": publication.status in UNDER_WAY and not unavailable,
             "can_publish": connected and publication.status in ("scheduled", "draft", "unpublished", "published"),
-            "can_retry": connected and (publication.status in ("failed", "unknown") or away),
-            "can_update": connected and able.update and on_site and (conflict or not newest),
+            "can_retry": connected and (publication.status in ("failed", "unknown") or unavailable),
+            "can_update": connected and capabilities.update and on_site and (conflict or not newest),
             "can_cancel": connected and publication.status == "scheduled",
             "can_take_down": connected
             and on_site
             and (publication.status != "scheduled" or publication.published_at is not None),
-            "down_modes": _down_modes(able),
+            "down_modes": _down_modes(capabilities),
         }
 
     def _able(self, website: Website | None) -> Capabilities:
@@ -227,10 +227,10 @@ def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]
     return [(states[name], _STEPS[name], _STEP_STATES[states[name]]) for name in STEPS if name in states]
 
 
-def _down_modes(able: Capabilities) -> list[tuple[str, str]]:
-    modes = [("draft", "keep it there as a draft")] if able.unpublish else []
-    modes += [("trash", "move it to the trash there")] if able.delete and able.trash else []
-    modes += [("delete", "delete it there for good")] if able.delete else []
+def _down_modes(capabilities: Capabilities) -> list[tuple[str, str]]:
+    modes = [("draft", "keep it there as a draft")] if capabilities.unpublish else []
+    modes += [("trash", "move it to the trash there")] if capabilities.delete and capabilities.trash else []
+    modes += [("delete", "delete it there for good")] if capabilities.delete else []
     return modes or [("draft", "keep it there as a draft")]
 
 
@@ -332,7 +332,7 @@ class PublishPages:
         run, wrong = await self._dry_run(request, article, website)
         existing = await publications.of_pair(request.subject, article.id, website.id)
         conflict = existing is not None and await publications.problem(existing) == "remote_changed"
-        able = capabilities_of(website, connector_of(self._plugin, website.platform))
+        capabilities = capabilities_of(website, connector_of(self._plugin, website.platform))
         now, zone = datetime.now(UTC), zone_of(website.settings)
         return fragment(
             "article_publish.html",
@@ -352,7 +352,7 @@ class PublishPages:
             run=run,
             images=len(run.manuscript.uploads) if run else 0,
             kind=(typed or {}).get("kind") or _kind(existing) if website.platform == BUILTIN else "",
-            can_draft=able.draft and not (existing is not None and existing.status == "published"),
+            can_draft=capabilities.draft and not (existing is not None and existing.status == "published"),
             at=(typed or {}).get("at") or _proposed(existing, now.astimezone(zone)),
             zone=zone.key,
             problem=problem or wrong,

@@ -54,13 +54,13 @@ class ArticleList:
                 limit=ON_A_PAGE,
                 cursor=cursor or None,
             )
-            placed = await placements(session, request.subject, [entry.id for entry in entries])
+            by_article = await placements(session, request.subject, [entry.id for entry in entries])
         now = datetime.now(UTC)
         return fragment(
             "articles.html",
             self._plugin,
             request,
-            rows=[_row(entry, placed.get(entry.id, ()), names, now) for entry in entries],
+            rows=[_row(entry, by_article.get(entry.id, ()), names, now) for entry in entries],
             scored=scorer_of(self._plugin) is not None,
             path=root_of(self._plugin) + PATH,
             chosen=filters,
@@ -83,9 +83,9 @@ def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
 
 
 def _row(
-    entry: listing.ArticleEntry, placed: Sequence[Placement], names: Mapping[str, str], now: datetime
+    entry: listing.ArticleEntry, article_placements: Sequence[Placement], names: Mapping[str, str], now: datetime
 ) -> Mapping[str, Any]:
-    where = {placement.website_id: placement for placement in placed}
+    where = {placement.website_id: placement for placement in article_placements}
     if entry.website_id is not None:
         where.setdefault(entry.website_id, Placement(entry.website_id, "", ""))
     sites = [

@@ -111,8 +111,8 @@ class ConnectPages:
         except CallError as error:
             return see_other(self._plugin, f"{back}?problem={quote(error.message[:_MAX_PROBLEM_LENGTH])}")
         if website is None:
-            wrong = "; ".join(check.message for check in finding.checks if check.status == "error")
-            return see_other(self._plugin, f"{back}?problem={quote(wrong[:_MAX_PROBLEM_LENGTH])}")
+            problem = "; ".join(check.message for check in finding.checks if check.status == "error")
+            return see_other(self._plugin, f"{back}?problem={quote(problem[:_MAX_PROBLEM_LENGTH])}")
         return see_other(self._plugin, f"{WEBSITES}/{website.id}?connected=1")
 
     async def _finish(

@@ -99,8 +99,8 @@ class WebsitePages:
         if request.method != "POST":
             return await self._one(request, website)
         typed = form_of(request)
-        if (exchanged := moved(typed)) is not None:
-            return await self._one(request, website, typed=exchanged, message=_MOVED)
+        if (reordered := moved(typed)) is not None:
+            return await self._one(request, website, typed=reordered, message=_MOVED)
         try:
             done = await self._do(request.subject, website, typed)
         except InvalidInput as error:

@@ -28,9 +28,9 @@ def code_of(block: LexborNode) -> str:
             parts.append("\n")
         elif not tag.startswith("-") and tag not in UNSEEN:
             attributes = node.attributes
-            unread = attributes.get("aria-hidden") == "true"
+            hidden = attributes.get("aria-hidden") == "true"
             numbers = _NUMBERS.search((attributes.get("class") or "")[:MAX_VALUE]) is not None
-            if (unread or numbers) and node is not block and tag in ("span", "td", "a", "div"):
+            if (hidden or numbers) and node is not block and tag in ("span", "td", "a", "div"):
                 continue
             stack += reversed(list(node.iter(include_text=True)))
     return "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ").strip("\n")

@@ -187,9 +187,9 @@ def is_another(baseline: Mapping[str, Any], remote: RemotePost, marker: str) -> 
     if marker and remote.marker == marker:
         return False
     before = baseline.get("fields", {})
-    same = any(before.get(name) and before[name] == _short(remote.fields.get(name)) for name in ("title", "slug"))
+    same_name = any(before.get(name) and before[name] == _short(remote.fields.get(name)) for name in ("title", "slug"))
     known = set(baseline.get("passages", ()))
-    return not same and bool(known) and known.isdisjoint(map(_digest, _passages(remote.html)[:_MAX_PASSAGES]))
+    return not same_name and bool(known) and known.isdisjoint(map(_digest, _passages(remote.html)[:_MAX_PASSAGES]))
 
 
 def left_alone(remote: RemotePost) -> str:

@@ -187,12 +187,21 @@ class Engine:
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
         connector = connector_of(plugin, website.platform)
-        able = capabilities_of(website, connector)
-        if row.mode == "schedule" and not able.draft and row.publish_at and row.publish_at > datetime.now(UTC):
+        capabilities = capabilities_of(website, connector)
+        if row.mode == "schedule" and not capabilities.draft and row.publish_at and row.publish_at > datetime.now(UTC):
             return Postponement("scheduled", row.publish_at)
         url = await canonical_of_copy(plugin, row.user_id, row.canonical_of)
         return PublicationWork(
-            plugin, leased, website, connector, able, site, source.article, url, source.known, source.media_there
+            plugin,
+            leased,
+            website,
+            connector,
+            capabilities,
+            site,
+            source.article,
+            url,
+            source.known,
+            source.media_there,
         )
 
     async def _finish(self, work: PublicationWork) -> None:

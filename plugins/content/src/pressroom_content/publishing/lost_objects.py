@@ -151,15 +151,15 @@ def lost_tables(article: Structure, page: Structure, is_on_page: Callable[[str],
     for number, table in enumerate(page.tables):
         for words in {cell.words for row in table.rows for cell in row if cell.words}:
             by_words[words].append(number)
-    taken: set[int] = set()
+    matched: set[int] = set()
     for table in article.tables:
         cells = [cell for row in table.rows for cell in row]
         votes: Counter[int] = Counter()
         for words in {cell.words for cell in cells if cell.words}:
             numbers = by_words.get(words, deque())
-            while numbers and numbers[0] in taken:
+            while numbers and numbers[0] in matched:
                 numbers.popleft()
-            votes.update(number for number in islice(numbers, _MAX_TABLES) if number not in taken)
+            votes.update(number for number in islice(numbers, _MAX_TABLES) if number not in matched)
         number, count = min(votes.items(), key=lambda vote: (-vote[1], vote[0])) if votes else (-1, 0)
         name = f"the table {excerpt(_name(table))}"
         filled = {cell.words for cell in cells if cell.words}
@@ -170,7 +170,7 @@ def lost_tables(article: Structure, page: Structure, is_on_page: Callable[[str],
             as_text = is_on_page(first)
             yield Loss(table.at, "table", f"{name} is not shown{' as a table' if as_text else ''}")
             continue
-        taken.add(number)
+        matched.add(number)
         yield from _of_table(table, page.tables[number], name)
 
 

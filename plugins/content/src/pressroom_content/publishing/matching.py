@@ -86,8 +86,8 @@ class PassageMatches:
             match = self._matches[number]
             if match is None or match.run is None or not match.exact or run.lists or run.quotes:
                 continue
-            once = len(self._groups[run.words]) == len(self._exact[run.words]) == 1
-            if once and run.kind in ("paragraph", "heading") and self.is_inside(self._page.runs[match.run].at):
+            unique = len(self._groups[run.words]) == len(self._exact[run.words]) == 1
+            if unique and run.kind in ("paragraph", "heading") and self.is_inside(self._page.runs[match.run].at):
                 pairs.append((number, match.run))
         in_order = set(_longest_rising([run for _, run in pairs]))
         before: int | None = None

@@ -111,9 +111,9 @@ def settled(
 
 def sent_of(plugin: PluginContext, website: Website, article: Article, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields that would be sent from an article. Of its featured image, only the ID is included."""
-    able = capabilities_of(website, connector_of(plugin, website.platform))
-    post = fields_of(article, site_settings.read(website.settings), able, options)
-    featured = [article.featured_media_id] if article.featured_media_id and able.featured_image else []
+    capabilities = capabilities_of(website, connector_of(plugin, website.platform))
+    post = fields_of(article, site_settings.read(website.settings), capabilities, options)
+    featured = [article.featured_media_id] if article.featured_media_id and capabilities.featured_image else []
     return {**sent_fields(post, ""), "featured": featured, "featured_alt": post.featured_alt}
 
 

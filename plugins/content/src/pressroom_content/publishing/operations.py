@@ -102,12 +102,12 @@ async def bring(
         if existing is not None and existing.status == "scheduled":
             existing = await cancel(plugin, user_id, existing.id)
             newest = (await Articles(plugin).get(user_id, content_id)).version
-            as_it_was = request.options is None and request.canonical_of is None
+            unchanged = request.options is None and request.canonical_of is None
             if (
                 existing.status == "unpublished" and existing.external_id
             ):  # somebody deleted it on the site: create it again
                 request = replace(request, again=True)
-            elif not existing.external_id or (newest == existing.article_version and as_it_was):
+            elif not existing.external_id or (newest == existing.article_version and unchanged):
                 return BegunPublication(existing, begun=True, new=False)
     return await publications.begin(user_id, content_id, website_id, request)
 
@@ -201,11 +201,11 @@ async def unpublish(
         if site is not None:
             await remove_unused(site, unused)
     publications = Publications(plugin)
-    done = await publications.get(user_id, publication_id)
-    if not await publications.others_live(done):
-        await Articles(plugin).set_status(user_id, done.article_id, "draft")
-    await Articles(plugin).rescore(user_id, done.article_id)
-    return TakenDown(done, state)
+    publication = await publications.get(user_id, publication_id)
+    if not await publications.others_live(publication):
+        await Articles(plugin).set_status(user_id, publication.article_id, "draft")
+    await Articles(plugin).rescore(user_id, publication.article_id)
+    return TakenDown(publication, state)
 
 
 async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:
@@ -235,10 +235,10 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
             exists = await _is_there(plugin, leased)
         status = "draft" if exists else "unpublished"
         await leased.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
-    done = await Publications(plugin).get(user_id, publication_id)
-    if not await Publications(plugin).others_live(done):
-        await Articles(plugin).set_status(user_id, done.article_id, "draft")
-    return done
+    publication = await Publications(plugin).get(user_id, publication_id)
+    if not await Publications(plugin).others_live(publication):
+        await Articles(plugin).set_status(user_id, publication.article_id, "draft")
+    return publication
 
 
 @asynccontextmanager

@@ -146,20 +146,20 @@ async def manuscript(
         SiteUnavailable: an image cannot be read at the moment.
     """
     settings = site_settings.read(website.settings)
-    able = capabilities_of(website, connector)
+    capabilities = capabilities_of(website, connector)
     run = plugin.services.workers.run
     renderer = rendered_in_pieces if in_pieces else rendered
     text = await run(renderer, article, connector.sanitiser, owner=article.user_id, what="the article")
-    featured_id = article.featured_media_id if able.featured_image else ""
+    featured_id = article.featured_media_id if capabilities.featured_image else ""
     ids = dict.fromkeys([*filter(None, [featured_id]), *inline_ids(text.html)])
     images, warnings = await read_images(
-        plugin, article.user_id, ids, policy=settings.image_policy, can_upload=able.upload
+        plugin, article.user_id, ids, policy=settings.image_policy, can_upload=capabilities.upload
     )
     featured, categories = images.get(featured_id), _categories(article, settings, options)
-    post = fields_of(article, settings, able, options, canonical_url)
+    post = fields_of(article, settings, capabilities, options, canonical_url)
     post = replace(post, marker=marker, html=text.html, markdown=text.markdown)
     if featured is not None:
-        alt, caption = post.featured_alt or featured.file.alt, featured.caption if able.featured_caption else ""
+        alt, caption = post.featured_alt or featured.file.alt, featured.caption if capabilities.featured_caption else ""
         post = replace(post, featured_alt=alt, featured_caption=caption)
         # Some platforms store the alternative text of a featured image with the file, once for all posts.
         images = {**images, featured_id: replace(featured, file=replace(featured.file, alt=alt))}
@@ -176,7 +176,7 @@ async def manuscript(
         post=post,
         images=images,
         featured_id=featured_id,
-        unsupported=tuple(_unsupported(article, post, categories, able, featured)),
+        unsupported=tuple(_unsupported(article, post, categories, capabilities, featured)),
         removed=() if connector.markdown and text.markdown == without_placeholders(article.body) else text.removed,
         warnings=tuple(warnings),
         figures=connector.sanitiser == "full",
@@ -187,7 +187,7 @@ async def manuscript(
 def fields_of(
     article: Article,
     settings: WebsiteSettings,
-    able: Capabilities,
+    capabilities: Capabilities,
     options: Mapping[str, Any],
     canonical_url: str = "",
 ) -> Post:
@@ -206,8 +206,8 @@ def fields_of(
         canonical_url=canonical_url_of(article, options, canonical_url),
         language=article.language or settings.language,
         author=overrides.get("author") or article.author or settings.author,
-        tags=tuple(overrides.get("tags") or article.tags) if able.tags else (),
-        categories=_categories(article, settings, options) if able.categories else (),
+        tags=tuple(overrides.get("tags") or article.tags) if capabilities.tags else (),
+        categories=_categories(article, settings, options) if capabilities.categories else (),
         featured_alt=article.featured_alt,
         options={name: value for name, value in options.items() if name not in OVERRIDES},
     )
@@ -246,9 +246,9 @@ def canonical_url_of(article: Article, options: Mapping[str, Any], original_url:
     return original_url or options.get("canonical_url") or article.canonical_url
 
 
-def lacks_author(post: Post, able: Capabilities, term_ids: Mapping[Any, Sequence[str]]) -> bool:
+def lacks_author(post: Post, capabilities: Capabilities, term_ids: Mapping[Any, Sequence[str]]) -> bool:
     """Check whether a post has an author that its site does not know."""
-    return bool(post.author) and able.authors and not term_ids.get("author")
+    return bool(post.author) and capabilities.authors and not term_ids.get("author")
 
 
 def unknown_author(name: str) -> str:
@@ -282,15 +282,15 @@ def hash_of_post(post: Post) -> str:
 
 
 def _unsupported(
-    article: Article, post: Post, categories: Sequence[str], able: Capabilities, featured: PostImage | None
+    article: Article, post: Post, categories: Sequence[str], capabilities: Capabilities, featured: PostImage | None
 ) -> Sequence[str]:
     """Return the fields of an article that the website does not support."""
     fields = {
-        "tags": (bool(article.tags), able.tags),
-        "categories": (bool(categories), able.categories),
-        "canonical_url": (bool(post.canonical_url), able.canonical),
-        "featured image": (bool(article.featured_media_id), able.featured_image),
-        "caption of the featured image": (bool(featured and featured.caption), able.featured_caption),
-        "meta title and description": (bool(post.meta_title or post.meta_description), able.seo_meta),
+        "tags": (bool(article.tags), capabilities.tags),
+        "categories": (bool(categories), capabilities.categories),
+        "canonical_url": (bool(post.canonical_url), capabilities.canonical),
+        "featured image": (bool(article.featured_media_id), capabilities.featured_image),
+        "caption of the featured image": (bool(featured and featured.caption), capabilities.featured_caption),
+        "meta title and description": (bool(post.meta_title or post.meta_description), capabilities.seo_meta),
     }
     return [name for name, (has, can) in fields.items() if has and not can]

@@ -97,9 +97,9 @@ class Publications:
             step = next((step for step in await step_rows(session, row.id) if step.name == "verify"), None)
             if step is None or row.status != "published" or row.due_at is None or row.attempt != publication.attempt:
                 return row.due_at
-            looks = int((step.detail or {}).get("looks", 0)) + 1
-            step.detail = {**(step.detail or {}), "looks": looks}
-            row.due_at = await now_of(session) + pauses[looks] if looks < len(pauses) else None
+            check_count = int((step.detail or {}).get("looks", 0)) + 1
+            step.detail = {**(step.detail or {}), "looks": check_count}
+            row.due_at = await now_of(session) + pauses[check_count] if check_count < len(pauses) else None
             return row.due_at
 
     async def page(
@@ -237,8 +237,8 @@ class Publications:
                 ended.clear()
                 current = await self.get(publication.user_id, publication.id)
                 # If the site was unavailable, the automatic retry is later than any caller waits.
-                away = current.status == "queued" and bool(current.error)
-                postponed = current.due_at is None or current.due_at > latest or away
+                unavailable = current.status == "queued" and bool(current.error)
+                postponed = current.due_at is None or current.due_at > latest or unavailable
                 finished = current.status not in UNDER_WAY or (current.status != "publishing" and postponed)
                 if finished or now() >= deadline:
                     return current
@@ -260,8 +260,8 @@ class Publications:
             raise InvalidInput("website_id", "is paused; resume it in the dashboard first")
         if website.status == "error" and not exists and website.last_error == "":
             raise SiteRejected("the website needs to be connected again", hint="Use connect_website.")
-        able = capabilities_of(website, connector_of(self._plugin, website.platform))
-        if mode == "draft" and not able.draft:
+        capabilities = capabilities_of(website, connector_of(self._plugin, website.platform))
+        if mode == "draft" and not capabilities.draft:
             raise InvalidInput("mode", f"{website.name} has no drafts; use publish or schedule")
 
     async def _begin(

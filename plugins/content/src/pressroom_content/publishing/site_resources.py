@@ -155,7 +155,7 @@ _MAX_NAMED: Final = 20
 
 
 async def find_author(
-    site: Site, connector: SiteConnector, able: Capabilities, post: Post
+    site: Site, connector: SiteConnector, capabilities: Capabilities, post: Post
 ) -> tuple[Mapping[TermKind, tuple[str, ...]], list[str]]:
     """Return the ID of a post's author in the form of `ensure_terms`, and warnings. Nothing on the site changes.
 
@@ -168,7 +168,7 @@ async def find_author(
     if not post.author or "author" in post.kept:
         return {}, []
     ids = await site.ensure_terms(replace(post, tags=(), categories=()))
-    if not lacks_author(post, able, ids):
+    if not lacks_author(post, capabilities, ids):
         return ids, []
     authors: Sequence[Term] = ()
     if "author" in connector.term_kinds:
@@ -196,12 +196,12 @@ async def author_warnings(plugin: PluginContext, website: Website, post: Post) -
         InvalidInput: the site has no such author.
     """
     connector = connector_of(plugin, website.platform)
-    able = capabilities_of(website, connector)
-    if not lacks_author(post, able, {}):
+    capabilities = capabilities_of(website, connector)
+    if not lacks_author(post, capabilities, {}):
         return ()
     try:
         _, site = await Websites(plugin).open(website.user_id, website.id)
-        _, warnings = await find_author(site, connector, able, post)
+        _, warnings = await find_author(site, connector, capabilities, post)
     except InvalidInput:
         raise
     except CallError as error:

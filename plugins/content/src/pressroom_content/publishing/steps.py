@@ -155,8 +155,8 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             )
         if remote.state == "trashed":
             _note_trashed(work)
-        as_it_was = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
-        if as_it_was and not work.force:
+        unchanged = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
+        if unchanged and not work.force:
             # Only its state changes; edits made on the site are kept.
             work.done({**work.without_note("update"), **_written(work, post)})
             return None
@@ -218,10 +218,10 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
             return remote  # this was our own request, whose response was lost
         at = remote.publish_at.isoformat() if remote.publish_at else None
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
-        instead = "; ".join(await compared(plugin, differences, post, remote)) if not baseline else ""
+        comparison = "; ".join(await compared(plugin, differences, post, remote)) if not baseline else ""
         raise RemoteChanged(
             await compared(plugin, edits_in_words, baseline, remote)
-            + (f". Compared with what would be written: {instead}" if instead else ""),
+            + (f". Compared with what would be written: {comparison}" if comparison else ""),
             hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with "
             "force overwrites it."
             if work.known is not None

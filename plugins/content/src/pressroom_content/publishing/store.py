@@ -120,8 +120,8 @@ class LeasedPublication:
         now = await now_of(session)
         changed = {name: _fitting(name, value) for name, value in self._values.items()} | {"updated_at": now}
         change = update(PublicationRow).where(PublicationRow.id == self.row.id).values(changed)
-        done = await session.execute(change.execution_options(synchronize_session=False))
-        if cast("CursorResult[Any]", done).rowcount != 1:
+        result = await session.execute(change.execution_options(synchronize_session=False))
+        if cast("CursorResult[Any]", result).rowcount != 1:
             raise NotFound(f"the publication {self.row.id} no longer exists")
         for name in self._noted:
             step = self.steps[name]

@@ -328,9 +328,9 @@ class _Reader:
         """Keep the attributes from which scripts create embedded pages."""
         if self._data_length > _MAX_ATTRIBUTES:
             return
-        every = tag in _FRAMES or "-" in tag
+        all_attributes = tag in _FRAMES or "-" in tag
         for name, value in attributes.items():
-            if every or name.startswith("data-"):
+            if all_attributes or name.startswith("data-"):
                 self._data.append(value[:MAX_VALUE])
                 self._data_length += len(value[:MAX_VALUE])
 

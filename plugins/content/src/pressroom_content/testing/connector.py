@@ -137,8 +137,8 @@ def check_connector(
     return findings + ([] if blocks is None else check_codec(blocks, where=where))
 
 
-def _run_in(running: RunningHost, making: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    return running.run(making())
+def _run_in(running: RunningHost, factory: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    return running.run(factory())
 
 
 def _reads(site: Site) -> Iterator[tuple[str, Callable[[], Awaitable[Any]]]]:
@@ -184,8 +184,8 @@ async def _checks(subject: ConnectorAtSite) -> None:
         report, error = await subject.asked(site.check, trouble)
         if error is None:
             expect(type(report) is ConnectionReport, repr(report))
-            fine = report.ok and bool(subject.fake.requests) and trouble != "odd"
-            expect(not fine, f"all is well, at a site that {describe_trouble(trouble)}")
+            passed = report.ok and bool(subject.fake.requests) and trouble != "odd"
+            expect(not passed, f"all is well, at a site that {describe_trouble(trouble)}")
 
 
 @CONNECTOR.promise(

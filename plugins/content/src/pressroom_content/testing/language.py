@@ -64,11 +64,11 @@ async def _fast(language: Language) -> None:
     if language.stemmer is None:
         return
     # Measure CPU time of this thread, not wall time: a plugin must not fail on a busy machine.
-    began = time.thread_time()
+    started = time.thread_time()
     for number in range(_MANY):
         language.stemmer(f"bread{number}s")
-    spent = time.thread_time() - began
-    expect(spent < _CPU_SECONDS_FOR_MANY, f"{spent:.1f} s of CPU time for {_MANY} words")
+    elapsed = time.thread_time() - started
+    expect(elapsed < _CPU_SECONDS_FOR_MANY, f"{elapsed:.1f} s of CPU time for {_MANY} words")
 
 
 @LANGUAGE.promise(

@@ -152,8 +152,8 @@ async def _pages(subject: ImageSourceInHost) -> None:
         except Exception as error:
             raise PromiseBroken(f"{describe_error(error)} for {query!r:.100}") from error
         expect(type(page) is ImagePage and len(page.images) <= query.per_page, f"{page!r:.100}")
-        wrong = [image.ref for image in page.images if not image.ref.startswith(f"{subject.source.name}:")]
-        expect(not wrong, f"the references {wrong[:3]}")
+        foreign = [image.ref for image in page.images if not image.ref.startswith(f"{subject.source.name}:")]
+        expect(not foreign, f"the references {foreign[:3]}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,13 +69,13 @@ def counted_stems(text: str, language: str) -> Counter[str]:
 
 def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
     """Return the stems in all given languages for each word of a query, except words that are common in any of them."""
-    spoken = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
+    codes = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
     variants: list[frozenset[str]] = []
     for word in words_of(query):
         plain = normalised(word)
-        if any(plain in common_words(language) for language in spoken):
+        if any(plain in common_words(language) for language in codes):
             continue
-        stems = frozenset(stem_of(word, language) for language in spoken)
+        stems = frozenset(stem_of(word, language) for language in codes)
         if stems not in variants:
             variants.append(stems)
     return variants
@@ -157,9 +157,9 @@ class Fingerprint:
 
 def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
     """Return the index data of a document. It can take a second for a long text: call it in a thread."""
-    spoken = language_of(language)
-    stems = counted_stems(f"{title}\n\n{text}", spoken)
-    in_title = frozenset(stems_of(title, spoken))
+    code = language_of(language)
+    stems = counted_stems(f"{title}\n\n{text}", code)
+    in_title = frozenset(stems_of(title, code))
     return Fingerprint(stems, in_title, bands_of(shingles_of(text)))
 
 

@@ -130,13 +130,13 @@ class TextTwins:
         if self._waiting[article.user_id] >= _MAX_WAITING:
             raise Overloaded("Many readers wait for texts of this author already. Try again in a few seconds.")
         # One conversion for all readers, since it counts against the limits of the article's owner.
-        making = self._making.get(key)
-        if making is None:
-            making = self._making[key] = asyncio.create_task(self._made(key, article))
-            making.add_done_callback(lambda done: self._ended(key, done))
+        conversion = self._making.get(key)
+        if conversion is None:
+            conversion = self._making[key] = asyncio.create_task(self._made(key, article))
+            conversion.add_done_callback(lambda task: self._ended(key, task))
         self._waiting[article.user_id] += 1
         try:
-            return await asyncio.shield(making)
+            return await asyncio.shield(conversion)
         finally:
             self._waiting[article.user_id] -= 1
             if not self._waiting[article.user_id]:
@@ -156,9 +156,9 @@ class TextTwins:
             self._size -= len(oldest)
         return text
 
-    def _ended(self, key: _Key, done: asyncio.Task[str]) -> None:
+    def _ended(self, key: _Key, task: asyncio.Task[str]) -> None:
         self._making.pop(key, None)
-        error = None if done.cancelled() else done.exception()
+        error = None if task.cancelled() else task.exception()
         if isinstance(error, CallError):
             self._refusals[key] = time.monotonic() + _TRY_AGAIN, error
             while len(self._refusals) > MAX_ENTRIES:

@@ -239,8 +239,10 @@ async def _weights(
 
 def _frequency(user_id: str, stem: str, max_documents: int) -> Select[str, int]:
     """Return the query for the number of documents with a stem; it stops counting above `max_documents`."""
-    some = select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(max_documents + 1)
-    return select(literal(stem).label("stem"), func.count().label("number")).select_from(some.subquery())
+    matching = (
+        select(WordRow.document_id).where(WordRow.user_id == user_id, WordRow.stem == stem).limit(max_documents + 1)
+    )
+    return select(literal(stem).label("stem"), func.count().label("number")).select_from(matching.subquery())
 
 
 async def _lengths(session: AsyncSession, document_ids: Sequence[str]) -> dict[str, int]:

@@ -141,30 +141,30 @@ def state_in_words(publication: Publication, zone: ZoneInfo) -> str:
     """Return the status of a publication as a sentence that begins with its id."""
     match publication.status:
         case "published" if publication.verified.get("being_built"):
-            says = f"is published; the site is being built. {publication.url}"
+            description = f"is published; the site is being built. {publication.url}"
         case "published":
-            says = f"is published. {publication.url}"
+            description = f"is published. {publication.url}"
         case "draft":
-            says = f"is a draft on the site, not live; mode publish brings it live. {publication.url}"
+            description = f"is a draft on the site, not live; mode publish brings it live. {publication.url}"
         case "scheduled" if publication.publish_at is not None:
-            says = f"is scheduled: it goes live at {in_words(publication.publish_at, zone)}. {publication.url}"
+            description = f"is scheduled: it goes live at {in_words(publication.publish_at, zone)}. {publication.url}"
         case "queued":
-            says = (
+            description = (
                 "is queued: it has not been sent yet."
                 if publication.error
                 else "is queued: it will be sent in a moment."
             )
         case "publishing":
-            says = "is being sent to the site."
+            description = "is being sent to the site."
         case "unknown":
-            says = "is unknown: the site did not say whether it has the post."
+            description = "is unknown: the site did not say whether it has the post."
         case "failed":
-            says = f"failed. {publication.url}"
+            description = f"failed. {publication.url}"
         case "unpublished":
-            says = "is not on the site: it was taken down or cancelled. publish_content brings it back."
+            description = "is not on the site: it was taken down or cancelled. publish_content brings it back."
         case _:
-            says = f"is {publication.status}. {publication.url}"
-    return f"{publication.id} {says}".rstrip()
+            description = f"is {publication.status}. {publication.url}"
+    return f"{publication.id} {description}".rstrip()
 
 
 def seen(facts: Mapping[str, Any]) -> str:
@@ -183,12 +183,12 @@ def seen(facts: Mapping[str, Any]) -> str:
 
 
 def _outlook(publication: Publication, zone: ZoneInfo) -> str:
-    ask = f"list_publications with publication_id {publication.id} shows its status"
+    hint = f"list_publications with publication_id {publication.id} shows its status"
     if publication.due_at is None and publication.status == "unknown":
         return "It does not continue automatically: check the site, then call publish_content again."
     if publication.due_at is not None and publication.due_at > datetime.now(UTC):
-        return f"It continues automatically at {in_words(publication.due_at, zone)}; {ask} then."
-    return f"It continues automatically; {ask}."
+        return f"It continues automatically at {in_words(publication.due_at, zone)}; {hint} then."
+    return f"It continues automatically; {hint}."
 
 
 def raise_failure(publication: Publication, code: str = "") -> None:

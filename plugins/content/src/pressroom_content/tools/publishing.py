@@ -120,24 +120,24 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
     store = Publications(plugin)
     result = await bring(plugin, user_id, params.content_id, params.website_id, request)
     result, state = await look_again(plugin, user_id, result, request)
-    done = await store.wait(result.publication, WAIT_SECONDS)
-    raise_failure(done, await store.problem(done))
-    conflict = done.error if done.error and await store.problem(done) == "remote_changed" else None
+    publication = await store.wait(result.publication, WAIT_SECONDS)
+    raise_failure(publication, await store.problem(publication))
+    conflict = publication.error if publication.error and await store.problem(publication) == "remote_changed" else None
     if state is not None and state.edits:
         conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force sends it again."
     data = PublishAnswer(
-        publication_id=done.id,
-        status=done.status,
-        url=done.url,
-        external_id=done.external_id,
-        article_version=done.article_version,
-        publish_at=in_zone(done.publish_at, zone),
-        verified=facts_of(done.verified, zone),
+        publication_id=publication.id,
+        status=publication.status,
+        url=publication.url,
+        external_id=publication.external_id,
+        article_version=publication.article_version,
+        publish_at=in_zone(publication.publish_at, zone),
+        verified=facts_of(publication.verified, zone),
         conflict=conflict,
-        warnings=list(done.warnings),
-        error=done.error,
+        warnings=list(publication.warnings),
+        error=publication.error,
     )
-    return ToolResult(_told(done, zone, result, state, conflict), data, counts=result.new)
+    return ToolResult(_told(publication, zone, result, state, conflict), data, counts=result.new)
 
 
 def _request(params: PublishParams, website: Website) -> PublishRequest:
@@ -158,15 +158,17 @@ def _request(params: PublishParams, website: Website) -> PublishRequest:
 
 
 def _told(
-    done: Publication, zone: ZoneInfo, result: BegunPublication, state: RemoteState | None, conflict: str | None
+    publication: Publication, zone: ZoneInfo, result: BegunPublication, state: RemoteState | None, conflict: str | None
 ) -> str:
     if conflict is not None:
-        warnings = "".join(f"\nWarning: {warning}" for warning in done.warnings)
-        return f"Nothing was written: {conflict}\n{state_in_words(done, zone)}{warnings}"
-    text = told(done, zone)
+        warnings = "".join(f"\nWarning: {warning}" for warning in publication.warnings)
+        return f"Nothing was written: {conflict}\n{state_in_words(publication, zone)}{warnings}"
+    text = told(publication, zone)
     if state is not None:
-        drift = "".join(f"\nOn the site: {difference}" for difference in state.drift if difference not in done.warnings)
-        return f"{text}\nNothing was sent: version {done.article_version} is there already.{drift}"
+        drift = "".join(
+            f"\nOn the site: {difference}" for difference in state.drift if difference not in publication.warnings
+        )
+        return f"{text}\nNothing was sent: version {publication.article_version} is there already.{drift}"
     return text if not result.repeated else f"{text}\nNothing was sent: this client_request_id was used before."
 
 
@@ -213,12 +215,14 @@ async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
     confirmed(confirm=params.confirm)
     plugin = context(call)
     previous = await Publications(plugin).get(call.caller.subject, params.publication_id)
-    down = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
-    done = down.publication
+    takedown = await unpublish(plugin, call.caller.subject, params.publication_id, params.mode)
+    publication = takedown.publication
     action = "cancelled" if previous.status == "scheduled" else "taken down"
-    where = done.error or ("it is deleted on the site" if params.mode == "delete" else _TAKEN_DOWN[down.state])
-    text = f"{done.id} is {action}: {where}. The article is kept; publish_content brings it back."
-    return ToolResult(text, UnpublishAnswer(publication_id=done.id, status=done.status))
+    where = publication.error or (
+        "it is deleted on the site" if params.mode == "delete" else _TAKEN_DOWN[takedown.state]
+    )
+    text = f"{publication.id} is {action}: {where}. The article is kept; publish_content brings it back."
+    return ToolResult(text, UnpublishAnswer(publication_id=publication.id, status=publication.status))
 
 
 async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest) -> ToolResult:

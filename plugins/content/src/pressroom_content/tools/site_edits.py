@@ -72,10 +72,10 @@ class MergeAnswer(BaseModel):
 )
 async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
     """Merge the edits of a website into an article of the caller's account."""
-    wrong = [name for name, side in params.choices.items() if side == "both" and not name.isdecimal()]
-    if wrong:
-        raise InvalidInput(f"choices.{wrong[0]}", "takes article or site; both is for blocks of the body")
-    done = await merge_edits(
+    invalid = [name for name, side in params.choices.items() if side == "both" and not name.isdecimal()]
+    if invalid:
+        raise InvalidInput(f"choices.{invalid[0]}", "takes article or site; both is for blocks of the body")
+    result = await merge_edits(
         context(call),
         call.caller.subject,
         params.publication_id,
@@ -83,35 +83,35 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         dry_run=params.dry_run,
         origin=call.caller.connection_name,
     )
-    conflicts = [(str(conflict.number), conflict) for conflict in done.conflicts] + [
-        (conflict.name, conflict) for conflict in done.field_conflicts
+    conflicts = [(str(conflict.number), conflict) for conflict in result.conflicts] + [
+        (conflict.name, conflict) for conflict in result.field_conflicts
     ]
     rows = [_conflict(key, conflict) for key, conflict in conflicts[:_MAX_CONFLICTS]]
     data = MergeAnswer(
-        publication_id=done.publication.id,
-        content_id=done.publication.article_id,
-        version=done.made.article.version if done.made is not None else None,
-        edited=done.edited,
-        diff=_shown(done.diff),
-        fields=dict(done.fields or {}),
+        publication_id=result.publication.id,
+        content_id=result.publication.article_id,
+        version=result.made.article.version if result.made is not None else None,
+        edited=result.edited,
+        diff=_shown(result.diff),
+        fields=dict(result.fields or {}),
         conflicts=rows,
     )
-    return ToolResult(_told(done, data), data)
+    return ToolResult(_told(result, data), data)
 
 
-def _told(done: SiteEdits, data: MergeAnswer) -> str:
-    if not done.edited:
+def _told(result: SiteEdits, data: MergeAnswer) -> str:
+    if not result.edited:
         return f"The post of {data.publication_id} was not edited on the site; nothing was written."
     lines = [f"{name}: now {value!r} on the site" for name, value in data.fields.items()]
     lines += [data.diff] if data.diff else []
     for row in data.conflicts:
         lines.append(f"Conflict {row.key}\n- before: {row.before}\n- article: {row.article}\n- site: {row.site}")
     if data.conflicts:
-        count = len(done.conflicts) + len(done.field_conflicts)
+        count = len(result.conflicts) + len(result.field_conflicts)
         head = f"Nothing was written: {count} conflicts. Ask the user, then repeat with choices."
         if count > len(data.conflicts):
             head += f" The first {len(data.conflicts)} are shown; choices of all of them bring the next."
-    elif done.made is None:
+    elif result.made is None:
         head = "Nothing was written: a dry run. Without conflicts."
     else:
         head = f"{data.content_id} has the edits as version {data.version}; publish_content sends it."

@@ -289,9 +289,9 @@ def _lines(data: WebsiteAnswer) -> Iterator[str]:
         for row in data.live_check.checks:
             yield f"- {row.status}: {row.message}{f' ({row.fix})' if row.fix else ''}"
     yield f"Time zone: {zone.key}; now {time_text(datetime.now(UTC), zone)}. Used for times without an offset."
-    able = [words for name, words in ABILITIES.items() if website.capabilities.get(name)]
-    lacks = [words for name, words in ABILITIES.items() if website.capabilities.get(name) is False]
-    yield f"Supported: {', '.join(able) or 'nothing'}. Not supported: {', '.join(lacks) or 'nothing'}."
+    supported = [words for name, words in ABILITIES.items() if website.capabilities.get(name)]
+    unsupported = [words for name, words in ABILITIES.items() if website.capabilities.get(name) is False]
+    yield f"Supported: {', '.join(supported) or 'nothing'}. Not supported: {', '.join(unsupported) or 'nothing'}."
     yield settings_line(website)
     proven = f"proven ({data.control.method})" if data.control.proven else f"not proven. {data.control.how}"
     yield f"Control of the URL: {proven}"

@@ -195,10 +195,10 @@ def site_address(text: str) -> str:
         url = f"https://{url}"
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        sound, parts = False, urlsplit("")
-    if not sound or len(url) > 2000 or re.search(r"[\s\x00-\x1f\\]", url):
+        valid, parts = False, urlsplit("")
+    if not valid or len(url) > 2000 or re.search(r"[\s\x00-\x1f\\]", url):
         raise InvalidInput("url", "must be the URL of a site, such as https://blog.example.com")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput("url", "must not contain a user name or password; the connect page asks for them")

@@ -353,9 +353,9 @@ async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row:
     """Move a site to a domain, or back to its URL on the server, together with its stored URLs."""
     if row.proven_domain == name:
         return
-    at_home = server_url(row.site_key, plugin.base_url)
-    old = domain_url(row.proven_domain, plugin.base_url) if row.proven_domain else at_home
-    new = domain_url(name, plugin.base_url) if name else at_home
+    default_url = server_url(row.site_key, plugin.base_url)
+    old = domain_url(row.proven_domain, plugin.base_url) if row.proven_domain else default_url
+    new = domain_url(name, plugin.base_url) if name else default_url
     row.proven_domain, row.updated_at = name, datetime.now(UTC)
     await session.flush()
     event.listen(session.sync_session, "after_commit", lambda _: PROVEN_CHANGES.note(), once=True)
@@ -372,5 +372,5 @@ async def _use(session: AsyncSession, plugin: PluginContext[ContentConfig], row:
 
 
 def _below(url: Any, site_url: str) -> Any:
-    begins = f"{site_url}/"
-    return func.substr(url, 1, len(begins)) == begins
+    prefix = f"{site_url}/"
+    return func.substr(url, 1, len(prefix)) == prefix

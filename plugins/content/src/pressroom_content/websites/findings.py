@@ -46,11 +46,11 @@ def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetim
     missing = [name for name in _TAKEN_OVER if name not in (row.settings or {})]
     row.settings = {**(row.settings or {}), **own_settings(finding, missing)}
     row.checked_at = row.updated_at = now
-    wrong = next((check.message for check in finding.checks if check.status == "error"), "")
-    if wrong:
-        row.last_error, row.last_error_at = wrong[:_MAX_ERROR_LENGTH], now
+    error = next((check.message for check in finding.checks if check.status == "error"), "")
+    if error:
+        row.last_error, row.last_error_at = error[:_MAX_ERROR_LENGTH], now
     if row.status != "paused":
-        row.status = "error" if wrong else "active"
+        row.status = "error" if error else "active"
     rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
     take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
 

@@ -63,11 +63,11 @@ def read_target(text: str, from_path: str) -> str:
     """Return the target of a redirect. Raises `InvalidInput`."""
     try:
         parts = urlsplit(text)
-        sound = text.isprintable() and " " not in text and len(text) <= 2000 and "\\" not in text
+        valid = text.isprintable() and " " not in text and len(text) <= 2000 and "\\" not in text
         is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        sound, is_url = False, False
-    if not sound or not (is_url or (text.startswith("/") and not text.startswith("//"))):
+        valid, is_url = False, False
+    if not valid or not (is_url or (text.startswith("/") and not text.startswith("//"))):
         raise InvalidInput("to", "must be a path such as /new-path, or an http or https URL")
     if text == from_path:
         raise InvalidInput("to", "is the same as from_path: it would lead to itself")
