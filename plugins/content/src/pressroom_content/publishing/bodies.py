@@ -203,7 +203,7 @@ class _Edited:
 def _edited_places(
     segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], reused: Mapping[int, tuple[BodySegment, int]]
 ) -> Iterator[tuple[Sequence[int], Sequence[BodySegment]]]:
-    """Yield the numbers of the pieces between kept ones, and the segments that they replace."""
+    """Yield the numbers of the pieces between reused ones, and the segments that they replace."""
     positions = {id(segment): at for at, segment in enumerate(segments)}
     stops = [(number, number + count, positions[id(segment)]) for number, (segment, count) in sorted(reused.items())]
     first = begin = 0

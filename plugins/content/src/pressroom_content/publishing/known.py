@@ -73,7 +73,7 @@ async def remember_body(
     sent: Mapping[str, Any],
     kept_fields: frozenset[str] = frozenset(),
 ) -> None:
-    """Store the body of a post that was just read or written, its sent fields and the names of `kept_fields` ones.
+    """Store the body of a post that was just read or written, its sent fields and its `kept_fields`.
 
     If the body cannot be stored, the previous one is deleted, unless the post is bound.
     """
