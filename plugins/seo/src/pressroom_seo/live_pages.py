@@ -93,12 +93,12 @@ async def try_links(
     reports, (canonical, noindex) = await asyncio.gather(
         _look_in_time(fetcher, links, reader), canonical_page(fetcher, article, SECONDS, reader)
     )
-    by_url = {one.url: one for one in reports or ()}
+    by_url = {report.url: report for report in reports or ()}
     statuses = dict(canonical)
     for href, url in targets.items():
-        one = by_url.get(url)
-        if one is not None and one.checked and ("broken" in one.problems or 0 < one.status < _ERRORS):
-            statuses[href] = LinkStatus(one.status, one.location)
+        report = by_url.get(url)
+        if report is not None and report.checked and ("broken" in report.problems or 0 < report.status < _ERRORS):
+            statuses[href] = LinkStatus(report.status, report.location)
     return TriedLinks(reports, len(links.found), statuses, noindex)
 
 
@@ -114,8 +114,8 @@ async def _look_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> S
 
 async def links_of_article(plugin: PluginContext[SeoConfig], user_id: str, content_id: str) -> Links:
     """Return the links of a stored article. Raises `NotFound`."""
-    one = await judged(plugin, user_id, content_id)
-    hrefs = await plugin.services.workers.run(link_targets, one.article, owner=user_id, what="the article")
+    stored = await judged(plugin, user_id, content_id)
+    hrefs = await plugin.services.workers.run(link_targets, stored.article, owner=user_id, what="the article")
     return Links(dict.fromkeys(hrefs.values(), (content_id,)))
 
 
@@ -123,13 +123,15 @@ def link_targets(article: ScoringArticle) -> dict[str, str]:
     """Map up to `MAX_LINKS` links and image sources, as written in the body, to their normalised URLs."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
-    written = [one.href for one in document.links if one.href] + [one.src for one in document.images if one.src]
-    found: dict[str, str] = {}
-    for href in dict.fromkeys(written):
+    hrefs = [element.href for element in document.links if element.href] + [
+        element.src for element in document.images if element.src
+    ]
+    targets: dict[str, str] = {}
+    for href in dict.fromkeys(hrefs):
         target = normalise(_joined(article.url, href))
-        if target is not None and len(found) < MAX_LINKS:
-            found[href] = target
-    return found
+        if target is not None and len(targets) < MAX_LINKS:
+            targets[href] = target
+    return targets
 
 
 def _joined(base: str, href: str) -> str:
@@ -153,8 +155,8 @@ async def links_of_website(plugin: PluginContext[SeoConfig], user_id: str, websi
             "website_id",
             f"{website.name} was not crawled yet; call get_seo_report with refresh true and section summary first",
         )
-    found = await CrawlReport(plugin.services.database, crawl).targets(MAX_LINKS)
-    return Links(found, SiteScope.under(start_of(website)), is_own(plugin.config, website))
+    targets = await CrawlReport(plugin.services.database, crawl).targets(MAX_LINKS)
+    return Links(targets, SiteScope.under(start_of(website)), is_own(plugin.config, website))
 
 
 async def look(
@@ -170,8 +172,8 @@ async def look(
     if links.own and links.site is not None:
         own = {host_of(links.site.home): Politeness.own_site()}
     checker = LinkChecker(Visitor(fetcher, politeness, own=own, reader=reader))
-    reports = [one async for one in check_links(checker, links.found, progress=progress)]
-    return sorted(reports, key=lambda one: (not one.problems, "broken" not in one.problems, one.url))
+    reports = [report async for report in check_links(checker, links.found, progress=progress)]
+    return sorted(reports, key=lambda report: (not report.problems, "broken" not in report.problems, report.url))
 
 
 def is_broken(status: LinkStatus) -> bool:
@@ -187,20 +189,20 @@ async def canonical_page(
     The result is `({}, None)` if there is not exactly one canonical URL, if it is relative or the article's own, or if
     the request timed out or was refused.
     """
-    written = list(dict.fromkeys(one.strip() for one in article.canonicals if one.strip()))
-    target = normalise(written[0]) if len(written) == 1 else None
+    canonicals = list(dict.fromkeys(url.strip() for url in article.canonicals if url.strip()))
+    target = normalise(canonicals[0]) if len(canonicals) == 1 else None
     if target is None or (article.url and target == normalise(article.url)):
         return {}, None
     try:
         async with asyncio.timeout(seconds):
-            answers = await Visitor(fetcher, ASKED, reader=reader).follow(target)
+            responses = await Visitor(fetcher, ASKED, reader=reader).follow(target)
     except TimeoutError:
         return {}, None
-    record = await reader.page(answers[-1], None)
+    record = await reader.page(responses[-1], None)
     if record.failure == "refused":
         return {}, None
-    moved = answers[-1].url if len(answers) > 1 else ""
-    return {written[0]: LinkStatus(record.status, moved)}, record.noindex if record.is_page else None
+    moved = responses[-1].url if len(responses) > 1 else ""
+    return {canonicals[0]: LinkStatus(record.status, moved)}, record.noindex if record.is_page else None
 
 
 async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any]:
@@ -214,10 +216,12 @@ async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str,
         return {"checked": 0, "links": [], "message": error.message}
     reader = SiteReader(plugin.services.workers, run.subject)
     reports = await look(plugin.services.fetcher, links, reader, politeness=Politeness(), progress=run.progress)
-    wrong = [one for one in reports if one.problems]
-    counts = Counter(problem for one in wrong for problem in one.problems)
-    shown = [{**asdict(one), "found_in": list(one.found_in), "problems": list(one.problems)} for one in wrong]
-    return {"checked": len(reports), "problems": dict(counts), "links": shown[:MAX_REPORTED]}
+    faulty = [report for report in reports if report.problems]
+    counts = Counter(problem for report in faulty for problem in report.problems)
+    entries = [
+        {**asdict(report), "found_in": list(report.found_in), "problems": list(report.problems)} for report in faulty
+    ]
+    return {"checked": len(reports), "problems": dict(counts), "links": entries[:MAX_REPORTED]}
 
 
 class _Keeping(Visitor):
@@ -259,9 +263,9 @@ async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) 
     return LivePageReport(report, text, data, spent)
 
 
-def _judge(answer: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[ScoringReport, Validation]:
-    html = decode(answer.content, answer.header("content-type")).text
-    text = score(article_from_page(html, answer.url, keyphrase=keyphrase, robots_header=robots))
+def _judge(response: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[ScoringReport, Validation]:
+    html = decode(response.content, response.header("content-type")).text
+    text = score(article_from_page(html, response.url, keyphrase=keyphrase, robots_header=robots))
     return text, validate_page(html)
 
 
@@ -272,10 +276,10 @@ async def validated(plugin: PluginContext[SeoConfig], user_id: str, json_ld: Any
 
 def address(url: str) -> str:
     """Normalise a URL. Raises `InvalidInput` if it is not an absolute http or https URL."""
-    known = normalise(url)
-    if known is None:
+    normalised = normalise(url)
+    if normalised is None:
         raise InvalidInput("url", "must be a full http or https URL without a user name, such as https://a.example/b")
-    return known
+    return normalised
 
 
 async def llms_txt_of(plugin: PluginContext[SeoConfig], website: Website) -> LlmsReport:

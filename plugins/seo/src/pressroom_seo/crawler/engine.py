@@ -296,12 +296,12 @@ class Crawl:
         if self._must_pause(item.url):
             self._frontier.put_back(item)
             return
-        answer = await self._visitor.visit(item.url)
-        if answer.busy is not None and self._ask_later(item.url, answer.busy):
+        response = await self._visitor.visit(item.url)
+        if response.busy is not None and self._ask_later(item.url, response.busy):
             self._frontier.put_back(item)
             return
         self._tries.pop(item.url, None)
-        record = await self._visitor.reader.page(answer, item.depth)
+        record = await self._visitor.reader.page(response, item.depth)
         self._follow(record)
         await self._page(record)
         self._frontier.done(item, record.page.form_hash if record.is_page and record.page else "")
@@ -310,8 +310,8 @@ class Crawl:
         if self._pages - self._kept >= max(_CHECKPOINT_EVERY, self._frontier.known // 100):
             self._kept = self._pages
             await self._checkpoint(self.state())
-        whole = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
-        share = self._pages / max(1, whole)
+        total = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
+        share = self._pages / max(1, total)
         await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
     def _ask_later(self, url: str, wait: float) -> bool:
@@ -330,9 +330,9 @@ class Crawl:
         """Check a URL against the robots.txt of its own origin; a site has up to four origins (RFC 9309, 2.3)."""
         if origin_of(url) == self._site.origin:
             return robots.allows(url)
-        other = await self._visitor.robots(origin_of(url))
+        other_robots = await self._visitor.robots(origin_of(url))
         # Without a response for robots.txt, the URL will fail too, which is worth reporting.
-        return not other.status or other.allows(url)
+        return not other_robots.status or other_robots.allows(url)
 
     def _follow(self, record: PageRecord) -> None:
         """Queue a page's links. A redirect's target has the depth of the redirect."""
@@ -375,18 +375,18 @@ class Crawl:
         checker = LinkChecker(self._visitor)
         waiting = list(self._targets.items())
         while self._links < len(waiting):
-            place = self._links
-            url, image = waiting[place]
+            index = self._links
+            url, image = waiting[index]
             too_slow = self._visitor.gate(host_of(url)).interval > self._plan.patience
             if not too_slow and self._must_pause(url):
                 return
             self._links += 1
-            self._looking.add(place)
+            self._looking.add(index)
             if too_slow:
                 await self._link(LinkRecord(url, 0, "disallowed", _TOO_SLOW, image=image))
             else:
                 await self._link(await checker.check(url, image=image))
-            self._looking.discard(place)
+            self._looking.discard(index)
             if self._links % _CHECKPOINT_EVERY == 0:
                 await self._checkpoint(self.state())
             share = self._links / len(waiting)

@@ -184,8 +184,8 @@ class Frontier:
             entry[1].append(url)
 
     def _is_alike(self, url: str) -> bool:
-        found = self._shapes.get(shape(url))
-        return found is not None and found.is_endless
+        group = self._shapes.get(shape(url))
+        return group is not None and group.is_endless
 
     def _shape(self, url: str) -> _Shape:
         key = shape(url)
@@ -202,7 +202,7 @@ class Frontier:
             + [[url, self._found_on[url]] for url in self._queue if url in self._found_on],
             "late": [[url, self._found_on[url]] for url in self._late if url in self._found_on],
             "queries": dict(self._queries),
-            "shapes": {key: found.state() for key, found in self._shapes.items() if found.recent.count("0")},
+            "shapes": {key: group.state() for key, group in self._shapes.items() if group.recent.count("0")},
             "refused": {reason: [count, list(samples)] for reason, (count, samples) in self._refused.items()},
         }
 
@@ -219,7 +219,7 @@ class Frontier:
                     frontier._found_on[url] = found_on
                     queue.append(url)
         frontier._queries.update(state["queries"])
-        frontier._shapes.update({key: _Shape.from_state(found) for key, found in state["shapes"].items()})
+        frontier._shapes.update({key: _Shape.from_state(group) for key, group in state["shapes"].items()})
         frontier._refused.update({reason: [count, list(urls)] for reason, (count, urls) in state["refused"].items()})
         return frontier
 

@@ -106,22 +106,22 @@ class Visitor:
         tries = 0
         while True:
             async with gate.turn():
-                answer = await self._ask(url, accept, method, max_bytes or self._max_bytes)
-            if answer.failure == "failed" and not failed:
+                response = await self._ask(url, accept, method, max_bytes or self._max_bytes)
+            if response.failure == "failed" and not failed:
                 if gate.wait > self.patience:
-                    return _with_wait(answer, gate.wait)
+                    return _with_wait(response, gate.wait)
                 failed += 1
                 continue
-            if answer.status not in _BUSY:
-                return answer
-            said = retry_after(answer.header("retry-after"), self._clock)
-            wait = said if said is not None else _FIRST_WAIT * 2.0**tries
+            if response.status not in _BUSY:
+                return response
+            requested_wait = retry_after(response.header("retry-after"), self._clock)
+            wait = requested_wait if requested_wait is not None else _FIRST_WAIT * 2.0**tries
             if wait > min(politeness.longest_wait, self.patience):
-                return _with_wait(answer, max(wait, gate.wait))
-            if said is not None or tries < politeness.retries:
+                return _with_wait(response, max(wait, gate.wait))
+            if requested_wait is not None or tries < politeness.retries:
                 gate.pause(wait)
             if tries >= politeness.retries:
-                return answer
+                return response
             tries += 1
 
     def take_robots(self, origin: str, robots: Robots) -> None:
@@ -131,27 +131,27 @@ class Visitor:
 
     async def robots(self, origin: str) -> Robots:
         """Return the cached robots.txt of an origin, fetching it first. Follows up to five redirects (RFC 9309)."""
-        kept = self._robots.get(origin)
-        if kept is None:
-            kept = self._robots[origin] = _OriginRobots()
+        entry = self._robots.get(origin)
+        if entry is None:
+            entry = self._robots[origin] = _OriginRobots()
             if len(self._robots) > _MAX_HOSTS:
                 self._robots.popitem(last=False)
         # One caller fetches it while the others wait. If that caller is cancelled, the next one fetches it.
-        async with kept.turn:
-            if kept.robots is None:
-                kept.robots = await self._ask_for_robots(origin)
-            return kept.robots
+        async with entry.turn:
+            if entry.robots is None:
+                entry.robots = await self._ask_for_robots(origin)
+            return entry.robots
 
     async def _ask_for_robots(self, origin: str) -> Robots:
-        answer = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
+        response = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         for _ in range(_ROBOTS_REDIRECTS):
-            following = answer.location
+            following = response.location
             if following is None:
                 break
-            answer = await self.visit(following, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
-        robots = await self.reader.robots(answer)
-        if answer.busy is not None:
-            robots = replace(robots, busy=answer.busy)
+            response = await self.visit(following, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
+        robots = await self.reader.robots(response)
+        if response.busy is not None:
+            robots = replace(robots, busy=response.busy)
         self._keep_pace(origin, robots)
         return robots
 
@@ -175,15 +175,15 @@ class Visitor:
 
         Stops before a URL repeats and after at most ten redirects.
         """
-        answers = [await self.visit(url, accept=accept)]
-        seen = {url}
-        while len(answers) <= MAX_REDIRECTS:
-            following = answers[-1].location
-            if following is None or following in seen:
+        responses = [await self.visit(url, accept=accept)]
+        visited = {url}
+        while len(responses) <= MAX_REDIRECTS:
+            following = responses[-1].location
+            if following is None or following in visited:
                 break
-            seen.add(following)
-            answers.append(await self.visit(following, accept=accept))
-        return answers
+            visited.add(following)
+            responses.append(await self.visit(following, accept=accept))
+        return responses
 
     async def _ask(self, url: str, accept: str, method: Literal["GET", "HEAD"], max_bytes: int) -> CrawlResponse:
         try:
@@ -227,8 +227,8 @@ def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     )
 
 
-def _with_wait(answer: CrawlResponse, wait: float) -> CrawlResponse:
-    return CrawlResponse(answer.url, answer.status, answer.headers, message=answer.message, busy=wait)
+def _with_wait(response: CrawlResponse, wait: float) -> CrawlResponse:
+    return CrawlResponse(response.url, response.status, response.headers, message=response.message, busy=wait)
 
 
 class Clock(Protocol):

@@ -48,40 +48,44 @@ class LinkChecker:
     async def check(self, url: str, *, image: bool = False) -> LinkRecord:
         """Check a URL, following redirects. A redirect loop, or more than ten redirects, has status 0."""
         first = ""
-        seen: set[str] = set()
-        at: str | None = url
-        while at is not None and at not in seen and len(seen) <= MAX_REDIRECTS:
-            seen.add(at)
-            robots = await self._visitor.robots(origin_of(at))
+        visited: set[str] = set()
+        current: str | None = url
+        while current is not None and current not in visited and len(visited) <= MAX_REDIRECTS:
+            visited.add(current)
+            robots = await self._visitor.robots(origin_of(current))
             # Without a response for robots.txt, the URL will fail too, which is worth reporting.
-            if robots.status and not (robots.allows(at) and not self._visitor.delays(robots, at)):
+            if robots.status and not (robots.allows(current) and not self._visitor.delays(robots, current)):
                 message = "robots.txt of the host disallows it, or asks for too long a pause"
-                return LinkRecord(url, 0, "disallowed", message, location=first and at, image=image)
-            answer = await self._look(at)
-            following = answer.location
+                return LinkRecord(url, 0, "disallowed", message, location=first and current, image=image)
+            response = await self._look(current)
+            following = response.location
             if following is None:
-                return _record(url, answer, location=first and at, image=image)
-            first, at = at, following
-        message = "its redirects go round in a circle" if at in seen else f"it has more than {MAX_REDIRECTS} redirects"
-        return LinkRecord(url, 0, "failed", message, location=at or "", image=image)
+                return _record(url, response, location=first and current, image=image)
+            first, current = current, following
+        message = (
+            "its redirects go round in a circle"
+            if current in visited
+            else f"it has more than {MAX_REDIRECTS} redirects"
+        )
+        return LinkRecord(url, 0, "failed", message, location=current or "", image=image)
 
     async def _look(self, url: str) -> CrawlResponse:
-        answer = await self._visitor.visit(url, method="HEAD", accept=ANYTHING)
+        response = await self._visitor.visit(url, method="HEAD", accept=ANYTHING)
         # Some servers handle HEAD incorrectly: only report a link as broken if GET fails too.
-        if answer.failure == "failed" or (answer.status >= 400 and answer.status != 429):
+        if response.failure == "failed" or (response.status >= 400 and response.status != 429):
             return await self._visitor.visit(url, accept=ANYTHING, max_bytes=_PEEK)
-        return answer
+        return response
 
 
-def _record(url: str, answer: CrawlResponse, *, location: str, image: bool) -> LinkRecord:
-    length = answer.header("content-length")
+def _record(url: str, response: CrawlResponse, *, location: str, image: bool) -> LinkRecord:
+    length = response.header("content-length")
     return LinkRecord(
         url=url,
-        status=answer.status,
-        failure=answer.failure,
-        message=answer.message,
+        status=response.status,
+        failure=response.failure,
+        message=response.message,
         location=location,
-        media_type=answer.media_type,
+        media_type=response.media_type,
         size=int(length) if length.isascii() and length.isdigit() and len(length) < 16 else None,
         image=image,
     )
@@ -104,18 +108,18 @@ async def check_links(
         external: whether to check links to other sites.
         progress: receives the progress, 0 to 1, and a message.
     """
-    wanted: dict[str, list[str]] = {}
-    for written, found_in in links.items():
-        url = normalise(written)
+    pages_by_url: dict[str, list[str]] = {}
+    for href, found_in in links.items():
+        url = normalise(href)
         if url is not None and (external or site is None or site.contains(url)):
-            wanted.setdefault(url, []).extend(found_in)
+            pages_by_url.setdefault(url, []).extend(found_in)
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(url: str) -> LinkReport:
+    async def check_one(url: str) -> LinkReport:
         async with slots:
-            return link_report(await checker.check(url), wanted[url])
+            return link_report(await checker.check(url), pages_by_url[url])
 
-    tasks = [asyncio.ensure_future(one(url)) for url in wanted]
+    tasks = [asyncio.ensure_future(check_one(url)) for url in pages_by_url]
     try:
         for count, done in enumerate(asyncio.as_completed(tasks), 1):
             report = await done

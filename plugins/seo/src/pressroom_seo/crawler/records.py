@@ -62,16 +62,16 @@ class PageRecord:
     @property
     def robots(self) -> frozenset[str]:
         """The robots directives of the page and its `X-Robots-Tag` header."""
-        said = set(self.page.robots) if self.page is not None else set()
+        directives = set(self.page.robots) if self.page is not None else set()
         for part in self.headers.get("x-robots-tag", "").lower().split(","):
             name, colon, value = (text.strip() for text in part.partition(":"))
             if not colon or name in ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"):
-                said.add(part.strip())
+                directives.add(part.strip())
             elif name in ("robots", "googlebot"):
-                said.add(value)
-        if "none" in said:
-            said |= {"noindex", "nofollow"}
-        return frozenset(said - {""})
+                directives.add(value)
+        if "none" in directives:
+            directives |= {"noindex", "nofollow"}
+        return frozenset(directives - {""})
 
     @property
     def noindex(self) -> bool:
@@ -81,8 +81,8 @@ class PageRecord:
     @property
     def canonical(self) -> str:
         """The page's canonical URL; empty without one."""
-        found = self.page.canonicals if self.page is not None else ()
-        return found[0] if found else ""
+        canonicals = self.page.canonicals if self.page is not None else ()
+        return canonicals[0] if canonicals else ""
 
     @property
     def is_listing(self) -> bool:
@@ -173,8 +173,8 @@ class CrawlResponse:
     @property
     def location(self) -> str | None:
         """Normalised target of the redirect; `None` without a redirect or if it is not a valid URL."""
-        written = next((value for key, value in self.headers if key == "location"), "")
-        return normalise(_as_utf_8(written.strip()), self.url) if self.is_redirect else None
+        location = next((value for key, value in self.headers if key == "location"), "")
+        return normalise(_as_utf_8(location.strip()), self.url) if self.is_redirect else None
 
 
 def _as_utf_8(value: str) -> str:
@@ -206,44 +206,44 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _CANONICAL = re.compile(r"<([^<>]*+)>\s*+;[^,<]*\brel\s*+=\s*+\"?canonical\b", re.IGNORECASE)
 
 
-def record_of(answer: CrawlResponse, depth: int | None) -> PageRecord:
+def record_of(response: CrawlResponse, depth: int | None) -> PageRecord:
     """Build the record of a response. Parsing its HTML is CPU-bound.
 
     Args:
-        answer: the response.
+        response: the response.
         depth: number of links from the home page; `None` if unknown.
     """
     page = None
-    if answer.content and not answer.is_redirect and _is_html(answer):
-        page = _with_header(read_page(answer.content, answer.header("content-type"), answer.url), answer)
-    headers = {name: _kept(name, answer) for name in KEPT_HEADERS}
+    if response.content and not response.is_redirect and _is_html(response):
+        page = _with_header(read_page(response.content, response.header("content-type"), response.url), response)
+    headers = {name: _kept(name, response) for name in KEPT_HEADERS}
     return PageRecord(
-        url=answer.url,
+        url=response.url,
         depth=depth,
-        status=answer.status,
-        failure=answer.failure,
-        message=answer.message,
-        location=answer.location or "",
-        media_type=answer.media_type,
+        status=response.status,
+        failure=response.failure,
+        message=response.message,
+        location=response.location or "",
+        media_type=response.media_type,
         headers={name: value for name, value in headers.items() if value},
-        size=len(answer.content),
-        transferred=answer.transferred,
-        whole=answer.whole,
-        first_byte=round(answer.first_byte, 4),
-        seconds=round(answer.seconds, 4),
+        size=len(response.content),
+        transferred=response.transferred,
+        whole=response.whole,
+        first_byte=round(response.first_byte, 4),
+        seconds=round(response.seconds, 4),
         page=page,
     )
 
 
-def _kept(name: str, answer: CrawlResponse) -> str:
+def _kept(name: str, response: CrawlResponse) -> str:
     """Return a header's value, cut to 500 characters. A long CSP has `frame-ancestors` moved to the front."""
-    value = answer.header(name)
+    value = response.header(name)
     if name == "x-robots-tag":
-        lines = (value for key, value in answer.headers if key == name)
-        value = ", ".join(one for line in lines for one in _for_search_engine(line))
+        lines = (value for key, value in response.headers if key == name)
+        value = ", ".join(directive for line in lines for directive in _for_search_engine(line))
     elif name == "content-security-policy" and len(value) > _MAX_HEADER_LENGTH:
-        directives = [one.strip() for one in re.split("[;,]", value[:_MAX_POLICY_LENGTH])]
-        value = "; ".join(sorted(directives, key=lambda one: not one.lower().startswith("frame-ancestors")))
+        directives = [directive.strip() for directive in re.split("[;,]", value[:_MAX_POLICY_LENGTH])]
+        value = "; ".join(sorted(directives, key=lambda directive: not directive.lower().startswith("frame-ancestors")))
     return value[:_MAX_HEADER_LENGTH]
 
 
@@ -261,16 +261,16 @@ def _for_search_engine(line: str) -> Iterator[str]:
             yield part.strip()
 
 
-def _is_html(answer: CrawlResponse) -> bool:
-    if answer.media_type:
-        return answer.media_type in _HTML
-    start = answer.content[:512].lstrip().lower()
+def _is_html(response: CrawlResponse) -> bool:
+    if response.media_type:
+        return response.media_type in _HTML
+    start = response.content[:512].lstrip().lower()
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--"))
 
 
-def _with_header(page: PageFacts, answer: CrawlResponse) -> PageFacts:
+def _with_header(page: PageFacts, response: CrawlResponse) -> PageFacts:
     """Add the canonical URL from the `Link` header (RFC 6596) if the page itself has none."""
-    match = _CANONICAL.search(answer.header("link")[:4000])
+    match = _CANONICAL.search(response.header("link")[:4000])
     if match is None or page.canonicals:
         return page
-    return replace(page, canonicals=(normalise(match[1], answer.url) or "",))
+    return replace(page, canonicals=(normalise(match[1], response.url) or "",))

@@ -66,9 +66,9 @@ class RobotsRules:
                 names = False
                 for group in current.values():
                     group.add(name, value)
-        own = groups[agent.lower()]
-        chosen = own if own.named else groups["*"]
-        return cls(tuple(chosen.rules.items()), chosen.crawl_delay, tuple(sitemaps))
+        agent_group = groups[agent.lower()]
+        selected = agent_group if agent_group.named else groups["*"]
+        return cls(tuple(selected.rules.items()), selected.crawl_delay, tuple(sitemaps))
 
     def allow(self, url: str) -> bool:
         """Return whether a URL may be fetched. The longest matching pattern wins; allow wins a tie."""
@@ -129,9 +129,9 @@ def _field(line: str) -> tuple[str, str]:
         return name, value.strip()
     first, *rest = line.split(None, 2) or [""]
     for words in (1, 2):
-        known = " ".join([first, *rest[: words - 1]]).lower()
-        if known in _FIELDS:
-            return known, " ".join(rest[words - 1 :]).strip()
+        candidate = " ".join([first, *rest[: words - 1]]).lower()
+        if candidate in _FIELDS:
+            return candidate, " ".join(rest[words - 1 :]).strip()
     return name if ":" in line else "", value.strip()
 
 
@@ -158,19 +158,19 @@ def _is_special(pattern: str) -> bool:
 
 def _matches(pattern: str, path: str) -> bool:
     """Return whether a pattern matches the start of a path. `*` matches any text; a final `$` anchors the end."""
-    is_whole = pattern.endswith("$")
-    first, *rest = (pattern.removesuffix("$") if is_whole else pattern).split("*")
+    is_anchored = pattern.endswith("$")
+    first, *rest = (pattern.removesuffix("$") if is_anchored else pattern).split("*")
     if not path.startswith(first):
         return False
     if not rest:
-        return not is_whole or len(path) == len(first)
+        return not is_anchored or len(path) == len(first)
     at = len(first)
     for part in rest[:-1]:
-        found = path.find(part, at)
-        if found < 0:
+        position = path.find(part, at)
+        if position < 0:
             return False
-        at = found + len(part)
-    if is_whole:
+        at = position + len(part)
+    if is_anchored:
         return path.endswith(rest[-1]) and len(path) - len(rest[-1]) >= at
     return path.find(rest[-1], at) >= 0
 
@@ -232,7 +232,7 @@ class Robots:
 
     def problems(self) -> list[str]:
         """Return up to 20 invalid lines, each as `line 3: …`."""
-        found: list[str] = []
+        problems: list[str] = []
         grouped = False
         for number, line in enumerate(self.text.splitlines(), 1):
             rule = line.partition("#")[0].strip()
@@ -241,9 +241,9 @@ class Robots:
             name, _ = _field(rule)
             grouped = grouped or name in _USER_AGENT
             if name not in _KNOWN:
-                found.append(f"line {number}: {rule[:80]}")
+                problems.append(f"line {number}: {rule[:80]}")
             elif (name == "allow" or name in _DISALLOW) and not grouped:
-                found.append(f"line {number}: {rule[:80]} comes before any user-agent")
-            if len(found) >= _MAX_PROBLEMS:
+                problems.append(f"line {number}: {rule[:80]} comes before any user-agent")
+            if len(problems) >= _MAX_PROBLEMS:
                 break
-        return found
+        return problems

@@ -82,10 +82,10 @@ def read_sitemap(
     return sitemap
 
 
-def _read_text(sitemap: Sitemap, content: bytes, most: int, *, whole: bool) -> None:
+def _read_text(sitemap: Sitemap, content: bytes, max_urls: int, *, whole: bool) -> None:
     lines = content.decode("utf-8", "replace").split("\n")
     for line in lines if whole else lines[:-1]:  # the last line may be cut
-        if line.strip() and not _add(sitemap, line.strip(), "", most):
+        if line.strip() and not _add(sitemap, line.strip(), "", max_urls):
             break
     sitemap.kind = "text"
     if not sitemap.entries:
@@ -93,8 +93,8 @@ def _read_text(sitemap: Sitemap, content: bytes, most: int, *, whole: bool) -> N
         sitemap.problem = sitemap.problem or "it is neither XML nor a list of URLs"
 
 
-def _read_xml(sitemap: Sitemap, content: bytes, most: int, *, whole: bool) -> None:
-    target = _Target(sitemap, most)
+def _read_xml(sitemap: Sitemap, content: bytes, max_urls: int, *, whole: bool) -> None:
+    target = _Target(sitemap, max_urls)
     parser = DefusedXMLParser(target=target, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     try:
         for at in range(0, len(content), _CHUNK):
@@ -124,9 +124,9 @@ class _Enough(Exception):
 class _Target:
     """A streaming parser target that keeps only URLs and builds no tree."""
 
-    def __init__(self, sitemap: Sitemap, most: int) -> None:
+    def __init__(self, sitemap: Sitemap, max_urls: int) -> None:
         self._sitemap = sitemap
-        self._most = most
+        self._most = max_urls
         self._path: list[str] = []
         self._text: list[str] | None = None
         self._length = 0
@@ -163,9 +163,9 @@ class _Target:
         """Do nothing; the parser requires this method."""
 
 
-def _add(sitemap: Sitemap, loc: str, lastmod: str, most: int) -> bool:
+def _add(sitemap: Sitemap, loc: str, lastmod: str, max_urls: int) -> bool:
     """Add an entry, and return whether there was room for it."""
-    if len(sitemap.entries) >= most:
+    if len(sitemap.entries) >= max_urls:
         sitemap.too_large = True
         return False
     url = normalise(loc, sitemap.url)
@@ -219,8 +219,8 @@ def read_llms_txt(content: bytes, url: str) -> LlmsTxt:
     sections: list[str] = []
     entries: list[LlmsEntry] = []
     problems: list[str] = []
-    for number, whole in enumerate(text.splitlines(), 1):
-        line = whole[:_MAX_LINE_LENGTH]
+    for number, full_line in enumerate(text.splitlines(), 1):
+        line = full_line[:_MAX_LINE_LENGTH]
         if line.startswith("# "):
             problems += [f"line {number}: a second title"] if title else []
             title = title or line[2:].strip()[:200]

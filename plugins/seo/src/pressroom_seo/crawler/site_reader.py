@@ -66,86 +66,90 @@ class SiteReader:
         self._waiting: list[_Waiting] = []
         self._turn = asyncio.Lock()
 
-    async def page(self, answer: CrawlResponse, depth: int | None) -> PageRecord:
+    async def page(self, response: CrawlResponse, depth: int | None) -> PageRecord:
         """Return the record of a response. Raises `Overloaded`."""
-        if not answer.content or answer.is_redirect:
-            return record_of(answer, depth)
-        mine = _Waiting(answer, depth)
-        self._waiting.append(mine)
+        if not response.content or response.is_redirect:
+            return record_of(response, depth)
+        waiting = _Waiting(response, depth)
+        self._waiting.append(waiting)
         try:
             async with self._turn:
-                while mine.record is None:
+                while waiting.record is None:
                     await self._read(self._next())
         finally:
-            self._waiting.remove(mine)
-        return mine.record
+            self._waiting.remove(waiting)
+        return waiting.record
 
-    async def sitemap(self, answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
+    async def sitemap(self, response: CrawlResponse, site: SiteScope, now: float, max_urls: int) -> SitemapReading:
         """Parse a sitemap. Raises `Overloaded`."""
-        unread = Sitemap(answer.url, problem=f"it {_UNREADABLE}")
+        unread = Sitemap(response.url, problem=f"it {_UNREADABLE}")
         return await self._run(
-            partial(sitemap_of, answer, site, now, most), len(answer.content), SitemapReading(unread, 0)
+            partial(sitemap_of, response, site, now, max_urls), len(response.content), SitemapReading(unread, 0)
         )
 
-    async def robots(self, answer: CrawlResponse) -> Robots:
+    async def robots(self, response: CrawlResponse) -> Robots:
         """Parse a robots.txt response. Raises `Overloaded`."""
-        read = partial(Robots.read, answer.status, answer.content, truncated=not answer.whole)
-        return await self._run(read, len(answer.content), Robots(0, unreachable=True))
+        parse = partial(Robots.read, response.status, response.content, truncated=not response.whole)
+        return await self._run(parse, len(response.content), Robots(0, unreachable=True))
 
-    async def kept_robots(self, kept: Robots) -> Robots:
+    async def kept_robots(self, robots: Robots) -> Robots:
         """Parse the rules of a restored robots.txt from its text. Raises `Overloaded`."""
-        return await self.robots(CrawlResponse("", kept.status, content=kept.text.encode(), whole=not kept.truncated))
+        return await self.robots(
+            CrawlResponse("", robots.status, content=robots.text.encode(), whole=not robots.truncated)
+        )
 
-    async def llms_txt(self, answer: CrawlResponse) -> LlmsTxt:
+    async def llms_txt(self, response: CrawlResponse) -> LlmsTxt:
         """Parse an llms.txt. Raises `Overloaded`."""
         unread = LlmsTxt("", "", (), (), (f"it {_UNREADABLE}",))
-        return await self._run(partial(read_llms_txt, answer.content, answer.url), len(answer.content), unread)
+        return await self._run(partial(read_llms_txt, response.content, response.url), len(response.content), unread)
 
-    async def _run(self, read: Callable[[], T], size: int, otherwise: T) -> T:
+    async def _run(self, parse: Callable[[], T], size: int, otherwise: T) -> T:
         if self._workers is None or size <= QUICK_BYTES:
-            return read()
+            return parse()
         try:
-            return await self._patiently(read)
+            return await self._patiently(parse)
         except CallError as error:
             if error.code not in _UNREAD:
                 raise
             return otherwise
 
-    async def _patiently(self, read: Callable[..., T], *arguments: Any) -> T:
+    async def _patiently(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function in a worker; if overloaded, retry after 2, 5 and 10 seconds."""
         if self._workers is None:
-            return read(*arguments)
+            return function(*arguments)
         for pause in _PAUSES:
             try:
-                return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
+                return await self._workers.run(
+                    function, *arguments, owner=self._owner, what="the answer", seconds=SECONDS
+                )
             except CallError as error:
                 if error.code != "overloaded":
                     raise
             await asyncio.sleep(pause)
-        return await self._workers.run(read, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
+        return await self._workers.run(function, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
 
     def _next(self) -> Sequence[_Waiting]:
         """Return the next batch of waiting pages. They keep waiting until they have a record, as the batch may fail."""
         batch: list[_Waiting] = []
         size = 0
-        for one in self._waiting:
-            if one.record is not None:
+        for waiting in self._waiting:
+            if waiting.record is not None:
                 continue
-            size += len(one.answer.content)
+            size += len(waiting.answer.content)
             if len(batch) == _BATCH or (batch and size > _BATCH_BYTES):
                 break
-            batch.append(one)
+            batch.append(waiting)
         return batch
 
     async def _read(self, batch: Sequence[_Waiting]) -> None:
         try:
-            records = await self._patiently(records_of, [(one.answer, one.depth) for one in batch])
+            records = await self._patiently(records_of, [(waiting.answer, waiting.depth) for waiting in batch])
         except CallError as error:
             if error.code not in _UNREAD:
                 raise
             if len(batch) > 1:  # one page may fail the whole batch
-                for one in batch:
-                    await self._read([one])
+                for waiting in batch:
+                    await self._read([waiting])
                 return
             unread = replace(
                 batch[0].answer,
@@ -153,13 +157,15 @@ class SiteReader:
                 message="the page could not be read: it takes too long, or too much memory",
             )
             records = [replace(record_of(unread, batch[0].depth), size=len(batch[0].answer.content))]
-        for one, record in zip(batch, records, strict=True):
-            one.record = record
+        for waiting, record in zip(batch, records, strict=True):
+            waiting.record = record
 
 
-def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) -> SitemapReading:
-    """Parse a sitemap, keeping at most `most` of the site's pages, or the files of an index."""
-    sitemap = read_sitemap(answer.url, answer.content, whole=answer.whole, problem=answer.message, most_urls=MAX_URLS)
+def sitemap_of(response: CrawlResponse, site: SiteScope, now: float, max_urls: int) -> SitemapReading:
+    """Parse a sitemap, keeping at most `max_urls` of the site's pages, or the files of an index."""
+    sitemap = read_sitemap(
+        response.url, response.content, whole=response.whole, problem=response.message, most_urls=MAX_URLS
+    )
     entries, sitemap.entries = sitemap.entries, []
     if sitemap.kind == "index":
         files = dict.fromkeys(entry.url for entry in entries)
@@ -171,16 +177,16 @@ def sitemap_of(answer: CrawlResponse, site: SiteScope, now: float, most: int) ->
         if not site.is_host_of(entry.url):
             if len(foreign) < SAMPLES:
                 foreign.append(entry.url)
-        elif site.contains(entry.url) and len(listed) < most:
+        elif site.contains(entry.url) and len(listed) < max_urls:
             listed.setdefault(entry.url, entry.lastmod)
         if entry.lastmod and len(bad_dates) < SAMPLES and not _is_past(entry.lastmod, now):
             bad_dates.append(entry.url)
     return SitemapReading(sitemap, len(entries), listed, (), tuple(foreign), tuple(bad_dates))
 
 
-def _is_past(written: str, now: float) -> bool:
+def _is_past(date: str, now: float) -> bool:
     """Return whether a date (W3C profile of ISO 8601) is valid and at most a day in the future."""
-    text = written if len(written) > 7 else f"{written}-01" if len(written) == 7 else f"{written}-01-01"
+    text = date if len(date) > 7 else f"{date}-01" if len(date) == 7 else f"{date}-01-01"
     try:
         at = datetime.fromisoformat(text)
         return at.timestamp() <= now + 86_400
@@ -188,6 +194,6 @@ def _is_past(written: str, now: float) -> bool:
         return False
 
 
-def records_of(answers: Sequence[tuple[CrawlResponse, int | None]]) -> list[PageRecord]:
+def records_of(responses: Sequence[tuple[CrawlResponse, int | None]]) -> list[PageRecord]:
     """Return the records of a batch of responses."""
-    return [record_of(answer, depth) for answer, depth in answers]
+    return [record_of(response, depth) for response, depth in responses]

@@ -189,8 +189,10 @@ def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url
     if robots.unreachable:
         return facts
     facts.surveyed = True
-    named = [url for url in (normalise(text, site.home) for text in robots.sitemaps) if url is not None]
-    facts.todo = [SurveyRequest("sitemap", url, url) for url in dict.fromkeys(named or [f"{site.home}sitemap.xml"])]
+    sitemap_urls = [url for url in (normalise(text, site.home) for text in robots.sitemaps) if url is not None]
+    facts.todo = [
+        SurveyRequest("sitemap", url, url) for url in dict.fromkeys(sitemap_urls or [f"{site.home}sitemap.xml"])
+    ]
     usual = ":" not in host_of(site.origin)
     if plain_url is None and usual and site.origin.startswith("https:"):
         plain_url = f"http://{host_of(site.origin)}/"
@@ -200,7 +202,7 @@ def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url
     if usual:
         probes.append(SurveyRequest("other_host", f"https://{_other(host_of(site.origin))}/"))
     probes.append(SurveyRequest("llms", f"{site.origin}/llms.txt"))
-    facts.todo += [one for one in probes if robots.allows(one.url)]
+    facts.todo += [probe for probe in probes if robots.allows(probe.url)]
     return facts
 
 
@@ -233,19 +235,19 @@ async def survey(
             continue
         if later(step.url, None):
             return False
-        answer = await visitor.visit(step.url, **_ASKED[step.kind])
-        if answer.busy is not None and later(step.url, answer.busy):
+        response = await visitor.visit(step.url, **_ASKED[step.kind])
+        if response.busy is not None and later(step.url, response.busy):
             return False
         facts.todo.pop(0)
         if step.kind == "sitemap":
-            await _take_sitemap(visitor, facts, step, answer, now=now, most_urls=most_urls)
+            await _take_sitemap(visitor, facts, step, response, now=now, most_urls=most_urls)
         elif step.kind == "llms":
-            facts.llms_status = answer.status
-            if answer.status == 200 and answer.media_type != "text/html":
-                facts.llms = await visitor.reader.llms_txt(answer)
-        elif not answer.failure:
-            setattr(facts, step.kind, Probe(step.url, answer.status, answer.location or ""))
-    damaged = any(one.status != 200 or one.problem or one.too_large for one in facts.sitemaps)
+            facts.llms_status = response.status
+            if response.status == 200 and response.media_type != "text/html":
+                facts.llms = await visitor.reader.llms_txt(response)
+        elif not response.failure:
+            setattr(facts, step.kind, Probe(step.url, response.status, response.location or ""))
+    damaged = any(sitemap.status != 200 or sitemap.problem or sitemap.too_large for sitemap in facts.sitemaps)
     facts.listed_whole = facts.listed_whole and not (damaged or len(facts.listed) >= most_urls)
     return True
 
@@ -255,21 +257,21 @@ def _other(host: str) -> str:
 
 
 async def _take_sitemap(
-    visitor: Visitor, facts: SiteFacts, step: SurveyRequest, answer: CrawlResponse, *, now: float, most_urls: int
+    visitor: Visitor, facts: SiteFacts, step: SurveyRequest, response: CrawlResponse, *, now: float, most_urls: int
 ) -> None:
     """Record the response for a sitemap and queue the files of an index, or the target of a redirect."""
-    if answer.location is not None and step.hops < MAX_REDIRECTS and answer.location != step.url:
-        facts.todo.insert(0, replace(step, url=answer.location, hops=step.hops + 1))
+    if response.location is not None and step.hops < MAX_REDIRECTS and response.location != step.url:
+        facts.todo.insert(0, replace(step, url=response.location, hops=step.hops + 1))
         return
-    if answer.status != 200:
-        facts.sitemaps.append(SitemapFile(step.named, answer.status, "unknown", 0, answer.message))
+    if response.status != 200:
+        facts.sitemaps.append(SitemapFile(step.named, response.status, "unknown", 0, response.message))
         return
-    reading = await visitor.reader.sitemap(answer, facts.site, now, most_urls)
+    reading = await visitor.reader.sitemap(response, facts.site, now, most_urls)
     sitemap = reading.sitemap
     facts.sitemaps.append(
         SitemapFile(
             step.named,
-            answer.status,
+            response.status,
             sitemap.kind,
             reading.count,
             sitemap.problem,
@@ -285,14 +287,14 @@ async def _take_sitemap(
         facts.listed.setdefault(url, changed)
     if sitemap.kind != "index":
         return
-    seen = {one.url for one in facts.sitemaps} | {one.named for one in facts.todo}
-    new = [url for url in reading.files if url not in seen]
+    known_urls = {entry.url for entry in facts.sitemaps} | {entry.named for entry in facts.todo}
+    new = [url for url in reading.files if url not in known_urls]
     if new and step.depth >= _MAX_INDEX_DEPTH:
         facts.listed_whole = False
         return
     steps = [SurveyRequest("sitemap", url, url, step.depth + 1) for url in new]
-    probes = [one for one in facts.todo if one.kind != "sitemap"]
-    waiting = [one for one in facts.todo if one.kind == "sitemap"]
-    room = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
-    facts.listed_whole = facts.listed_whole and len(steps) <= room
-    facts.todo = [*waiting, *steps[:room], *probes]
+    probes = [request for request in facts.todo if request.kind != "sitemap"]
+    waiting = [request for request in facts.todo if request.kind == "sitemap"]
+    available = max(0, _MAX_FILES - len(facts.sitemaps) - len(waiting))
+    facts.listed_whole = facts.listed_whole and len(steps) <= available
+    facts.todo = [*waiting, *steps[:available], *probes]

@@ -27,59 +27,61 @@ class UnpackedContent:
     problem: str = ""
 
 
-def unpack(content: bytes, codings: str, most: int, *, whole: bool = True) -> UnpackedContent:
+def unpack(content: bytes, codings: str, max_bytes: int, *, whole: bool = True) -> UnpackedContent:
     """Undo the content codings of a response.
 
-    Decompression stops after `most` bytes, which limits gzip bombs. Data decompressed before an error is kept.
+    Decompression stops after `max_bytes` bytes, which limits gzip bombs. Data decompressed before an error is kept.
 
     Args:
         content: the content as transferred.
         codings: the value of the `Content-Encoding` header.
-        most: maximum number of bytes to return.
+        max_bytes: maximum number of bytes to return.
         whole: whether `content` is complete.
     """
-    names = [name for name in (one.strip().lower() for one in codings.split(",")) if name not in ("", "identity")]
+    names = [name for name in (coding.strip().lower() for coding in codings.split(",")) if name not in ("", "identity")]
     unknown = next((name for name in names if name not in _KNOWN), None)
     if unknown is not None or len(names) > _MAX_CODINGS:
         return UnpackedContent(
             b"", whole=False, problem=f"the content is encoded as {codings[:60]}, which was not asked for"
         )
-    unpacked = UnpackedContent(content[:most], whole=whole and len(content) <= most)
+    unpacked = UnpackedContent(content[:max_bytes], whole=whole and len(content) <= max_bytes)
     for _ in names:
-        unpacked = _inflate(unpacked.content, most, whole=unpacked.whole)
+        unpacked = _inflate(unpacked.content, max_bytes, whole=unpacked.whole)
         if unpacked.problem:
             break
     return unpacked
 
 
-def gunzip(content: bytes, most: int) -> UnpackedContent:
-    """Decompress a gzip file, up to `most` bytes."""
-    return _inflate(content, most)
+def gunzip(content: bytes, max_bytes: int) -> UnpackedContent:
+    """Decompress a gzip file, up to `max_bytes` bytes."""
+    return _inflate(content, max_bytes)
 
 
-def _inflate(content: bytes, most: int, *, whole: bool = True) -> UnpackedContent:
+def _inflate(content: bytes, max_bytes: int, *, whole: bool = True) -> UnpackedContent:
     if not content:  # such as the answer to HEAD
         return UnpackedContent(b"", whole=whole)
     # Some servers send deflate without the zlib wrapper.
     wrapped = content[:2] == b"\x1f\x8b" or (content[:1] == b"\x78" and len(content) > 1)
     inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
-    made = bytearray()
-    rest = content
+    inflated = bytearray()
+    remaining = content
     ended = False
     try:
-        while rest and len(made) <= most:
-            made += inflater.decompress(rest, most + 1 - len(made))
+        while remaining and len(inflated) <= max_bytes:
+            inflated += inflater.decompress(remaining, max_bytes + 1 - len(inflated))
             ended = inflater.eof
             if not ended:
-                rest = inflater.unconsumed_tail
+                remaining = inflater.unconsumed_tail
                 continue
-            rest = inflater.unused_data.lstrip(b"\0")  # a gzip file may have several members
+            remaining = inflater.unused_data.lstrip(b"\0")  # a gzip file may have several members
             inflater = zlib.decompressobj(_GZIP_OR_ZLIB if wrapped else _RAW)
     except zlib.error:
-        return UnpackedContent(bytes(made[:most]), whole=False, problem="the compressed content is damaged")
-    if len(made) > most or not whole:
-        return UnpackedContent(bytes(made[:most]), whole=False)
-    return UnpackedContent(bytes(made), whole=ended, problem="" if ended else "the compressed content ends too early")
+        return UnpackedContent(bytes(inflated[:max_bytes]), whole=False, problem="the compressed content is damaged")
+    if len(inflated) > max_bytes or not whole:
+        return UnpackedContent(bytes(inflated[:max_bytes]), whole=False)
+    return UnpackedContent(
+        bytes(inflated), whole=ended, problem="" if ended else "the compressed content ends too early"
+    )
 
 
 Source = Literal["bom", "http", "meta", "guess"]
@@ -151,9 +153,9 @@ def prescan(content: bytes) -> str:
             end = head.find(b"-->", at + 2)
             at = end + 3 if end >= 0 else -1
         elif head[at + 1 : at + 5].lower() == b"meta" and head[at + 5 : at + 6] in _ONE_SPACE:
-            found, at = _declared(head, at + 5)
-            if found:
-                return found
+            encoding, at = _declared(head, at + 5)
+            if encoding:
+                return encoding
         elif re.match(rb"</?[A-Za-z]", head[at : at + 3]):
             at = _after_tag(head, at)
         elif head[at + 1 : at + 2] in (b"!", b"/", b"?"):
@@ -241,7 +243,7 @@ def _guess(content: bytes) -> str:
 
 
 def _read(content: bytes, encoding: str) -> str:
-    found = webencodings.lookup(encoding)
-    if found is None or encoding == "replacement":
+    codec = webencodings.lookup(encoding)
+    if codec is None or encoding == "replacement":
         return "\ufffd"
-    return str(webencodings.decode(content, found, "replace")[0])
+    return str(webencodings.decode(content, codec, "replace")[0])

@@ -64,8 +64,8 @@ def _whole_letters(content: bytes) -> bytes:
     return content[: end - 1]
 
 
-def _tidy(text: str | None, most: int = 500) -> str:
-    return _SPACES.sub(" ", (text or "")[: 4 * most]).strip()[:most]
+def _tidy(text: str | None, max_length: int = 500) -> str:
+    return _SPACES.sub(" ", (text or "")[: 4 * max_length]).strip()[:max_length]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Page:
     def facts(self) -> PageFacts:
         """Extract the facts. Call it only once: extracting the text modifies the tree."""
         decoded = self._decoded
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             **self._head(),
             **self._metas(),
             **self._links(),
@@ -101,7 +101,7 @@ class _Page:
             "elements": len(self._tree.css("*")),
         }
         text = self._text()
-        title = found["titles"][0] if found["titles"] else ""
+        title = fields["titles"][0] if fields["titles"] else ""
         joined = " ".join(text.words)
         return PageFacts(
             encoding=decoded.encoding,
@@ -116,7 +116,7 @@ class _Page:
             simhash=simhash(text.words),
             placeholder=text.placeholder,
             cut=self._cut,
-            **found,
+            **fields,
         )
 
     def _absolute(self, reference: str | None) -> str | None:
@@ -149,7 +149,7 @@ class _Page:
         }
 
     def _metas(self) -> dict[str, Any]:
-        named: dict[str, list[str]] = {}
+        metas: dict[str, list[str]] = {}
         for node in self._css("meta[content]")[:300]:
             attributes = node.attributes
             names = {attributes.get("name") or "", attributes.get("property") or ""}
@@ -157,18 +157,18 @@ class _Page:
                 # A noscript refresh only applies to browsers without JavaScript.
                 names = set() if _is_inside(node, "noscript") else {f"http-equiv:{attributes['http-equiv']}"}
             for name in {name.strip().lower()[:60] for name in names if name}:
-                named.setdefault(name, []).append(_tidy(attributes.get("content"), 1000))
-        robots = ",".join([*named.get("robots", ()), *named.get("googlebot", ())]).lower()
-        refresh = named.get("http-equiv:refresh", [""])[0]
+                metas.setdefault(name, []).append(_tidy(attributes.get("content"), 1000))
+        robots = ",".join([*metas.get("robots", ()), *metas.get("googlebot", ())]).lower()
+        refresh = metas.get("http-equiv:refresh", [""])[0]
         leads = _REFRESH.match(refresh) if ";" in refresh or "," in refresh else None
         return {
-            "descriptions": _few(named.get("description", ())),
-            "viewport": named.get("viewport", [""])[0],
+            "descriptions": _few(metas.get("description", ())),
+            "viewport": metas.get("viewport", [""])[0],
             "robots": tuple(dict.fromkeys(part.strip() for part in robots.split(",") if part.strip()))[:20],
             "refresh": self._absolute(leads[1]) if leads and leads[1].strip() else None,
-            "meta_headers": tuple(header for name, header in _IN_META.items() if any(named.get(name, ()))),
-            "open_graph": _open_graph(named),
-            "twitter": {name: values[0] for name, values in named.items() if name.startswith("twitter:")},
+            "meta_headers": tuple(header for name, header in _IN_META.items() if any(metas.get(name, ()))),
+            "open_graph": _open_graph(metas),
+            "twitter": {name: values[0] for name, values in metas.items() if name.startswith("twitter:")},
         }
 
     def _links(self) -> dict[str, Any]:
@@ -237,13 +237,15 @@ class _Page:
         }
 
     def _headings(self) -> tuple[tuple[int, str], ...]:
-        found = []
+        headings = []
         for node in self._css("h1, h2, h3, h4, h5, h6")[:200]:
             if _is_unseen(node):
                 continue
-            alternatives = [one.attributes.get(name) or "" for one in node.css("img, [aria-label]") for name in _NAMING]
-            found.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(alternatives), 300)))
-        return tuple(found)
+            alternatives = [
+                child.attributes.get(name) or "" for child in node.css("img, [aria-label]") for name in _NAMING
+            ]
+            headings.append((int((node.tag or "h1")[1]), _tidy(_text_of(node, 600) or " ".join(alternatives), 300)))
+        return tuple(headings)
 
     def _link_text(self, node: LexborNode) -> str:
         """Return a link's accessible name: its label, text, image alternatives or title."""
@@ -252,7 +254,7 @@ class _Page:
         name = name or node.attributes.get("aria-label") or _tidy(_text_of(node, 300), 120)
         if name:
             return _tidy(name, 120)
-        alternatives = " ".join(one.attributes.get("alt") or "" for one in node.css("img[alt]")[:_SAMPLES])
+        alternatives = " ".join(image.attributes.get("alt") or "" for image in node.css("img[alt]")[:_SAMPLES])
         return _tidy(alternatives or node.attributes.get("title"), 120)
 
     @cached_property
@@ -271,14 +273,14 @@ class _Page:
             return _Text([], placeholder=False)
         body.strip_tags(_SILENT, recursive=True)
         text = _text_of(body)
-        whole = words_of(text)
+        all_words = words_of(text)
         placeholder = bool(_PLACEHOLDER.search(text))
         main = body.css_first("main, [role=main]") or body.css_first("article")
         if main is None:
             body.strip_tags(_FRAME, recursive=True)
             main = body
         words = words_of(_text_of(main))
-        return _Text(words if len(words) >= _MIN_WORDS else whole, placeholder)
+        return _Text(words if len(words) >= _MIN_WORDS else all_words, placeholder)
 
 
 _UNOPENED: Final = frozenset({"dialog", "noscript", "template"})
@@ -301,11 +303,13 @@ def _few(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(_tidy(text) for text, _ in zip(texts, range(_SAMPLES), strict=False))
 
 
-def _open_graph(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _open_graph(metas: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the Open Graph properties. `og:image:url` is an alias of `og:image` (ogp.me)."""
-    found = {name: values[0] for name, values in named.items() if name.startswith("og:")}
-    image = next((found[name] for name in ("og:image", "og:image:url", "og:image:secure_url") if found.get(name)), "")
-    return found | ({"og:image": image} if image else {})
+    properties = {name: values[0] for name, values in metas.items() if name.startswith("og:")}
+    image = next(
+        (properties[name] for name in ("og:image", "og:image:url", "og:image:secure_url") if properties.get(name)), ""
+    )
+    return properties | ({"og:image": image} if image else {})
 
 
 def _is_unseen(node: LexborNode) -> bool:
@@ -319,28 +323,28 @@ def _is_unseen(node: LexborNode) -> bool:
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:
-    above = node.parent
-    while above is not None and above.tag != tag:
-        above = above.parent
-    return above is not None
+    ancestor = node.parent
+    while ancestor is not None and ancestor.tag != tag:
+        ancestor = ancestor.parent
+    return ancestor is not None
 
 
-def _text_of(node: LexborNode, most: int = MAX_PAGE_LENGTH) -> str:
+def _text_of(node: LexborNode, max_length: int = MAX_PAGE_LENGTH) -> str:
     """Return an element's text with a space at block boundaries, but not at inline ones: a half-bold word is one word.
 
-    Stops once characters and nodes together exceed `most`.
+    Stops once characters and nodes together exceed `max_length`.
     """
     parts: list[str] = []
     length = 0
-    for one in node.traverse(include_text=True):
-        before = one.prev
-        if one.tag not in _INLINE or (before is not None and before.tag not in _INLINE):
+    for child in node.traverse(include_text=True):
+        previous = child.prev
+        if child.tag not in _INLINE or (previous is not None and previous.tag not in _INLINE):
             parts.append(" ")
-        if one.tag == "-text":
-            parts.append(one.text_content or "")
+        if child.tag == "-text":
+            parts.append(child.text_content or "")
             length += len(parts[-1])
         length += 1
-        if length > most:
+        if length > max_length:
             break
     return "".join(parts).strip()
 

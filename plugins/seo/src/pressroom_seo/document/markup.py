@@ -76,8 +76,8 @@ def clean_text(text: str) -> str:
     """Normalise text to NFC without lone surrogates, NUL or invisible break characters."""
     if text.isascii():
         return text.replace("\x00", "")
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFC", whole.translate(_INVISIBLE))
+    valid = text.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", valid.translate(_INVISIBLE))
 
 
 def safe_html(html: str) -> str:
@@ -93,7 +93,7 @@ def bounded_html(text: str) -> tuple[str, bool]:
     """Return the part of a page to parse, sanitised, and whether the page was cut."""
     end = min(len(text), MAX_PAGE_LENGTH)
     budget = 8 * end + 100_000
-    kept: list[str] = []
+    parts: list[str] = []
     after = 0
     for count, tag in enumerate(_ANY_TAG.finditer(text, 0, end)):
         attributes = _ATTRIBUTES.match(text, tag.end(), end)
@@ -103,10 +103,10 @@ def bounded_html(text: str) -> tuple[str, bool]:
             end = tag.start()
             break
         if _ATTRIBUTE.match(text, ends, end):
-            kept += (text[after : tag.start()], "&lt;")
+            parts += (text[after : tag.start()], "&lt;")
             after = tag.start() + 1
-    kept.append(text[after:end])
-    return _FORMATTING.sub(r"\1span", "".join(kept)), end < len(text)
+    parts.append(text[after:end])
+    return _FORMATTING.sub(r"\1span", "".join(parts)), end < len(text)
 
 
 def _flattened(html: str) -> str:

@@ -240,14 +240,14 @@ def simhash(words: Sequence[str]) -> int:
     total = len(words) - 2
     for at in range(total):
         digest = blake2b("\0".join(words[at : at + 3]).encode(), digest_size=8).digest()
-        for place, byte in enumerate(digest):
-            counters[place] += _SPREAD[byte]
-    found = 0
-    for place, counter in enumerate(counters):
+        for index, byte in enumerate(digest):
+            counters[index] += _SPREAD[byte]
+    fingerprint = 0
+    for index, counter in enumerate(counters):
         for bit in range(8):
             if (counter >> (bit * _LANE) & 0xFFFF_FFFF) * 2 > total:
-                found |= 1 << (place * 8 + bit)
-    return found or 1
+                fingerprint |= 1 << (index * 8 + bit)
+    return fingerprint or 1
 
 
 def distance(one: int, other: int) -> int:
@@ -255,8 +255,8 @@ def distance(one: int, other: int) -> int:
     return (one ^ other).bit_count()
 
 
-def near_pairs(fingerprints: Mapping[str, int], most: int = NEAR) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of names whose fingerprints differ in at most `most` bits (0 to 7), ignoring fingerprints of 0.
+def near_pairs(fingerprints: Mapping[str, int], max_distance: int = NEAR) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of names whose fingerprints differ in at most `max_distance` bits (0 to 7), ignoring those of 0.
 
     Such a pair shares at least one of eight bytes, so only names with an equal byte are compared: for each byte, the
     last 200 of them.
@@ -265,10 +265,10 @@ def near_pairs(fingerprints: Mapping[str, int], most: int = NEAR) -> Iterator[tu
     for name, fingerprint in fingerprints.items():
         if not fingerprint:
             continue
-        met: set[str] = set()
+        compared: set[str] = set()
         for key in enumerate(fingerprint.to_bytes(8, "little")):
             for other in alike[key][-_MAX_COMPARED:]:
-                if other not in met and distance(fingerprint, fingerprints[other]) <= most:
+                if other not in compared and distance(fingerprint, fingerprints[other]) <= max_distance:
                     yield other, name
-                met.add(other)
+                compared.add(other)
             alike[key].append(name)

@@ -301,16 +301,16 @@ def _bounded(text: str) -> tuple[str, bool]:
 
 
 def _inline(state: StateCore) -> None:
-    left = _ALL_MARKS
+    remaining = _ALL_MARKS
     for token in state.tokens:
         if token.type != "inline":
             continue
         token.children = []
         marks = sum(map(token.content.count, _MARKS))
-        left -= marks
+        remaining -= marks
         # A line without delimiters is text anyway, and parsing it would try every rule at every punctuation mark.
         plain_line = not marks and "\n" not in token.content
-        if plain_line or marks > _MAX_MARKS or left < 0:
+        if plain_line or marks > _MAX_MARKS or remaining < 0:
             plain = type(token)("text", "", 0, content=token.content)
             token.children.append(plain)
         else:

@@ -69,24 +69,24 @@ async def finish(session: AsyncSession, row: CrawlRow) -> None:
     row.status, row.active, row.host, row.state = "finished", None, None, None
     row.finished_at = datetime.now(UTC)
     await recount(session, row)
-    before = await session.scalar(
+    previous = await session.scalar(
         select(CrawlRow)
         .where(CrawlRow.website_id == row.website_id, CrawlRow.status == "finished", CrawlRow.id != row.id)
         .order_by(CrawlRow.finished_at.desc())
         .limit(1)
     )
     row.trend = None
-    if before is not None:
-        row.trend = trend(before.counts, before.score, _summary(row)) | {
-            "since": before.finished_at.isoformat() if before.finished_at else None
+    if previous is not None:
+        row.trend = trend(previous.counts, previous.score, _summary(row)) | {
+            "since": previous.finished_at.isoformat() if previous.finished_at else None
         }
 
 
 async def recount(session: AsyncSession, row: CrawlRow) -> None:
     """Recompute the counts and the score, after a crawl or when a finding is marked."""
     await session.flush()
-    counted = await tally(session, row)
-    row.counts, row.severities, row.score = dict(counted.counts), dict(counted.severities), counted.score
+    totals = await tally(session, row)
+    row.counts, row.severities, row.score = dict(totals.counts), dict(totals.severities), totals.score
 
 
 def _summary(row: CrawlRow) -> Summary:
@@ -109,8 +109,8 @@ def _notes(facts: SiteFacts) -> list[str]:
 
 async def _write_findings(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts) -> None:
     issues = report.finish(facts)
-    while found := await asyncio.to_thread(_some, issues):
-        rows = finding_rows(crawl.id, crawl.website_id, found)
+    while batch := await asyncio.to_thread(_some, issues):
+        rows = finding_rows(crawl.id, crawl.website_id, batch)
         async with database.writing() as session:
             await upsert(session, FindingRow, rows, ("crawl_id", "id"))
 
@@ -127,30 +127,30 @@ async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -
         .where(table.c.crawl_id == crawl.id, table.c.url == bindparam("at"))
         .values(inlinks=bindparam("links"), depth=bindparam("far"), orphan=bindparam("alone"))
     )
-    places = await asyncio.to_thread(lambda: iter(list(_places(index))))
-    while some := _some(places):
+    rows = await asyncio.to_thread(lambda: iter(list(_places(index))))
+    while batch := _some(rows):
         async with database.writing() as session:
-            await (await session.connection()).execute(change, some)
+            await (await session.connection()).execute(change, batch)
 
 
 def _places(index: SiteIndex) -> Iterator[dict[str, Any]]:
     orphans = {entry.url for entry in index.orphans()}
     for url in index.entries:
-        far = index.depths.get(url)
-        yield {"at": url, "links": index.inlinks(url), "far": far, "alone": url in orphans}
+        depth = index.depths.get(url)
+        yield {"at": url, "links": index.inlinks(url), "far": depth, "alone": url in orphans}
 
 
 async def _write_links(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
     """Store the problems of links and the pages that contain them."""
     rows = await asyncio.to_thread(lambda: iter(_link_rows(crawl, index)))
-    while some := _some(rows):
+    while batch := _some(rows):
         async with database.writing() as session:
-            for row in some:
+            for row in batch:
                 # The row already has the record; only write what the finished crawl adds.
                 row.pop("record", None)
-            known = [row for row in some if not row["internal"]]
-            await _update_links(session, known)
-            new = [{**row, "record": None} for row in some if row["internal"]]
+            external = [row for row in batch if not row["internal"]]
+            await _update_links(session, external)
+            new = [{**row, "record": None} for row in batch if row["internal"]]
             await upsert(session, LinkRow, new, ("crawl_id", "url"))
 
 
@@ -170,18 +170,23 @@ async def _update_links(session: AsyncSession, rows: Sequence[dict[str, Any]]) -
 
 
 def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
-    own = {entry.url: _looked_at(index, entry) for entry in index.entries.values() if entry.url in index.linked}
-    records = {**index.looked_at, **{url: record for url, record in own.items() if record.broken or record.location}}
-    found = index.found_in([url for url, one in records.items() if not one.image])
-    found |= index.found_in([url for url, one in records.items() if one.image], images=True)
-    return [_link_row(crawl, record, found[url], internal=url in own) for url, record in records.items()]
+    internal_records = {
+        entry.url: _looked_at(index, entry) for entry in index.entries.values() if entry.url in index.linked
+    }
+    records = {
+        **index.looked_at,
+        **{url: record for url, record in internal_records.items() if record.broken or record.location},
+    }
+    sources = index.found_in([url for url, record in records.items() if not record.image])
+    sources |= index.found_in([url for url, record in records.items() if record.image], images=True)
+    return [_link_row(crawl, record, sources[url], internal=url in internal_records) for url, record in records.items()]
 
 
 def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
     """Return the link record of a page of the site, with the status at the end of its redirects."""
-    at, seen = entry, {entry.url}
-    while at.location and at.location not in seen and at.location in index.entries:
-        seen.add(at.location)
+    at, visited = entry, {entry.url}
+    while at.location and at.location not in visited and at.location in index.entries:
+        visited.add(at.location)
         at = index.entries[at.location]
     location = at.location or at.url if entry.location else ""
     return LinkRecord(entry.url, at.status, at.failure, location=location)  # type: ignore[arg-type]
@@ -202,24 +207,24 @@ def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, i
     }
 
 
-async def _forget_older(session: AsyncSession, row: CrawlRow, kept: int) -> None:
-    """Delete the details of the website's older crawls, the failed ones, and all but the newest `kept` reports."""
-    mine = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
-    wanted = select(CrawlRow.id, CrawlRow.status).where(*mine).order_by(CrawlRow.created_at.desc())
-    older = (await session.execute(wanted)).all()
+async def _forget_older(session: AsyncSession, row: CrawlRow, max_reports: int) -> None:
+    """Delete the details of the website's older crawls, the failed ones, and reports beyond the newest `max_reports`."""
+    conditions = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
+    statement = select(CrawlRow.id, CrawlRow.status).where(*conditions).order_by(CrawlRow.created_at.desc())
+    older = (await session.execute(statement)).all()
     for table in (CrawledPageRow, LinkRow, FindingRow):
         await session.execute(delete(table).where(table.crawl_id.in_([crawl_id for crawl_id, _ in older])))
     finished = [crawl_id for crawl_id, status in older if status == "finished"]
-    surplus = {crawl_id for crawl_id, _ in older} - set(finished[: kept - 1])
+    surplus = {crawl_id for crawl_id, _ in older} - set(finished[: max_reports - 1])
     await session.execute(delete(CrawlRow).where(CrawlRow.id.in_(surplus)))
 
 
 async def tidy_up(plugin: PluginContext[SeoConfig]) -> int:
     """Delete all data of disconnected websites and return their number. Idempotent."""
     database, websites = plugin.services.database, content_services(plugin).websites
-    known = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
+    statement = select(CrawlRow.user_id, CrawlRow.website_id).distinct()
     async with database.reading() as session:
-        pairs = (await session.execute(known)).all()
+        pairs = (await session.execute(statement)).all()
     forgotten = 0
     for user_id, website_id in pairs:
         try:
@@ -231,10 +236,10 @@ async def tidy_up(plugin: PluginContext[SeoConfig]) -> int:
 
 
 async def _forget(plugin: PluginContext[SeoConfig], website_id: str) -> None:
-    mine = select(CrawlRow.id).where(CrawlRow.website_id == website_id)
+    crawl_ids = select(CrawlRow.id).where(CrawlRow.website_id == website_id)
     async with plugin.services.database.writing() as session:
         for table in (CrawledPageRow, LinkRow, FindingRow):
-            await session.execute(delete(table).where(table.crawl_id.in_(mine)))
+            await session.execute(delete(table).where(table.crawl_id.in_(crawl_ids)))
         await session.execute(delete(MarkRow).where(MarkRow.website_id == website_id))
         await session.execute(delete(CrawlRow).where(CrawlRow.website_id == website_id))
 

@@ -39,23 +39,23 @@ def issue_id(website_id: str, check_id: str, url: str = "") -> str:
 def finding_rows(crawl_id: str, website_id: str, issues: Iterable[Issue]) -> list[dict[str, Any]]:
     """Convert issues to rows, one for each check and URL."""
     rows: dict[str, dict[str, Any]] = {}
-    for one in issues:
-        id_ = issue_id(website_id, one.check_id, one.url)
+    for issue in issues:
+        id_ = issue_id(website_id, issue.check_id, issue.url)
         row = rows.setdefault(
             id_,
             {
                 "crawl_id": crawl_id,
                 "id": id_,
-                "group_id": issue_id(website_id, one.check_id),
-                "check_id": one.check_id,
-                "severity": one.severity,
-                "url": one.url,
+                "group_id": issue_id(website_id, issue.check_id),
+                "check_id": issue.check_id,
+                "severity": issue.severity,
+                "url": issue.url,
                 "count": 1,
                 "evidence": [],
             },
         )
         if len(row["evidence"]) < MAX_EVIDENCE:
-            row["evidence"].append(dict(one.evidence))
+            row["evidence"].append(dict(issue.evidence))
     return list(rows.values())
 
 
@@ -72,17 +72,17 @@ async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
     for check_id, count in counts:
         id_ = issue_id(crawl.website_id, check_id)
         severity = CRAWL_CHECKS[check_id].severity if check_id in CRAWL_CHECKS else "notice"
-        known = {"crawl_id": crawl.id, "id": id_, "group_id": id_, "check_id": check_id, "severity": severity}
-        rows.append({**known, "url": "", "count": count, "evidence": []})
+        common = {"crawl_id": crawl.id, "id": id_, "group_id": id_, "check_id": check_id, "severity": severity}
+        rows.append({**common, "url": "", "count": count, "evidence": []})
     if rows:
         await upsert(session, FindingRow, rows, ("crawl_id", "id"))
 
 
-def with_marks(wanted: Any, crawl: CrawlRow) -> Any:
+def with_marks(statement: Any, crawl: CrawlRow) -> Any:
     """Join a query of findings with the marks on the finding itself (`Own`) and on its check (`Group`)."""
     own = and_(Own.website_id == crawl.website_id, Own.issue_id == FindingRow.id)
     group = and_(Group.website_id == crawl.website_id, Group.issue_id == FindingRow.group_id)
-    return wanted.outerjoin(Own, own).outerjoin(Group, group)
+    return statement.outerjoin(Own, own).outerjoin(Group, group)
 
 
 def is_open(crawl: CrawlRow) -> ColumnElement[bool]:
@@ -113,29 +113,29 @@ class Tally:
 
 async def tally(session: AsyncSession, crawl: CrawlRow) -> Tally:
     """Count the open findings of a crawl, by the formula of `pressroom_seo.site_checks.model`."""
-    mine = (FindingRow.crawl_id == crawl.id, FindingRow.url != "", is_open(crawl))
+    conditions = (FindingRow.crawl_id == crawl.id, FindingRow.url != "", is_open(crawl))
     by_check = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count()), crawl)
-    found = (await session.execute(by_check.where(*mine).group_by(FindingRow.check_id, FindingRow.severity))).all()
+    rows = (await session.execute(by_check.where(*conditions).group_by(FindingRow.check_id, FindingRow.severity))).all()
     severities: Counter[str] = Counter()
-    for _, severity, count in found:
+    for _, severity, count in rows:
         severities[severity] += count
     by_url = with_marks(select(FindingRow.url, CrawledPageRow.counted, FindingRow.severity, func.count()), crawl)
     by_url = by_url.outerjoin(
         CrawledPageRow, and_(CrawledPageRow.crawl_id == FindingRow.crawl_id, CrawledPageRow.url == FindingRow.url)
     )
     by_url = (
-        by_url.where(*mine)
+        by_url.where(*conditions)
         .group_by(FindingRow.url, CrawledPageRow.counted, FindingRow.severity)
         .order_by(FindingRow.url)
     )
     healths, counted = await _healths(session, by_url)
-    whole = select(func.count()).where(CrawledPageRow.crawl_id == crawl.id, CrawledPageRow.counted.is_(True))
-    pages = int(await session.scalar(whole) or 0)
+    statement = select(func.count()).where(CrawledPageRow.crawl_id == crawl.id, CrawledPageRow.counted.is_(True))
+    pages = int(await session.scalar(statement) or 0)
     healths += [1.0] * (pages - counted)
     return Tally(
-        counts={check_id: count for check_id, _, count in found},
+        counts={check_id: count for check_id, _, count in rows},
         severities={name: severities[name] for name in SEVERITIES},
-        score=score(healths if pages else [], (check_id for check_id, _, _ in found)),
+        score=score(healths if pages else [], (check_id for check_id, _, _ in rows)),
     )
 
 

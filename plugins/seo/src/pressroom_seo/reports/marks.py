@@ -25,7 +25,7 @@ async def mark(
     Raises `NotFound` if no current report of the account has the finding.
     """
     database = plugin.services.database
-    wanted = (
+    statement = (
         select(CrawlRow, FindingRow)
         .join(FindingRow, FindingRow.crawl_id == CrawlRow.id)
         .where(CrawlRow.user_id == user_id, CrawlRow.status == "finished", FindingRow.id == as_id(issue_id))
@@ -33,21 +33,21 @@ async def mark(
         .limit(1)
     )
     async with database.writing() as session:
-        found = (await session.execute(wanted)).one_or_none()
-        if found is None:
+        row = (await session.execute(statement)).one_or_none()
+        if row is None:
             raise NotFound(
                 f"no current report of this account has the issue {issue_id[:40]!r}; get_seo_report with section "
                 "issues and a check_id names the ones that there are"
             )
-        crawl, finding = found
+        crawl, finding = row
         if status == "open":
-            of = (MarkRow.website_id == crawl.website_id, MarkRow.issue_id == finding.id)
-            await session.execute(delete(MarkRow).where(*of))
+            conditions = (MarkRow.website_id == crawl.website_id, MarkRow.issue_id == finding.id)
+            await session.execute(delete(MarkRow).where(*conditions))
         else:
             await upsert(session, MarkRow, [_row(crawl, finding, status, note)], ("website_id", "issue_id"))
         await recount(session, crawl)
     check = CRAWL_CHECKS.get(finding.check_id)
-    said = CrawlFinding(
+    result = CrawlFinding(
         issue_id=finding.id,
         check_id=finding.check_id,
         severity=finding.severity,
@@ -58,7 +58,7 @@ async def mark(
         status=status,
         note=note if status != "open" else "",
     )
-    return said, crawl
+    return result, crawl
 
 
 def _row(crawl: CrawlRow, finding: FindingRow, status: str, note: str) -> dict[str, Any]:

@@ -38,9 +38,9 @@ class CrawlFinding:
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
-def cursor_of(crawl: CrawlRow, place: str) -> str:
+def cursor_of(crawl: CrawlRow, position: str) -> str:
     """Encode a position in a crawl's list as a cursor."""
-    return base64.urlsafe_b64encode(f"{crawl.id} {place}".encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(f"{crawl.id} {position}".encode()).decode().rstrip("=")
 
 
 def place_of(crawl: CrawlRow, cursor: str | None) -> str:
@@ -48,12 +48,12 @@ def place_of(crawl: CrawlRow, cursor: str | None) -> str:
     if cursor is None:
         return ""
     try:
-        of, _, place = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
+        crawl_id, _, position = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
     except (binascii.Error, UnicodeError, ValueError):
-        of, place = "", ""
-    if of != crawl.id or not place:
+        crawl_id, position = "", ""
+    if crawl_id != crawl.id or not position:
         raise InvalidInput("cursor", "belongs to another report; there may be a newer one: leave it out to start again")
-    return place
+    return position
 
 
 class CrawlReport:
@@ -67,42 +67,42 @@ class CrawlReport:
         self, *, severity: str | None, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of the checks with open findings, most severe and then most frequent first."""
-        place = place_of(self._crawl, cursor)
-        after = int(place) if place.isdecimal() else 0
+        position = place_of(self._crawl, cursor)
+        offset = int(position) if position.isdecimal() else 0
         counting = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count().label("n")), self._crawl)
         counting = counting.where(*self._open())
         if severity is not None:
             counting = counting.where(FindingRow.severity == severity)
         rank = case({name: number for number, name in enumerate(SEVERITIES)}, value=FindingRow.severity, else_=9)
         counting = counting.group_by(FindingRow.check_id, FindingRow.severity)
-        counting = counting.order_by(rank, func.count().desc(), FindingRow.check_id).offset(after).limit(limit + 1)
+        counting = counting.order_by(rank, func.count().desc(), FindingRow.check_id).offset(offset).limit(limit + 1)
         async with self._database.reading() as session:
             rows = (await session.execute(counting)).all()
             urls = await self._samples(session, [row.check_id for row in rows[:limit]])
             ids = await self._group_ids(session, [row.check_id for row in rows[:limit]])
-        found = [
+        findings = [
             _found(ids.get(row.check_id, ""), row.check_id, row.severity, row.n, urls.get(row.check_id, ()))
             for row in rows[:limit]
         ]
-        return found, cursor_of(self._crawl, str(after + limit)) if len(rows) > limit else None
+        return findings, cursor_of(self._crawl, str(offset + limit)) if len(rows) > limit else None
 
     async def addresses(
         self, check_id: str, *, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of a check's findings, one per URL, with status and note."""
         last = place_of(self._crawl, cursor)
-        wanted = with_marks(select(FindingRow, Own, Group), self._crawl)
-        wanted = wanted.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
-        wanted = wanted.where(FindingRow.url > last).order_by(FindingRow.url).limit(limit + 1)
+        statement = with_marks(select(FindingRow, Own, Group), self._crawl)
+        statement = statement.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
+        statement = statement.where(FindingRow.url > last).order_by(FindingRow.url).limit(limit + 1)
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted)).all()
-        found = []
+            rows = (await session.execute(statement)).all()
+        findings = []
         for row, own, group in rows[:limit]:
             mark = own if standing(own, self._crawl) != "open" else group
-            said = {"status": standing(mark, self._crawl), "note": mark.note if mark is not None else ""}
+            mark_fields = {"status": standing(mark, self._crawl), "note": mark.note if mark is not None else ""}
             evidence = {"evidence": tuple(row.evidence)}
-            found.append(_found(row.id, row.check_id, row.severity, 1, (row.url,), **said, **evidence))
-        return found, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
+            findings.append(_found(row.id, row.check_id, row.severity, 1, (row.url,), **mark_fields, **evidence))
+        return findings, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
 
     async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """Return a page of the requested URLs, each with its number of open issues."""
@@ -133,24 +133,26 @@ class CrawlReport:
     async def orphans(self, limit: int) -> list[dict[str, Any]]:
         """Return pages without incoming links, then pages that are too deep, deepest first."""
         bad = or_(CrawledPageRow.orphan.is_(True), CrawledPageRow.depth > MAX_DEPTH)
-        wanted = select(CrawledPageRow.url, CrawledPageRow.inlinks, CrawledPageRow.depth).where(
+        statement = select(CrawledPageRow.url, CrawledPageRow.inlinks, CrawledPageRow.depth).where(
             CrawledPageRow.crawl_id == self._crawl.id, bad
         )
-        wanted = wanted.order_by(CrawledPageRow.orphan.desc(), CrawledPageRow.depth.desc(), CrawledPageRow.url).limit(
-            limit
-        )
+        statement = statement.order_by(
+            CrawledPageRow.orphan.desc(), CrawledPageRow.depth.desc(), CrawledPageRow.url
+        ).limit(limit)
         async with self._database.reading() as session:
             return [
                 {"url": url, "inlinks": inlinks, "depth": depth}
-                for url, inlinks, depth in await session.execute(wanted)
+                for url, inlinks, depth in await session.execute(statement)
             ]
 
     async def links(self, *, limit: int, cursor: str | None = None) -> tuple[list[dict[str, Any]], str | None]:
         """Return a page of the broken, redirected and insecure links."""
         last = place_of(self._crawl, cursor)
-        wanted = select(LinkRow).where(LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last)
+        statement = select(LinkRow).where(
+            LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last
+        )
         async with self._database.reading() as session:
-            rows = list(await session.scalars(wanted.order_by(LinkRow.url).limit(limit + 1)))
+            rows = list(await session.scalars(statement.order_by(LinkRow.url).limit(limit + 1)))
         listed = [
             {
                 "url": row.url,
@@ -164,12 +166,12 @@ class CrawlReport:
         ]
         return listed, cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
 
-    async def targets(self, most: int) -> dict[str, list[str]]:
-        """Return up to `most` links of the crawl with the pages that contain them; links with problems come first."""
-        wanted = select(LinkRow.url, LinkRow.found_in).where(LinkRow.crawl_id == self._crawl.id)
-        wanted = wanted.order_by(case((LinkRow.problems != "", 0), else_=1), LinkRow.url).limit(most)
+    async def targets(self, limit: int) -> dict[str, list[str]]:
+        """Return up to `limit` links of the crawl with the pages that contain them; links with problems come first."""
+        statement = select(LinkRow.url, LinkRow.found_in).where(LinkRow.crawl_id == self._crawl.id)
+        statement = statement.order_by(case((LinkRow.problems != "", 0), else_=1), LinkRow.url).limit(limit)
         async with self._database.reading() as session:
-            return {url: list(found_in) for url, found_in in await session.execute(wanted)}
+            return {url: list(found_in) for url, found_in in await session.execute(statement)}
 
     def _open(self) -> tuple[Any, ...]:
         return (FindingRow.crawl_id == self._crawl.id, FindingRow.url != "", is_open(self._crawl))
@@ -185,28 +187,28 @@ class CrawlReport:
             CrawledPageRow.depth,
             CrawledPageRow.structured,
         )
-        wanted = select(*columns).where(
+        statement = select(*columns).where(
             CrawledPageRow.crawl_id == self._crawl.id, CrawledPageRow.url > last, *conditions
         )
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted.order_by(CrawledPageRow.url).limit(limit + 1))).all()
+            rows = (await session.execute(statement.order_by(CrawledPageRow.url).limit(limit + 1))).all()
         return list(rows[:limit]), cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
 
     async def _samples(self, session: AsyncSession, check_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         number = func.row_number().over(partition_by=FindingRow.check_id, order_by=FindingRow.url).label("number")
         inner = with_marks(select(FindingRow.check_id, FindingRow.url, number), self._crawl)
         inner = inner.where(*self._open(), FindingRow.check_id.in_(check_ids)).subquery()
-        wanted = select(inner.c.check_id, inner.c.url).where(inner.c.number <= SAMPLES).order_by(inner.c.url)
+        statement = select(inner.c.check_id, inner.c.url).where(inner.c.number <= SAMPLES).order_by(inner.c.url)
         urls: dict[str, tuple[str, ...]] = {}
-        for check_id, url in await session.execute(wanted):
+        for check_id, url in await session.execute(statement):
             urls[check_id] = (*urls.get(check_id, ()), url)
         return urls
 
     async def _group_ids(self, session: AsyncSession, check_ids: Sequence[str]) -> dict[str, str]:
-        wanted = select(FindingRow.check_id, FindingRow.id).where(
+        statement = select(FindingRow.check_id, FindingRow.id).where(
             FindingRow.crawl_id == self._crawl.id, FindingRow.url == "", FindingRow.check_id.in_(check_ids)
         )
-        return {row[0]: row[1] for row in await session.execute(wanted)}
+        return {row[0]: row[1] for row in await session.execute(statement)}
 
 
 def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> CrawlFinding:
