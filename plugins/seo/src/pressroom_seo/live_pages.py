@@ -114,8 +114,8 @@ async def _look_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> S
 
 async def links_of_article(plugin: PluginContext[SeoConfig], user_id: str, content_id: str) -> Links:
     """Return the links of a stored article. Raises `NotFound`."""
-    stored = await judged(plugin, user_id, content_id)
-    hrefs = await plugin.services.workers.run(link_targets, stored.article, owner=user_id, what="the article")
+    scoring_input = await judged(plugin, user_id, content_id)
+    hrefs = await plugin.services.workers.run(link_targets, scoring_input.article, owner=user_id, what="the article")
     return Links(dict.fromkeys(hrefs.values(), (content_id,)))
 
 
@@ -123,9 +123,8 @@ def link_targets(article: ScoringArticle) -> dict[str, str]:
     """Map up to `MAX_LINKS` links and image sources, as written in the body, to their normalised URLs."""
     body = clean_text(article.body)
     document = document_from_html(body) if article.format == "html" else document_from_markdown(body)
-    hrefs = [element.href for element in document.links if element.href] + [
-        element.src for element in document.images if element.src
-    ]
+    hrefs = [link.href for link in document.links if link.href]
+    hrefs += [image.src for image in document.images if image.src]
     targets: dict[str, str] = {}
     for href in dict.fromkeys(hrefs):
         target = normalise(_joined(article.url, href))

@@ -46,7 +46,7 @@ def score_article(scored: ScoredArticle) -> Score:
     from pressroom_seo.scoring import ScoringArticle as Judged  # noqa: PLC0415
     from pressroom_seo.scoring import score  # noqa: PLC0415
 
-    known: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
+    optional: dict[str, Any] = {"featured_image": "featured"} if scored.featured_image else {}
     report = score(
         Judged(
             body=scored.body,
@@ -60,7 +60,7 @@ def score_article(scored: ScoredArticle) -> Score:
             synonyms=scored.synonyms,
             canonicals=(scored.canonical_url,) if scored.canonical_url else (),
             original_url=scored.canonical_url,
-            **known,
+            **optional,
         )
     )
     return _summary(report)
@@ -70,8 +70,8 @@ async def scoring_of(plugin: PluginContext, article: Article) -> Callable[[], Sc
     """Return a function that scores one version of an article, stored or not, with the facts about its surroundings."""
     from pressroom_seo.stored import judged_as, world_of  # noqa: PLC0415
 
-    one = await judged_as(plugin, article)
-    return partial(_rated, one.scored, await world_of(plugin, one))
+    scoring_input = await judged_as(plugin, article)
+    return partial(_rated, scoring_input.scored, await world_of(plugin, scoring_input))
 
 
 def _rated(article: ScoringArticle, world: World) -> Score:
@@ -85,53 +85,58 @@ async def report_article(plugin: PluginContext, user_id: str, content_id: str) -
     from pressroom_seo.scoring import preview_snippet  # noqa: PLC0415
     from pressroom_seo.stored import judged  # noqa: PLC0415
 
-    one = await judged(plugin, user_id, content_id)
-    made = await _judgement(plugin, one)
-    snippet = preview_snippet(one.article.search_title, one.article.description, one.article.url)
+    scoring_input = await judged(plugin, user_id, content_id)
+    report = await _judgement(plugin, scoring_input)
+    snippet = preview_snippet(
+        scoring_input.article.search_title, scoring_input.article.description, scoring_input.article.url
+    )
     return ScoreReport(
-        score=made.score,
-        rating=made.rating,
-        areas=tuple((name, group.score) for name, group in made.groups.items()),
-        checks=tuple(_check(check) for check in made.checks),
-        caps=tuple(f"{gate.message} This caps the score at {gate.cap}." for gate in made.gates),
+        score=report.score,
+        rating=report.rating,
+        areas=tuple((name, group.score) for name, group in report.groups.items()),
+        checks=tuple(_check(check) for check in report.checks),
+        caps=tuple(f"{gate.message} This caps the score at {gate.cap}." for gate in report.gates),
         snippets=_snippets(snippet),
         warnings=snippet.warnings,
-        notes=made.notes,
-        language=made.language,
-        ruleset=made.ruleset,
-        words=made.words,
+        notes=report.notes,
+        language=report.language,
+        ruleset=report.ruleset,
+        words=report.words,
     )
 
 
-async def _judgement(plugin: PluginContext, one: ScoringInput) -> ScoringReport:
+async def _judgement(plugin: PluginContext, scoring_input: ScoringInput) -> ScoringReport:
     from pressroom_seo.stored import judgement, world_of  # noqa: PLC0415
 
-    return await judgement(plugin, one.scored, await world_of(plugin, one), one.stored.user_id)
+    return await judgement(
+        plugin, scoring_input.scored, await world_of(plugin, scoring_input), scoring_input.stored.user_id
+    )
 
 
 def _summary(report: ScoringReport) -> Score:
     return Score(report.score, tuple(action.fix for action in report.next_actions[:_FIXES]), report.words)
 
 
-def _check(one: ScoringCheck) -> ScoreCheck:
-    wrong = one.status in ("ok", "bad")
-    seen = [f"{piece.place}: {piece.text}" if piece.place else piece.text for piece in one.evidence[:_EVIDENCE]]
+def _check(check: ScoringCheck) -> ScoreCheck:
+    wrong = check.status in ("ok", "bad")
+    evidence = [f"{piece.place}: {piece.text}" if piece.place else piece.text for piece in check.evidence[:_EVIDENCE]]
     return ScoreCheck(
-        id=one.id,
-        area=one.group,
-        status=one.status.value,
-        message=one.message,
-        threshold=one.threshold,
-        fix=one.fix if wrong else "",
-        gain=round(one.gain, 1),
-        evidence=tuple(seen) if wrong else (),
+        id=check.id,
+        area=check.group,
+        status=check.status.value,
+        message=check.message,
+        threshold=check.threshold,
+        fix=check.fix if wrong else "",
+        gain=round(check.gain, 1),
+        evidence=tuple(evidence) if wrong else (),
     )
 
 
 def _snippets(preview: SnippetPreview) -> tuple[SearchSnippet, ...]:
     devices = (("Desktop", preview.desktop), ("Phone", preview.mobile))
     return tuple(
-        SearchSnippet(name, _line(shown.title), _line(shown.url), _line(shown.description)) for name, shown in devices
+        SearchSnippet(name, _line(snippet.title), _line(snippet.url), _line(snippet.description))
+        for name, snippet in devices
     )
 
 

@@ -208,7 +208,7 @@ def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, i
 
 
 async def _forget_older(session: AsyncSession, row: CrawlRow, max_reports: int) -> None:
-    """Delete the details of the website's older crawls, the failed ones, and reports beyond the newest `max_reports`."""
+    """Delete the details of the website's older crawls, the failed ones, and reports after the newest `max_reports`."""
     conditions = (CrawlRow.website_id == row.website_id, CrawlRow.id != row.id, CrawlRow.active.is_(None))
     statement = select(CrawlRow.id, CrawlRow.status).where(*conditions).order_by(CrawlRow.created_at.desc())
     older = (await session.execute(statement)).all()

@@ -68,36 +68,38 @@ class Crawls:
 
     async def newest(self, user_id: str, website_id: str) -> CrawlRow | None:
         """Return the newest finished crawl of a website, or `None`."""
-        wanted = select(CrawlRow).where(
+        statement = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
         )
         async with self._database.reading() as session:
-            return cast("CrawlRow | None", await session.scalar(wanted.order_by(CrawlRow.finished_at.desc()).limit(1)))
+            return cast(
+                "CrawlRow | None", await session.scalar(statement.order_by(CrawlRow.finished_at.desc()).limit(1))
+            )
 
-    async def history(self, user_id: str, website_id: str, most: int) -> list[CrawlRow]:
-        """Return up to `most` finished crawls of a website, newest first."""
-        wanted = select(CrawlRow).where(
+    async def history(self, user_id: str, website_id: str, limit: int) -> list[CrawlRow]:
+        """Return up to `limit` finished crawls of a website, newest first."""
+        statement = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "finished"
         )
         async with self._database.reading() as session:
-            return list(await session.scalars(wanted.order_by(CrawlRow.finished_at.desc()).limit(most)))
+            return list(await session.scalars(statement.order_by(CrawlRow.finished_at.desc()).limit(limit)))
 
     async def last_failure(self, user_id: str, website_id: str, since: datetime | None) -> str:
         """Return why the newest failed crawl failed; empty if none failed among those created after `since`."""
-        wanted = select(CrawlRow).where(
+        statement = select(CrawlRow).where(
             CrawlRow.user_id == user_id, CrawlRow.website_id == as_id(website_id), CrawlRow.status == "failed"
         )
         if since is not None:
-            wanted = wanted.where(CrawlRow.created_at > since)
+            statement = statement.where(CrawlRow.created_at > since)
         async with self._database.reading() as session:
-            row = await session.scalar(wanted.order_by(CrawlRow.created_at.desc()).limit(1))
+            row = await session.scalar(statement.order_by(CrawlRow.created_at.desc()).limit(1))
         return " ".join(row.notes) if row is not None else ""
 
     async def active(self, user_id: str, website_id: str) -> CrawlRow | None:
         """Return the active crawl of a website, or `None`. Fails a crawl whose job is gone."""
-        wanted = select(CrawlRow).where(CrawlRow.user_id == user_id, CrawlRow.active == as_id(website_id))
+        statement = select(CrawlRow).where(CrawlRow.user_id == user_id, CrawlRow.active == as_id(website_id))
         async with self._database.reading() as session:
-            row: CrawlRow | None = await session.scalar(wanted)
+            row: CrawlRow | None = await session.scalar(statement)
         if row is None or await self.is_alive(row):
             return row
         await self.fail(row.id, "The crawl failed repeatedly. Start a new one with refresh.")
@@ -122,9 +124,9 @@ class Crawls:
             created_at=datetime.now(UTC),
         )
         while True:
-            known = await self.active(user_id, website.id)
-            if known is not None:
-                return known, False
+            active = await self.active(user_id, website.id)
+            if active is not None:
+                return active, False
             try:
                 async with self._database.writing() as session:
                     session.add(row)
@@ -144,9 +146,9 @@ class Crawls:
 
     async def read(self, crawl_id: str) -> CrawlRow | None:
         """Return a crawl including its checkpoint, or `None`."""
-        wanted = select(CrawlRow).where(CrawlRow.id == crawl_id).options(undefer(CrawlRow.state))
+        statement = select(CrawlRow).where(CrawlRow.id == crawl_id).options(undefer(CrawlRow.state))
         async with self._database.reading() as session:
-            row: CrawlRow | None = await session.scalar(wanted)
+            row: CrawlRow | None = await session.scalar(statement)
             return row
 
     async def change(self, crawl_id: str, **values: Any) -> None:
@@ -157,9 +159,9 @@ class Crawls:
     async def fail(self, crawl_id: str, why: str) -> None:
         """Mark an active crawl as failed."""
         values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [why]}
-        over = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
+        statement = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
         async with self._database.writing() as session:
-            await session.execute(over.values(**values, finished_at=datetime.now(UTC)))
+            await session.execute(statement.values(**values, finished_at=datetime.now(UTC)))
 
     async def take_host(self, row: CrawlRow) -> bool:
         """Claim the host of a crawl and return whether that succeeded: two accounts may have the same site."""
@@ -208,11 +210,11 @@ class CrawlRecords:
     async def page(self, record: PageRecord) -> None:
         """Check a page and buffer its record."""
         async with self._checking:
-            found = await asyncio.to_thread(self._report.add_page, record)
+            issues = await asyncio.to_thread(self._report.add_page, record)
         if record.url in self._pages:
-            self._issues = [one for one in self._issues if one.url != record.url]
+            self._issues = [issue for issue in self._issues if issue.url != record.url]
         self._pages[record.url] = record
-        self._issues += found
+        self._issues += issues
         if len(self._pages) >= BATCH:
             await self._write()
 
@@ -248,27 +250,27 @@ class CrawlRecords:
     async def _stored(self, table: Any) -> AsyncIterator[list[dict[str, Any]]]:
         last = ""
         while True:
-            wanted = select(table.url, table.record).where(table.crawl_id == self._crawl_id, table.url > last)
-            wanted = wanted.where(table.record.is_not(None)).order_by(table.url).limit(BATCH)
+            statement = select(table.url, table.record).where(table.crawl_id == self._crawl_id, table.url > last)
+            statement = statement.where(table.record.is_not(None)).order_by(table.url).limit(BATCH)
             async with self._database.reading() as session:
-                found = (await session.execute(wanted)).all()
-            if not found:
+                rows = (await session.execute(statement)).all()
+            if not rows:
                 return
-            yield [record for _, record in found]
-            last = found[-1][0]
+            yield [record for _, record in rows]
+            last = rows[-1][0]
 
     async def _write(self, values: dict[str, Any] | None = None) -> None:
         async with self._writing:
             pages, self._pages = self._pages, {}
             issues, self._issues = self._issues, []
             links, self._links = self._links, {}
-            page_rows, link_rows, found = await asyncio.to_thread(self._rows, pages, links, issues)
+            page_rows, link_rows, issue_rows = await asyncio.to_thread(self._rows, pages, links, issues)
             async with self._database.writing() as session:
                 if page_rows:
                     stale = FindingRow.url.in_(list(pages))
                     await session.execute(delete(FindingRow).where(FindingRow.crawl_id == self._crawl_id, stale))
                     await upsert(session, CrawledPageRow, page_rows, ("crawl_id", "url"))
-                    await upsert(session, FindingRow, found, ("crawl_id", "id"))
+                    await upsert(session, FindingRow, issue_rows, ("crawl_id", "id"))
                 await upsert(session, LinkRow, link_rows, ("crawl_id", "url"))
                 if values:
                     await session.execute(update(CrawlRow).where(CrawlRow.id == self._crawl_id).values(**values))

@@ -141,15 +141,15 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
 
     tree = LexborHTMLParser(safe_html(clean_text(html)))
     head = _head(tree, url)
-    found = extract_structured_data(html, url)
+    structured = extract_structured_data(html, url)
     title = tree.css_first("head > title") or tree.css_first("title")
     body = page_body(tree)
     root = tree.root
-    documents = (*found.json_ld, *({"@context": "https://schema.org", **one} for one in found.microdata))
-    said = byline(documents)
+    documents = (*structured.json_ld, *({"@context": "https://schema.org", **item} for item in structured.microdata))
+    structured_byline = byline(documents)
     author = head.meta.get("author", "").strip()
-    authors = said.authors or ((author,) if author else body.byline.authors)
-    published = said.published or moment(head.meta.get("article:published_time")) or body.byline.published
+    authors = structured_byline.authors or ((author,) if author else body.byline.authors)
+    published = structured_byline.published or moment(head.meta.get("article:published_time")) or body.byline.published
     changed = head.meta.get("article:modified_time") or head.meta.get("og:updated_time")
     return ScoringArticle(
         body=body.html,
@@ -164,7 +164,7 @@ def article_from_page(html: str, url: str = "", *, keyphrase: str = "", robots_h
         robots=(*head.robots, *([robots_header] if robots_header else [])),
         authors=tuple(map(Author, authors)),
         published=published,
-        modified=said.modified or moment(changed) or body.byline.modified,
+        modified=structured_byline.modified or moment(changed) or body.byline.modified,
         featured_image=head.meta.get("og:image", ""),
         social={name: value for name, value in head.meta.items() if name.startswith(("og:", "twitter:"))},
         structured_data=documents,
@@ -184,15 +184,15 @@ def _head(tree: LexborHTMLParser, url: str) -> _Head:
             elif name:
                 meta.setdefault(name, content)
     links = (node.attributes for node in tree.css("link[rel]"))
-    canonicals = [(one.get("href") or "").strip() for one in links if "canonical" in relations(one)]
+    canonicals = [(link.get("href") or "").strip() for link in links if "canonical" in relations(link)]
     image = meta.get("og:image", "")
     if image and url:
         meta["og:image"] = _joined(url, image)
     return _Head(meta, tuple(robots), tuple(canonicals))
 
 
-def _joined(base: str, address: str) -> str:
+def _joined(base: str, url: str) -> str:
     try:
-        return urljoin(base, address)
+        return urljoin(base, url)
     except ValueError:
-        return address
+        return url

@@ -93,8 +93,8 @@ class Context:
     @cached_property
     def uses(self) -> list[tuple[Sentence, int, int]]:
         """The sentences that contain the keyphrase, each with its number of uses in any form and in the exact form."""
-        found = ((sentence, self.keyphrase.uses(sentence.words)) for sentence in self.text.sentences)
-        return [(sentence, uses.all, uses.exact) for sentence, uses in found if uses.all]
+        counts = ((sentence, self.keyphrase.uses(sentence.words)) for sentence in self.text.sentences)
+        return [(sentence, uses.all, uses.exact) for sentence, uses in counts if uses.all]
 
     @cached_property
     def density(self) -> float:
@@ -117,8 +117,8 @@ class Context:
             return False
         if not parts.netloc:
             return bool(parts.path or parts.query)
-        own = self.address
-        return own is not None and _host(parts) == _host(own) and not _same_page(parts, own)
+        address = self.address
+        return address is not None and _host(parts) == _host(address) and not _same_page(parts, address)
 
     def is_outbound(self, link: Link) -> bool:
         """Return whether a link leads to another site."""

@@ -78,9 +78,9 @@ def _article(context: Context) -> dict[str, Any]:
         "datePublished": article.published.isoformat() if article.published else "",
         "dateModified": article.modified.isoformat() if article.modified else "",
         "author": [
-            {"@type": "Person", "name": one.name.strip(), "url": one.url.strip()}
-            for one in article.authors
-            if one.name.strip()
+            {"@type": "Person", "name": author.name.strip(), "url": author.url.strip()}
+            for author in article.authors
+            if author.name.strip()
         ],
         "publisher": _publisher(article),
         "mainEntityOfPage": {"@type": "WebPage", "@id": article.url} if article.url else "",
@@ -123,12 +123,12 @@ def _how_to(context: Context) -> dict[str, Any]:
 def _steps(context: Context) -> list[dict[str, Any]]:
     """Return the steps: the numbered headings if there are at least two, else the items of the longest list."""
     blocks = context.document.blocks
-    numbered = [(at, _STEP.match(one.text)) for at, one in enumerate(blocks) if one.kind is BlockKind.HEADING]
-    found = [(at, blocks[at].text[match.end() :] or blocks[at].text) for at, match in numbered if match]
-    if len(found) > 1:
+    numbered = [(at, _STEP.match(block.text)) for at, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
+    steps = [(at, blocks[at].text[match.end() :] or blocks[at].text) for at, match in numbered if match]
+    if len(steps) > 1:
         return [
             {"@type": "HowToStep", "name": name.strip(), "text": _text_under(blocks, at) or name.strip()}
-            for at, name in found
+            for at, name in steps
         ]
     return [{"@type": "HowToStep", "text": text} for text in _longest_list(blocks)]
 
@@ -162,8 +162,8 @@ def _breadcrumbs(context: Context) -> dict[str, Any]:
     trail = list(article.breadcrumbs) or _trail_of_address(article)
     trail.append((article.title.strip() or context.title, article.url))
     entries = [
-        {"@type": "ListItem", "position": number, "name": name, "item": address}
-        for number, (name, address) in enumerate(trail, 1)
+        {"@type": "ListItem", "position": number, "name": name, "item": url}
+        for number, (name, url) in enumerate(trail, 1)
     ]
     return {"itemListElement": [_without_empty(entry) for entry in entries]}
 
@@ -182,21 +182,21 @@ def _trail_of_address(article: ScoringArticle) -> list[tuple[str, str]]:
 
 
 def _addresses(raw: list[str]) -> list[str]:
-    parts = ((one, split_address(one)) for one in dict.fromkeys(raw) if one)
-    return [one for one, split in parts if split is not None and split.scheme in {"http", "https"}]
+    parts = ((url, split_address(url)) for url in dict.fromkeys(raw) if url)
+    return [url for url, split in parts if split is not None and split.scheme in {"http", "https"}]
 
 
 def _without_empty(node: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for name, value in node.items():
         if isinstance(value, dict):
-            kept: Any = _without_empty(value)
+            cleaned: Any = _without_empty(value)
         elif isinstance(value, list):
-            kept = [_without_empty(one) if isinstance(one, dict) else one for one in value]
+            cleaned = [_without_empty(element) if isinstance(element, dict) else element for element in value]
         else:
-            kept = value
-        if kept not in ("", None, [], {}, 0):
-            plain[name] = kept
+            cleaned = value
+        if cleaned not in ("", None, [], {}, 0):
+            plain[name] = cleaned
     return plain
 
 

@@ -88,22 +88,22 @@ class Keyphrase:
         if self.quoted:
             number = len(self.exact_places(words))
             return Uses(number, number)
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         exact: Counter[str] = Counter()
         for word in words:
             for part, key in self._keys_of(word):
-                found[key] += 1
+                counts[key] += 1
                 if part in self._exact_words:
                     exact[key] += 1
-        number = self._least(found)
+        number = self._least(counts)
         return Uses(number, self._least(exact) if number else 0)
 
     def share(self, words: Sequence[str]) -> float:
         """Return the share of the keyphrase's content words that occur in `words`, 0 to 1."""
         if self._letters or self.quoted:
             return float(self.uses(words).all > 0)
-        found = {key for word in words for _, key in self._keys_of(word)}
-        return len(found) / len(self._needed) if self._needed else 0.0
+        matched = {key for word in words for _, key in self._keys_of(word)}
+        return len(matched) / len(self._needed) if self._needed else 0.0
 
     def mentioned(self, words: Sequence[str]) -> bool:
         """Return whether a sentence mentions the keyphrase: all of up to two content words, or two thirds of more."""
@@ -112,20 +112,20 @@ class Keyphrase:
 
     def exact_places(self, words: Sequence[str]) -> list[int]:
         """Return the positions of exact matches: indexes of parts, or a character offset for unspaced scripts."""
-        parts, wanted = self.parts(words), self.words
+        parts, phrase = self.parts(words), self.words
         if self._letters:
             at = fold("".join(parts)).find(self._letters)
             return [at] if at >= 0 else []
-        return [at for at in range(len(parts) - len(wanted) + 1) if parts[at : at + len(wanted)] == wanted]
+        return [at for at in range(len(parts) - len(phrase) + 1) if parts[at : at + len(phrase)] == phrase]
 
     def starts(self, words: Sequence[str]) -> bool:
         """Return whether `words` start with an exact match, ignoring leading function words."""
-        places = self.exact_places(words)
-        if not places:
+        positions = self.exact_places(words)
+        if not positions:
             return False
         if self._letters:
-            return places[0] == 0
-        return all(part in self._function_words for part in self.parts(words)[: places[0]])
+            return positions[0] == 0
+        return all(part in self._function_words for part in self.parts(words)[: positions[0]])
 
     def same_as(self, phrase: str) -> bool:
         """Return whether another phrase has exactly the same content words, in any form and order."""
@@ -133,22 +133,22 @@ class Keyphrase:
         content = [part for part in parts if part not in self._function_words] or parts
         return bool(content) and Counter(map(self._key, content)) == self._needed
 
-    def _least(self, found: Counter[str]) -> int:
-        return min((found[key] // needed for key, needed in self._needed.items()), default=0)
+    def _least(self, counts: Counter[str]) -> int:
+        return min((counts[key] // needed for key, needed in self._needed.items()), default=0)
 
     def _key(self, word: str) -> str:
         return fold(stem(self._forms.get(word, word), self._language))
 
     def _keys_of(self, word: str) -> list[tuple[str, str]]:
         """Return the parts of a word that belong to the keyphrase, each with its stem key."""
-        known = self._keys.get(word)
-        if known is None:
+        pairs = self._keys.get(word)
+        if pairs is None:
             parts = word_parts(word, self._elisions)
-            known = [pair for part in parts for pair in self._keys_in(part)]
-            if not known and len(parts) > 1:
-                known = self._keys_in("".join(parts))
-            self._keys[word] = known
-        return known
+            pairs = [pair for part in parts for pair in self._keys_in(part)]
+            if not pairs and len(parts) > 1:
+                pairs = self._keys_in("".join(parts))
+            self._keys[word] = pairs
+        return pairs
 
     def _keys_in(self, part: str) -> list[tuple[str, str]]:
         key = self._key_of(part)
@@ -172,9 +172,9 @@ class Keyphrase:
         for first in self._needed:
             if not letters.startswith(first):
                 continue
-            rest = letters[len(first) :]
+            remainder = letters[len(first) :]
             for link in _LINKS:
-                second = self._key(rest.removeprefix(link)) if rest.startswith(link) else ""
+                second = self._key(remainder.removeprefix(link)) if remainder.startswith(link) else ""
                 if second in self._needed and second != first:
                     return [("", first), ("", second)]
         return []

@@ -65,7 +65,7 @@ class PageBody:
 
 def page_body(tree: LexborHTMLParser) -> PageBody:
     """Extract the text of a page. Removes boilerplate from the tree."""
-    body = next((found for selector in _BODIES if (found := tree.css_first(selector)) is not None), None)
+    body = next((node for selector in _BODIES if (node := tree.css_first(selector)) is not None), None)
     body = _main(tree) if body is None else body
     if body is None:
         return PageBody()
@@ -89,10 +89,10 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
         if main is None and tree.body is not None:
             _drop_all(tree.body, _FRAME)
         return tree.body if main is None else main
-    headed = next((one for one in articles if one.css_first("h1") is not None), None)
+    headed = next((article for article in articles if article.css_first("h1") is not None), None)
     if headed is not None:
         return headed
-    lengths = [len(one.text()) for one in articles]
+    lengths = [len(article.text()) for article in articles]
     if main is None or 2 * max(lengths) >= len(main.text()):
         return articles[lengths.index(max(lengths))]
     if 2 * sum(lengths) < len(main.text()):
@@ -103,10 +103,10 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
 def _drop_all(body: LexborNode, selector: str) -> None:
     """Remove up to 20 matching elements, one at a time, since some are nested in others."""
     for _ in range(_MAX_BESIDE):
-        beside = next((one for one in body.css(selector) if one.mem_id != body.mem_id), None)
-        if beside is None:
+        element = next((node for node in body.css(selector) if node.mem_id != body.mem_id), None)
+        if element is None:
             return
-        beside.decompose()
+        element.decompose()
 
 
 class _Around:
@@ -135,12 +135,12 @@ class _Around:
         if heading is None:
             self._drop_marked(self._body.child)
             return
-        above = heading.parent
-        while above is not None and above.mem_id != self._body.mem_id and above.tag != "header":
-            above = above.parent
-        if above is not None and above.tag == "header" and above.mem_id != self._body.mem_id:
-            self._drop_lines(above)
-            self._drop_marked(above.next)
+        ancestor = heading.parent
+        while ancestor is not None and ancestor.mem_id != self._body.mem_id and ancestor.tag != "header":
+            ancestor = ancestor.parent
+        if ancestor is not None and ancestor.tag == "header" and ancestor.mem_id != self._body.mem_id:
+            self._drop_lines(ancestor)
+            self._drop_marked(ancestor.next)
             return
         before = heading.prev
         while before is not None:
@@ -156,13 +156,13 @@ class _Around:
         """Remove everything in a headline's `header` except the headline and images."""
         node = header.child
         while node is not None:
-            one, node = node, node.next
-            if one.tag == "h1" or one.tag in _PICTURES:
+            current, node = node, node.next
+            if current.tag == "h1" or current.tag in _PICTURES:
                 continue
-            if not one.is_text_node and one.css_first(_KEPT_IN_HEADERS) is not None:
-                self._drop_lines(one)
+            if not current.is_text_node and current.css_first(_KEPT_IN_HEADERS) is not None:
+                self._drop_lines(current)
             else:
-                self._drop(one)
+                self._drop(current)
 
     def _drop_marked(self, line: LexborNode | None) -> None:
         """Remove consecutive lines marked as byline, up to the first other line.
@@ -171,13 +171,13 @@ class _Around:
         """
         dropped = 0
         while line is not None and dropped < _MAX_BYLINES:
-            one, line = line, line.next
-            words = (one.text_content or "" if one.is_text_node else one.text()).split()
-            if not words or one.tag == "figure" or (one.tag in _SUBHEADINGS and not dropped):
+            current, line = line, line.next
+            words = (current.text_content or "" if current.is_text_node else current.text()).split()
+            if not words or current.tag == "figure" or (current.tag in _SUBHEADINGS and not dropped):
                 continue
-            if one.tag not in _LINES or not _is_byline(one, words):
+            if current.tag not in _LINES or not _is_byline(current, words):
                 return
-            self._drop(one)
+            self._drop(current)
             dropped += 1
 
     def _drop(self, line: LexborNode) -> None:

@@ -295,8 +295,8 @@ def article_check(function: Judge) -> Judge:
     return check(guarded)
 
 
-def unsupported(context: Context, what: str) -> Verdict:
+def unsupported(context: Context, feature: str) -> Verdict:
     """Return a skipped verdict for a check that the language has no rules for."""
     if not context.language:
-        return skipped(f"The language of the text is not known; {what} need one. Set the article's language.")
-    return skipped(f"There are no rules for {what} in the language “{context.language}”.")
+        return skipped(f"The language of the text is not known; {feature} need one. Set the article's language.")
+    return skipped(f"There are no rules for {feature} in the language “{context.language}”.")

@@ -44,14 +44,14 @@ def score(
         InvalidInput: the profile or a check does not exist.
     """
     rules = rule_set(profile)
-    asked = frozenset(checks)
-    for name in asked - rules.rules.keys():
+    requested = frozenset(checks)
+    for name in requested - rules.rules.keys():
         raise unknown_check("checks", name, rules.rules, "leave checks out to see the ids of all")
-    context = Context(article, world or World(), profile, asked)
-    chosen = [rule for rule in rules.rules.values() if not asked or rule.id in asked]
-    verdicts = {rule.id: ARTICLE_CHECKS[rule.id].judge(context, rule) for rule in chosen}
+    context = Context(article, world or World(), profile, requested)
+    selected = [rule for rule in rules.rules.values() if not requested or rule.id in requested]
+    verdicts = {rule.id: ARTICLE_CHECKS[rule.id].judge(context, rule) for rule in selected}
     gates = [gate for gate in rules.gates if gate.check in verdicts and _holds(gate, context, rules)]
-    return _report(context, rules, chosen, verdicts, gates)
+    return _report(context, rules, selected, verdicts, gates)
 
 
 def _holds(gate: GateRule, context: Context, rules: RuleSet) -> bool:
@@ -71,13 +71,13 @@ def _holds(gate: GateRule, context: Context, rules: RuleSet) -> bool:
 def _report(
     context: Context,
     rules: RuleSet,
-    chosen: Sequence[Rule],
+    selected: Sequence[Rule],
     verdicts: Mapping[str, Verdict],
     gates: Sequence[GateRule],
 ) -> ScoringReport:
-    tally = _Tally(chosen, verdicts, gates)
+    tally = _Tally(selected, verdicts, gates)
     total = tally.score()
-    results = tuple(_result(rule, verdicts[rule.id], tally.gain(rule)) for rule in chosen)
+    results = tuple(_result(rule, verdicts[rule.id], tally.gain(rule)) for rule in selected)
     language = context.language
     pack = context.pack
     return ScoringReport(
@@ -122,8 +122,8 @@ class _Tally:
         more = 0
         if rule is not None and rule.id in self._points:
             more = round(rule.weight * 2 * (1 - self._points[rule.id]))
-        left = (gate.cap for gate in self._gates if rule is None or rule.id not in gate.lifted_by)
-        return min([self.ungated(more), *left])
+        caps = (gate.cap for gate in self._gates if rule is None or rule.id not in gate.lifted_by)
+        return min([self.ungated(more), *caps])
 
     def gain(self, rule: Rule) -> float:
         """Return the points gained if the check were good: to one decimal, or a whole number while a gate applies."""
@@ -154,11 +154,11 @@ def _result(rule: Rule, verdict: Verdict, gain: float) -> ScoringCheck:
 def _groups(results: Sequence[ScoringCheck]) -> dict[str, GroupResult]:
     groups: dict[str, GroupResult] = {}
     for name in dict.fromkeys(result.group for result in results):
-        own = [result for result in results if result.group == name]
-        count = {status: sum(result.status is status for result in own) for status in Status}
-        counted = [(result.weight, result.points) for result in own if result.points is not None]
-        weight = sum(one for one, _ in counted)
-        doubled = sum(round(one * 2 * points) for one, points in counted)
+        members = [result for result in results if result.group == name]
+        count = {status: sum(result.status is status for result in members) for status in Status}
+        counted = [(result.weight, result.points) for result in members if result.points is not None]
+        weight = sum(weight for weight, _ in counted)
+        doubled = sum(round(weight * 2 * points) for weight, points in counted)
         groups[name] = GroupResult(
             score=(200 * doubled // (2 * weight) + 1) // 2 if weight else None,
             good=count[Status.GOOD],
@@ -170,9 +170,9 @@ def _groups(results: Sequence[ScoringCheck]) -> dict[str, GroupResult]:
 
 
 def _next_actions(results: Sequence[ScoringCheck]) -> tuple[Action, ...]:
-    open_ones = [result for result in results if result.points is not None and result.points < 1]
-    open_ones.sort(key=lambda one: (-one.gain, -one.weight * (1 - (one.points or 0)), one.id))
-    return tuple(Action(one.id, one.fix, one.gain) for one in open_ones[:_ACTIONS])
+    improvable = [result for result in results if result.points is not None and result.points < 1]
+    improvable.sort(key=lambda result: (-result.gain, -result.weight * (1 - (result.points or 0)), result.id))
+    return tuple(Action(result.id, result.fix, result.gain) for result in improvable[:_ACTIONS])
 
 
 def _notes(context: Context, tally: _Tally) -> Iterable[str]:
@@ -183,8 +183,8 @@ def _notes(context: Context, tally: _Tally) -> Iterable[str]:
     if context.document.cut or context.text.cut:
         yield "The body is longer than what is read; its end was left out."
     if context.pack is None:
-        known = ", ".join(supported())
+        languages = ", ".join(supported())
         if context.language:
-            yield f"The language “{context.language}” has no rules here ({known} have); what needs them is skipped."
+            yield f"The language “{context.language}” has no rules here ({languages} have); what needs them is skipped."
         else:
-            yield f"The language is not known, so what needs its rules is skipped. Languages with rules: {known}."
+            yield f"The language is not known, so what needs its rules is skipped. Languages with rules: {languages}."

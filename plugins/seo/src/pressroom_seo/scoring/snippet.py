@@ -88,9 +88,9 @@ class SnippetPreview:
 def preview_snippet(title: str, description: str = "", url: str = "") -> SnippetPreview:
     """Preview a page with this title, meta description and URL in search results. Accepts any text."""
     title, description = _flat(title), _flat(description)
-    shown_url = displayed_url(url)
-    desktop = _preview(DESKTOP, title, description, shown_url)
-    mobile = _preview(MOBILE, title, description, shown_url)
+    display_url = displayed_url(url)
+    desktop = _preview(DESKTOP, title, description, display_url)
+    mobile = _preview(MOBILE, title, description, display_url)
     return SnippetPreview(desktop, mobile, tuple(_warnings(title, description, url, desktop, mobile)))
 
 
@@ -116,14 +116,14 @@ def _fit(text: str, room: Room) -> Line:
     width = pixel_width(text, room.font_size)
     if width <= room.width:
         return Line(text, round(width), room.width, truncated=False, cut="")
-    left = room.width - pixel_width(_ELLIPSIS, room.font_size)
-    end = _letters_within(text, left, room.font_size)
+    available = room.width - pixel_width(_ELLIPSIS, room.font_size)
+    end = _letters_within(text, available, room.font_size)
     if not text[end].isspace():
         blank = text.rfind(" ", 0, end)
         # Cut inside a word that fills half of the line, and in scripts without spaces.
         end = blank if blank > end // 2 else end
-    kept = text[:end].rstrip(" ,;:–—-|")  # noqa: RUF001
-    return Line(f"{kept}{_ELLIPSIS}", round(width), room.width, truncated=True, cut=text[len(kept) :].strip())
+    visible = text[:end].rstrip(" ,;:–—-|")  # noqa: RUF001
+    return Line(f"{visible}{_ELLIPSIS}", round(width), room.width, truncated=True, cut=text[len(visible) :].strip())
 
 
 def _letters_within(text: str, width: float, size: int) -> int:
@@ -136,13 +136,13 @@ def _letters_within(text: str, width: float, size: int) -> int:
 
 
 def _warnings(title: str, description: str, url: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:
-    found = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
+    warnings = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
     parts = split_address(url)
     if url.strip() and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
-        found.append("url: is not a URL with https and a host; the trail is shown as far as possible.")
+        warnings.append("url: is not a URL with https and a host; the trail is shown as far as possible.")
     elif not url.strip():
-        found.append("url: is not given, so its line is empty.")
-    return found
+        warnings.append("url: is not given, so its line is empty.")
+    return warnings
 
 
 def _title_warnings(title: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:

@@ -44,10 +44,10 @@ def detect_language(text: str) -> Detection | None:
     sample = text[:_SAMPLE].strip()
     if len(sample) < _MIN_LENGTH and sample.isascii():
         return None
-    found, confidence = _identifier().classify(sample)
-    if confidence < _SURE or found == "zxx" or not found:
+    code, confidence = _identifier().classify(sample)
+    if confidence < _SURE or code == "zxx" or not code:
         return None
-    return Detection(str(found), round(float(confidence), 3))
+    return Detection(str(code), round(float(confidence), 3))
 
 
 def load() -> None:
@@ -111,10 +111,10 @@ class TextAnalysis:
                 break
 
     def _read(self, at: int, block: Block) -> None:
-        left = MAX_TEXT - self.characters
-        self.characters += min(left, len(block.text))
-        self.cut = len(block.text) > left
-        for number, sentence in enumerate(self._split(block, block.text[:left]), 1):
+        remaining = MAX_TEXT - self.characters
+        self.characters += min(remaining, len(block.text))
+        self.cut = len(block.text) > remaining
+        for number, sentence in enumerate(self._split(block, block.text[:remaining]), 1):
             words = tuple(lowered(split_words(sentence)))
             if words:
                 self.sentences.append(Sentence(sentence, words, at, number, self.words))
@@ -138,33 +138,33 @@ class TextAnalysis:
     @cached_property
     def prose(self) -> list[Sentence]:
         """The sentences of paragraphs and quotes."""
-        return [one for one in self.sentences if self.document.blocks[one.block].kind in _PROSE]
+        return [sentence for sentence in self.sentences if self.document.blocks[sentence.block].kind in _PROSE]
 
     @cached_property
     def spoken(self) -> list[Sentence]:
         """The sentences of paragraphs, quotes and list items."""
-        return [one for one in self.sentences if self.document.blocks[one.block].kind in _SPOKEN]
+        return [sentence for sentence in self.sentences if self.document.blocks[sentence.block].kind in _SPOKEN]
 
     @cached_property
     def running(self) -> list[Sentence]:
         """The sentences of paragraphs, quotes, list items and headings."""
-        return [one for one in self.sentences if self.document.blocks[one.block].kind in _RUNNING]
+        return [sentence for sentence in self.sentences if self.document.blocks[sentence.block].kind in _RUNNING]
 
     @cached_property
     def first_of_block(self) -> dict[int, int]:
         """Index in `sentences` of each block's first sentence, for blocks that have any."""
-        return {one.block: at for at, one in reversed(list(enumerate(self.sentences)))}
+        return {sentence.block: at for at, sentence in reversed(list(enumerate(self.sentences)))}
 
     @cached_property
     def first_paragraph(self) -> list[Sentence]:
         """The sentences of the first paragraph."""
         prose = self.prose
-        return [one for one in prose if one.block == prose[0].block] if prose else []
+        return [sentence for sentence in prose if sentence.block == prose[0].block] if prose else []
 
     @cached_property
     def unspaced(self) -> bool:
         """Whether most of the text is in a script without spaces between words, such as Chinese or Thai."""
-        sample = "".join(one.text for one in self.sentences[:40])[:2000]
+        sample = "".join(sentence.text for sentence in self.sentences[:40])[:2000]
         letters = [letter for letter in sample if letter.isalnum()]
         return bool(letters) and 2 * sum(map(is_unspaced, letters)) > len(letters)
 
@@ -174,8 +174,8 @@ class TextAnalysis:
 
     def block_place(self, block: int, sentence: int = 0) -> str:
         """Describe the position of a block, or of a sentence in it."""
-        one = self.document.blocks[block]
-        place = f"{one.kind} {one.number}"
+        text_block = self.document.blocks[block]
+        description = f"{text_block.kind} {text_block.number}"
         if sentence:
-            place += f", sentence {sentence}"
-        return f"{place}, under “{one.section[:60]}”" if one.section else place
+            description += f", sentence {sentence}"
+        return f"{description}, under “{text_block.section[:60]}”" if text_block.section else description

@@ -113,7 +113,7 @@ class SiteIndex:
             text_hash=page.text_hash if page else "",
             simhash=page.simhash if page else 0,
             words=page.words if page else 0,
-            alternates=tuple((one.language, one.url) for one in page.alternates) if page else (),
+            alternates=tuple((alternate.language, alternate.url) for alternate in page.alternates) if page else (),
             links=self._numbered({link.url for link in page.links} if page else ()),
             images=self._numbered({image.url for image in page.images if image.url} if page else ()),
             is_listing=record.is_listing,
@@ -153,8 +153,8 @@ class SiteIndex:
     def _inlinks(self) -> Counter[int]:
         counts: Counter[int] = Counter()
         for entry in self.entries.values():
-            own = self._numbers.get(entry.url)
-            counts.update(number for number in entry.links if number != own)
+            own_number = self._numbers.get(entry.url)
+            counts.update(number for number in entry.links if number != own_number)
         return counts
 
     def inlinks(self, url: str) -> int:
@@ -164,13 +164,13 @@ class SiteIndex:
 
     def found_in(self, urls: Collection[str], *, images: bool = False) -> dict[str, list[str]]:
         """Return up to five pages for each URL that link to it or, with `images`, embed it."""
-        wanted = {self._numbers[url]: url for url in urls if url in self._numbers}
-        found: dict[str, list[str]] = {url: [] for url in urls}
+        url_by_number = {self._numbers[url]: url for url in urls if url in self._numbers}
+        sources: dict[str, list[str]] = {url: [] for url in urls}
         for entry in self.entries.values():
             for number in entry.images if images else entry.links:
-                if number in wanted and len(found[wanted[number]]) < _SOURCES:
-                    found[wanted[number]].append(entry.url)
-        return found
+                if number in url_by_number and len(sources[url_by_number[number]]) < _SOURCES:
+                    sources[url_by_number[number]].append(entry.url)
+        return sources
 
     @cached_property
     def linked(self) -> frozenset[str]:
@@ -183,7 +183,7 @@ class SiteIndex:
     @cached_property
     def depths(self) -> dict[str, int]:
         """Shortest distance of each URL from the home page, in links; redirects do not count."""
-        found = {self.start: 0}
+        depths = {self.start: 0}
         queue = deque([self.start])
         while queue:
             url = queue.popleft()
@@ -191,15 +191,15 @@ class SiteIndex:
             if entry is None:
                 continue
             for redirected in (entry.location, entry.refresh):
-                if redirected and redirected not in found:
-                    found[redirected] = found[url]
+                if redirected and redirected not in depths:
+                    depths[redirected] = depths[url]
                     queue.appendleft(redirected)
             for number in entry.links:
                 target = self._urls[number]
-                if target not in found and target in self.entries:
-                    found[target] = found[url] + 1
+                if target not in depths and target in self.entries:
+                    depths[target] = depths[url] + 1
                     queue.append(target)
-        return found
+        return depths
 
     def orphans(self) -> list[SiteIndexEntry]:
         """Return the indexable pages that nothing links to, known only from sitemaps. Empty for an incomplete crawl."""
@@ -215,13 +215,13 @@ class SiteIndex:
 
     def _path(self, entry: SiteIndexEntry) -> RedirectPath:
         hops: list[str] = []
-        seen = {entry.url}
-        at: SiteIndexEntry | None = entry
-        while at is not None and at.location and len(hops) < MAX_HOPS:
-            hops.append(at.location)
-            if at.location in seen:
+        visited = {entry.url}
+        current: SiteIndexEntry | None = entry
+        while current is not None and current.location and len(hops) < MAX_HOPS:
+            hops.append(current.location)
+            if current.location in visited:
                 return RedirectPath(entry.url, tuple(hops), entry.status, None, loop=True)
-            seen.add(at.location)
-            at = self.entries.get(at.location)
-        end = None if at is None or at.failure == "disallowed" else at.status
+            visited.add(current.location)
+            current = self.entries.get(current.location)
+        end = None if current is None or current.failure == "disallowed" else current.status
         return RedirectPath(entry.url, tuple(hops), entry.status, end, loop=len(hops) >= MAX_HOPS)

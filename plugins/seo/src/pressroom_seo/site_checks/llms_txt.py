@@ -47,18 +47,18 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
         listed: the URLs in its sitemaps; see `pressroom_seo.crawler.survey`.
     """
     url = f"{site.origin}/llms.txt"
-    answer = await _last(visitor, url)
-    if not _is_text(answer):
+    response = await _last(visitor, url)
+    if not _is_text(response):
         missing = LlmsCheck(
             "llms_txt_exists",
             passed=False,
-            message=f"{url} {_said(answer)}",
+            message=f"{url} {_said(response)}",
             fix="Add it: a line of # and the site's name, a quoted summary, and sections of links.",
         )
         return LlmsReport((missing,), 0, tuple(listed)[:_MAX_MISSING])
-    llms = await visitor.reader.llms_txt(answer)
-    named = {entry.url for entry in llms.entries}
-    absent = [one for one in listed if one not in named and not named.intersection(twins(one))]
+    llms = await visitor.reader.llms_txt(response)
+    linked = {entry.url for entry in llms.entries}
+    absent = [page for page in listed if page not in linked and not linked.intersection(twins(page))]
     checks = [
         LlmsCheck("llms_txt_exists", passed=True, message=f"{url} exists"),
         _parses(llms),
@@ -66,7 +66,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
         await _links(visitor, site, llms),
         await _full(visitor, site),
         # Prefer pages that llms.txt lists: others, such as tag pages, have no text of their own.
-        await _twins(visitor, [one for one in listed if one not in absent] or listed),
+        await _twins(visitor, [page for page in listed if page not in absent] or listed),
     ]
     return LlmsReport(tuple(checks), len(llms.entries), tuple(absent[:_MAX_MISSING]))
 
@@ -89,16 +89,16 @@ def _disallowed(url: str) -> CrawlResponse:
     return CrawlResponse(url, failure="disallowed", message="robots.txt disallows it")
 
 
-def _is_text(answer: CrawlResponse) -> bool:
-    return answer.status == 200 and bool(answer.content) and answer.media_type != "text/html"
+def _is_text(response: CrawlResponse) -> bool:
+    return response.status == 200 and bool(response.content) and response.media_type != "text/html"
 
 
-def _said(answer: CrawlResponse) -> str:
-    if answer.failure:
-        return f"could not be read: {answer.message}"
-    if answer.status == 200:
+def _said(response: CrawlResponse) -> str:
+    if response.failure:
+        return f"could not be read: {response.message}"
+    if response.status == 200:
         return "is an HTML page or empty"
-    return f"answers with {answer.status}"
+    return f"answers with {response.status}"
 
 
 def _parses(llms: LlmsTxt) -> LlmsCheck:
@@ -122,15 +122,15 @@ def _matches(absent: list[str], listed: Collection[str]) -> LlmsCheck:
 
 
 async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
-    own = [entry.url for entry in llms.entries if site.contains(entry.url)][:SAMPLES]
-    answers = {url: await _last(visitor, url) for url in own}
-    disallowed = [url for url, answer in answers.items() if answer.failure == "disallowed"]
-    broken = [url for url, answer in answers.items() if answer.status != 200 and url not in disallowed]
+    urls = [entry.url for entry in llms.entries if site.contains(entry.url)][:SAMPLES]
+    responses = {url: await _last(visitor, url) for url in urls}
+    disallowed = [url for url, response in responses.items() if response.failure == "disallowed"]
+    broken = [url for url, response in responses.items() if response.status != 200 and url not in disallowed]
     if broken:
         return LlmsCheck(
             "llms_txt_links", passed=False, message=f"not found: {', '.join(broken)}", fix="Fix or remove these links."
         )
-    message = f"{len(answers) - len(disallowed)} links checked"
+    message = f"{len(responses) - len(disallowed)} links checked"
     if disallowed:
         message += f"; robots.txt disallows {', '.join(disallowed)}"
     return LlmsCheck("llms_txt_links", passed=True, message=message)
@@ -138,35 +138,35 @@ async def _links(visitor: Visitor, site: SiteScope, llms: LlmsTxt) -> LlmsCheck:
 
 async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
     url = f"{site.origin}/llms-full.txt"
-    answer = (
+    response = (
         (await visitor.visit(url, accept=_TEXT, max_bytes=MAX_LLMS_TXT_BYTES))
         if await visitor.allowed(url)
         else _disallowed(url)
     )
-    if _is_text(answer):
+    if _is_text(response):
         return LlmsCheck("llms_full_txt_exists", passed=True, message=f"{url} exists")
     return LlmsCheck(
         "llms_full_txt_exists",
         passed=False,
-        message=f"{url} {_said(answer)}",
+        message=f"{url} {_said(response)}",
         fix="Add it with the text of the newest pages in Markdown.",
     )
 
 
 async def _twins(visitor: Visitor, listed: Collection[str]) -> LlmsCheck:
     pages = list(listed)[:SAMPLES]
-    without = []
+    missing = []
     for page in pages:
         for twin in twins(page):
             if _is_text(await _last(visitor, twin)):
                 break
         else:
-            without.append(page)
-    if without:
+            missing.append(page)
+    if missing:
         return LlmsCheck(
             "markdown_twins",
             passed=False,
-            message=f"{len(without)} of {len(pages)} pages are not available as Markdown, such as {without[0]}",
+            message=f"{len(missing)} of {len(pages)} pages are not available as Markdown, such as {missing[0]}",
             fix="Serve every page as Markdown too, at its URL with .md.",
         )
     return LlmsCheck("markdown_twins", passed=True, message=f"{len(pages)} pages checked")

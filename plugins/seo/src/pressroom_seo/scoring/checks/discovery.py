@@ -35,9 +35,9 @@ def markdown_twin(context: Context, rule: Rule) -> Verdict:
         return bad(
             "There is no Markdown version at the article's URL with .md.", 0, fix="Publish the article as Markdown."
         )
-    own = set(context.words_of(context.document.prose))
-    other = set(context.words_of(document_from_markdown(clean_text(twin)).prose))
-    percent = round(100 * len(own & other) / len(own)) if own else 100
+    article_words = set(context.words_of(context.document.prose))
+    twin_words = set(context.words_of(document_from_markdown(clean_text(twin)).prose))
+    percent = round(100 * len(article_words & twin_words) / len(article_words)) if article_words else 100
     return graded(
         Status.GOOD if percent >= rule["good"] else Status.BAD,
         f"The Markdown has {percent} % of the article's words.",
@@ -60,11 +60,11 @@ def llms_entry(context: Context, rule: Rule) -> Verdict:
     fault = _llms_fault(clean_text(text), rule)
     if fault:
         return bad(fault, False, fix="Publish /llms.txt with an H1 and links to the articles.")
-    own = split_address(context.article.url)
-    if own is None or not own.netloc:
+    article_url = split_address(context.article.url)
+    if article_url is None or not article_url.netloc:
         return skipped("The article's URL is not known.")
     links = re.findall(r"\]\(\s*<?([^)\s>]{1,2000})", clean_text(text))
-    if any(_leads_to(link, own.netloc, own.path) for link in links):
+    if any(_leads_to(link, article_url.netloc, article_url.path) for link in links):
         return good("The article is listed in /llms.txt.", True)
     return bad("The article is not listed in /llms.txt.", False, fix="Add a link to it under its section.")
 
@@ -81,18 +81,18 @@ def _leads_to(link: str, host: str, path: str) -> bool:
     parts = split_address(link)
     if parts is None or (parts.netloc and parts.netloc.lower() != host.lower()):
         return False
-    own = path.rstrip("/")
-    return parts.path.rstrip("/") in {own, f"{own}.md", f"{own}/index.md"}
+    stem = path.rstrip("/")
+    return parts.path.rstrip("/") in {stem, f"{stem}.md", f"{stem}/index.md"}
 
 
 @check
 def answer_first(context: Context, rule: Rule) -> Verdict:
     """Is each question in a heading followed by a short answer?"""
     blocks = context.document.blocks
-    questions = [(at, one) for at, one in enumerate(blocks) if _is_question(context, one)]
+    questions = [(at, block) for at, block in enumerate(blocks) if _is_question(context, block)]
     if not questions:
         return skipped("No heading asks a question.")
-    wrong = [(one, problem) for at, one in questions if (problem := _answer_fault(context, at, rule))]
+    wrong = [(block, problem) for at, block in questions if (problem := _answer_fault(context, at, rule))]
     answered = len(questions) - len(wrong)
     message = f"{answered} of {plural(len(questions), 'question')} in headings are answered at once."
     if not wrong:
@@ -101,7 +101,7 @@ def answer_first(context: Context, rule: Rule) -> Verdict:
         message,
         answered,
         fix=f"Answer each question in the first {rule['sentences']} sentences, in up to {rule['words']} words.",
-        evidence=[Evidence(one.text, problem) for one, problem in wrong],
+        evidence=[Evidence(block.text, problem) for block, problem in wrong],
     )
 
 
@@ -154,10 +154,10 @@ def _answer_fault(context: Context, at: int, rule: Rule) -> str:
     if begin is None:
         return "no sentence follows"
     after = islice(context.text.sentences, begin, begin + int(rule["sentences"]))
-    first = list(takewhile(lambda one: blocks[one.block].kind is not BlockKind.HEADING, after))
+    first = list(takewhile(lambda sentence: blocks[sentence.block].kind is not BlockKind.HEADING, after))
     if first[0].text.rstrip().endswith(tuple(_MARKS)):
         return "another question follows"
-    words = sum(len(one.words) for one in first)
+    words = sum(len(sentence.words) for sentence in first)
     return f"the first sentences have {words} words" if words > rule["words"] else ""
 
 
@@ -167,14 +167,14 @@ def secondary_phrases(context: Context, rule: Rule) -> Verdict:
     phrases = [phrase for phrase in map(context.phrase, context.article.secondary_phrases[:20]) if phrase]
     if not phrases:
         return skipped("No secondary phrases were given.")
-    sentences = [*(one.words for one in context.text.sentences), tuple(context.words_of(context.title))]
+    sentences = [*(sentence.words for sentence in context.text.sentences), tuple(context.words_of(context.title))]
     missing = [phrase for phrase in phrases if not any(phrase.share(words) == 1 for words in sentences)]
-    found = len(phrases) - len(missing)
-    percent = 100 * found / len(phrases)
+    present = len(phrases) - len(missing)
+    percent = 100 * present / len(phrases)
     return graded(
         at_least(percent, rule["good"], 1e-9),
-        f"{found} of {plural(len(phrases), 'secondary phrase')} appear.",
-        found,
+        f"{present} of {plural(len(phrases), 'secondary phrase')} appear.",
+        present,
         fix=f"Work in {', '.join(f'“{phrase.text}”' for phrase in missing[:5])}.",
         evidence=[Evidence(phrase.text, "missing") for phrase in missing],
     )

@@ -77,8 +77,8 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
     message = f"The keyphrase is used {plural(number, 'time')} in {plural(words, 'word')}: a density of {percent:g} %."
     if _is_right(context, rule, number):
         return good(message, percent, _evidence(context))
-    least, _ = _limits(context, rule)
-    fix = _density_fix(context, number, rule, few=number < least)
+    minimum, _ = _limits(context, rule)
+    fix = _density_fix(context, number, rule, few=number < minimum)
     return bad(message, percent, fix=fix, evidence=_evidence(context))
 
 
@@ -90,26 +90,26 @@ def is_stuffed(context: Context, rule: Rule, limit: float) -> bool:
 
 def _limits(context: Context, rule: Rule, high: float | None = None) -> tuple[int, int]:
     """Return the minimum and maximum number of uses for the lengths of the text and the keyphrase."""
-    words, one, least = context.text.words, context.density_of(1), int(rule["least"])
+    words, per_use, minimum = context.text.words, context.density_of(1), int(rule["least"])
     if words < rule["short"]:
-        return 1, 1 if words < rule["very_short"] else least
-    return max(least, math.ceil(rule["low"] / one)), max(least, int((high or rule["high"]) / one))
+        return 1, 1 if words < rule["very_short"] else minimum
+    return max(minimum, math.ceil(rule["low"] / per_use)), max(minimum, int((high or rule["high"]) / per_use))
 
 
 def _is_right(context: Context, rule: Rule, number: int) -> bool:
-    least, most = _limits(context, rule)
-    _, most_inflected = _limits(context, rule, rule["high_inflected"])
-    return least <= number <= most_inflected and sum(uses for _, _, uses in context.uses) <= most
+    minimum, maximum = _limits(context, rule)
+    _, maximum_inflected = _limits(context, rule, rule["high_inflected"])
+    return minimum <= number <= maximum_inflected and sum(uses for _, _, uses in context.uses) <= maximum
 
 
 def _density_fix(context: Context, number: int, rule: Rule, *, few: bool) -> str:
-    least, most = _limits(context, rule)
+    minimum, maximum = _limits(context, rule)
     if context.text.words < rule["short"]:
-        wanted = "once" if most == least else "once or twice"
-        return f"A text this short needs it {wanted}: {'add it' if few else 'take it out elsewhere'}."
+        times = "once" if maximum == minimum else "once or twice"
+        return f"A text this short needs it {times}: {'add it' if few else 'take it out elsewhere'}."
     if few:
-        return f"Use it {plural(least - number, 'more time')}, where it reads well: {least} in all."
-    return f"Take it out or reword it in {plural(max(1, number - most), 'place')}: at most {most} in all."
+        return f"Use it {plural(minimum - number, 'more time')}, where it reads well: {minimum} in all."
+    return f"Take it out or reword it in {plural(max(1, number - maximum), 'place')}: at most {maximum} in all."
 
 
 def _evidence(context: Context) -> list[Evidence]:
@@ -122,7 +122,7 @@ def keyphrase_distribution(context: Context, rule: Rule) -> Verdict:
     text = context.text
     if len(text.sentences) < rule["from"]:
         return skipped(f"The text has under {rule['from']} sentences; in short texts distances say little.")
-    about = [one for one in text.sentences if _is_about(context, one)]
+    about = [sentence for sentence in text.sentences if _is_about(context, sentence)]
     if not about or not text.words:
         return bad(
             "The keyphrase and its synonyms are nowhere in the text.",
@@ -147,18 +147,22 @@ def _quoted(sentence: Sentence) -> str:
 
 
 def _is_about(context: Context, sentence: Sentence) -> bool:
-    return context.keyphrase.mentioned(sentence.words) or any(one.mentioned(sentence.words) for one in context.synonyms)
+    return context.keyphrase.mentioned(sentence.words) or any(
+        synonym.mentioned(sentence.words) for synonym in context.synonyms
+    )
 
 
 def _longest_gap(about: list[Sentence], words: int) -> tuple[int, int, int]:
-    ends = [0, *(one.offset + len(one.words) for one in about)]
-    starts = [*(one.offset for one in about), words]
+    ends = [0, *(sentence.offset + len(sentence.words) for sentence in about)]
+    starts = [*(sentence.offset for sentence in about), words]
     return max(((start - end, end, start) for end, start in zip(ends, starts, strict=True)), key=lambda gap: gap[0])
 
 
 def _sentence_at(sentences: list[Sentence], word: int) -> Sentence:
     at = max(0, word)
-    return next((one for one in reversed(sentences) if one.offset <= at and one.words), sentences[0])
+    return next(
+        (sentence for sentence in reversed(sentences) if sentence.offset <= at and sentence.words), sentences[0]
+    )
 
 
 @keyphrase_check
@@ -167,15 +171,15 @@ def keyphrase_unique(context: Context, rule: Rule) -> Verdict:
     others = context.world.others
     if others is None:
         return skipped("The site's other articles are not known.")
-    same = [one for one in others if one.keyphrase and context.keyphrase.same_as(one.keyphrase)]
-    status = at_most(len(same), rule["good"], rule["ok"])
+    competing = [article for article in others if article.keyphrase and context.keyphrase.same_as(article.keyphrase)]
+    status = at_most(len(competing), rule["good"], rule["ok"])
     if status is Status.GOOD:
         return good("No other article of the site has this keyphrase.", 0)
-    evidence = [Evidence(one.title or one.keyphrase, one.url) for one in same]
-    message = f"{plural(len(same), 'other article has', 'other articles have')} this keyphrase."
+    evidence = [Evidence(article.title or article.keyphrase, article.url) for article in competing]
+    message = f"{plural(len(competing), 'other article has', 'other articles have')} this keyphrase."
     fix = "Choose a more specific keyphrase, or merge the articles and redirect."
     verdict = ok if status is Status.OK else bad
-    return verdict(message, len(same), fix=fix, evidence=evidence)
+    return verdict(message, len(competing), fix=fix, evidence=evidence)
 
 
 _HALF = 0.5
@@ -254,9 +258,9 @@ def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
     plain = {fold(part) for part in slug_words(slug)}
     number = max(round(present), sum(fold(word) in plain for word in set(content)))
     total = len(set(content))
-    whole = number > total / 2 if total > 2 else number == total
+    majority = number > total / 2 if total > 2 else number == total
     return graded(
-        Status.GOOD if whole else Status.OK if number else Status.BAD,
+        Status.GOOD if majority else Status.OK if number else Status.BAD,
         f"The slug has {number} of {plural(total, 'content word')} of the keyphrase.",
         number,
         fix=f"Put the keyphrase into the slug, such as “{'-'.join(fold(word) for word in content)}”; "
@@ -269,21 +273,25 @@ def keyphrase_in_slug(context: Context, rule: Rule) -> Verdict:
 def keyphrase_in_subheadings(context: Context, rule: Rule) -> Verdict:
     """Is it in some subheadings, but not in most?"""
     blocks = context.document.blocks
-    found = [block for block in blocks if block.kind is BlockKind.HEADING and block.level in {2, 3}]
-    if not found:
+    headings = [block for block in blocks if block.kind is BlockKind.HEADING and block.level in {2, 3}]
+    if not headings:
         return skipped("There are no H2 and H3 headings.")
     phrases = [context.keyphrase, *context.synonyms]
-    carriers = [one for one in found if any(phrase.share(context.words_of(one.text)) >= _HALF for phrase in phrases)]
-    percent = 100 * len(carriers) / len(found)
-    right = len(carriers) == 1 if len(found) == 1 else rule["low"] <= percent <= rule["high"]
+    carriers = [
+        heading
+        for heading in headings
+        if any(phrase.share(context.words_of(heading.text)) >= _HALF for phrase in phrases)
+    ]
+    percent = 100 * len(carriers) / len(headings)
+    right = len(carriers) == 1 if len(headings) == 1 else rule["low"] <= percent <= rule["high"]
     few = percent < rule["low"]
-    shown = [one for one in found if one not in carriers] if few else carriers
+    listed = [heading for heading in headings if heading not in carriers] if few else carriers
     return graded(
         Status.GOOD if right else Status.BAD,
-        f"{len(carriers)} of {plural(len(found), 'subheading')} carry the keyphrase: {percent:.0f} %.",
+        f"{len(carriers)} of {plural(len(headings), 'subheading')} carry the keyphrase: {percent:.0f} %.",
         round(percent, 1),
         fix="Work the keyphrase or a synonym into more subheadings." if few else "Reword some of the subheadings.",
-        evidence=[Evidence(one.text, f"H{one.level}") for one in shown],
+        evidence=[Evidence(heading.text, f"H{heading.level}") for heading in listed],
     )
 
 
@@ -313,13 +321,13 @@ def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
 def competing_links(context: Context, rule: Rule) -> Verdict:
     """Does any link have the keyphrase itself as its text?"""
     del rule
-    links = [one for one in context.document.links if context.is_internal(one) or context.is_outbound(one)]
-    same = [one for one in links if one.text and context.keyphrase.same_as(one.text)]
-    if not same:
+    links = [link for link in context.document.links if context.is_internal(link) or context.is_outbound(link)]
+    exact = [link for link in links if link.text and context.keyphrase.same_as(link.text)]
+    if not exact:
         return good("No link text is the keyphrase itself.", 0)
     return bad(
-        f"{plural(len(same), 'link has', 'links have')} the keyphrase as the text: the linked page competes for it.",
-        len(same),
+        f"{plural(len(exact), 'link has', 'links have')} the keyphrase as the text: the linked page competes for it.",
+        len(exact),
         fix="Reword the link text to what the linked page adds.",
-        evidence=[Evidence(one.text, one.href or "") for one in same],
+        evidence=[Evidence(link.text, link.href or "") for link in exact],
     )

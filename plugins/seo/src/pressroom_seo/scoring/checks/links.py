@@ -35,15 +35,15 @@ _LOCAL = (".localhost", ".local", ".internal", ".test", ".invalid")
 @check
 def internal_links(context: Context, rule: Rule) -> Verdict:
     """Does it link to other pages of the site?"""
-    found = [one for one in context.document.links if context.is_internal(one)]
-    followed = [one for one in found if one.followed]
+    links = [link for link in context.document.links if context.is_internal(link)]
+    followed = [link for link in links if link.followed]
     due = 2 if context.text.words >= rule["long"] else 1
-    message = f"{plural(len(found), 'link leads', 'links lead')} to pages of the same site, {len(followed)} followed."
-    evidence = _evidence(context, found)
+    message = f"{plural(len(links), 'link leads', 'links lead')} to pages of the same site, {len(followed)} followed."
+    evidence = _evidence(context, links)
     if len(followed) >= due:
         return good(message, len(followed), evidence)
     fix = f"Link to {plural(due - len(followed), 'more article')} of the site that readers need next."
-    if found:
+    if links:
         return ok(message, len(followed), fix=fix, evidence=evidence)
     if context.address is None and any(map(context.is_outbound, context.document.links)):
         message += " The article's own URL is not known, so only relative links count as internal."
@@ -54,13 +54,13 @@ def internal_links(context: Context, rule: Rule) -> Verdict:
 def outbound_links(context: Context, rule: Rule) -> Verdict:
     """Does it link to its sources?"""
     del rule
-    found = [one for one in context.document.links if context.is_outbound(one)]
-    followed = [one for one in found if one.followed]
-    message = f"{plural(len(found), 'link leads', 'links lead')} to other sites, {len(followed)} followed."
-    evidence = _evidence(context, found)
+    links = [link for link in context.document.links if context.is_outbound(link)]
+    followed = [link for link in links if link.followed]
+    message = f"{plural(len(links), 'link leads', 'links lead')} to other sites, {len(followed)} followed."
+    evidence = _evidence(context, links)
     if followed:
         return good(message, len(followed), evidence)
-    if found:
+    if links:
         fix = "Take nofollow off the links that you vouch for."
         return ok(message, 0, fix=fix, evidence=evidence)
     return bad(message, 0, fix="Link to a source that backs what the article says.")
@@ -76,7 +76,7 @@ def link_text(context: Context, rule: Rule) -> Verdict:
     if context.pack is None:
         return unsupported(context, "link texts")
     texts = context.pack.generic_links
-    generic = [one for one in links if not one.text or texts.is_one(context.words_of(one.text))]
+    generic = [link for link in links if not link.text or texts.is_one(context.words_of(link.text))]
     if not generic:
         return good("Every link text says where it leads.", 0)
     return bad(
@@ -91,22 +91,22 @@ def link_text(context: Context, rule: Rule) -> Verdict:
 def crawlable_links(context: Context, rule: Rule) -> Verdict:
     """Can a crawler follow them?"""
     del rule
-    links = [one for one in context.document.links if one.href is not None or not one.named]
+    links = [link for link in context.document.links if link.href is not None or not link.named]
     if not links:
         return skipped("There are no links.")
-    own = (context.address.hostname or "") if context.address else ""
-    wrong = [(one, problem) for one in links if (problem := _fault(one, own))]
+    own_host = (context.address.hostname or "") if context.address else ""
+    wrong = [(link, problem) for link in links if (problem := _fault(link, own_host))]
     if not wrong:
         return good("Every link can be followed.", 0)
     return bad(
         f"{plural(len(wrong), 'link')} cannot be followed.",
         len(wrong),
         fix="Give each link the public URL of a page.",
-        evidence=[Evidence(f"{one.text or '(no text)'}: {one.href or ''}", problem) for one, problem in wrong],
+        evidence=[Evidence(f"{link.text or '(no text)'}: {link.href or ''}", problem) for link, problem in wrong],
     )
 
 
-def _fault(link: Link, own: str) -> str:
+def _fault(link: Link, own_host: str) -> str:
     if not link.href:
         return "no URL"
     parts = split_address(link.href)
@@ -119,7 +119,7 @@ def _fault(link: Link, own: str) -> str:
         return "no host"
     host = parts.hostname or ""
     # A site on a private network, such as a staging site, may link to itself.
-    return "points to this machine or a private network" if host != own and _is_private(host) else ""
+    return "points to this machine or a private network" if host != own_host and _is_private(host) else ""
 
 
 def _is_private(host: str) -> bool:
@@ -138,12 +138,12 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
     statuses = context.world.link_status
     if statuses is None:
         return skipped("The links were not tried; call check_blog_seo with links in include to try them.")
-    written = [one.href for one in context.document.links if one.href]
-    canonicals = [one.strip() for one in context.article.canonicals]
-    tried = [(href, statuses[href]) for href in dict.fromkeys([*canonicals, *written]) if href in statuses]
+    hrefs = [link.href for link in context.document.links if link.href]
+    canonicals = [url.strip() for url in context.article.canonicals]
+    tried = [(href, statuses[href]) for href in dict.fromkeys([*canonicals, *hrefs]) if href in statuses]
     if not tried:
         return skipped("No links were tried.")
-    hidden = [Evidence(one, "says noindex") for one in canonicals if context.world.canonical_noindex]
+    hidden = [Evidence(url, "says noindex") for url in canonicals if context.world.canonical_noindex]
     broken = [
         Evidence(href, f"{'canonical URL: ' if href in canonicals else ''}{status.status or 'no answer'}")
         for href, status in tried
@@ -166,17 +166,17 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
 
 
 def _pages(context: Context) -> list[Link]:
-    return [one for one in context.document.links if context.is_internal(one) or context.is_outbound(one)]
+    return [link for link in context.document.links if context.is_internal(link) or context.is_outbound(link)]
 
 
 def _evidence(context: Context, links: list[Link]) -> list[Evidence]:
     blocks = context.document.blocks
     return [
         Evidence(
-            f"{one.text or '(no text)'} → {one.href}",
-            context.text.block_place(min(one.block, len(blocks) - 1)) if blocks else "",
+            f"{link.text or '(no text)'} → {link.href}",
+            context.text.block_place(min(link.block, len(blocks) - 1)) if blocks else "",
         )
-        for one in links[:5]
+        for link in links[:5]
     ]
 
 
@@ -223,9 +223,9 @@ def image_dimensions(context: Context, rule: Rule) -> Verdict:
     images = context.images
     if not images:
         return skipped(_NO_IMAGES)
-    missing = [one for one in images if not _is_sized(one, context.article.images.get(one.src))]
+    missing = [image for image in images if not _is_sized(image, context.article.images.get(image.src))]
     if missing and context.document.markdown:
-        missing = [one for one in missing if one.src in context.article.images]
+        missing = [image for image in missing if image.src in context.article.images]
         if not missing:
             return skipped("Markdown cannot say how large images are, and their sizes are not known.")
     if not missing:
@@ -247,16 +247,16 @@ def _is_sized(image: Image, facts: ImageFacts | None) -> bool:
 @check
 def image_weight(context: Context, rule: Rule) -> Verdict:
     """Are the image files small?"""
-    known = [(one, facts.weight) for one, facts in _with_facts(context) if facts.weight is not None]
-    if not known:
+    weights = [(source, facts.weight) for source, facts in _with_facts(context) if facts.weight is not None]
+    if not weights:
         return skipped("The weight of the images is not known.")
-    one, heaviest = max(known, key=lambda pair: pair[1])
-    heavy = sorted((pair for pair in known if pair[1] > rule["good"]), key=lambda pair: -pair[1])
+    heaviest_source, heaviest = max(weights, key=lambda pair: pair[1])
+    heavy = sorted((pair for pair in weights if pair[1] > rule["good"]), key=lambda pair: -pair[1])
     return graded(
         at_most(heaviest, rule["good"], rule["ok"]),
         f"The heaviest image has {heaviest / 1000:.0f} kB.",
         heaviest,
-        fix=f"Make {one} smaller: fewer pixels, or the format WebP or AVIF.",
+        fix=f"Make {heaviest_source} smaller: fewer pixels, or the format WebP or AVIF.",
         evidence=[Evidence(f"{weight / 1000:.0f} kB", source) for source, weight in heavy],
     )
 
@@ -286,8 +286,8 @@ def _has_credit(text: str, facts: ImageFacts) -> bool:
     """
     if facts.credit_added:
         return True
-    wanted = _plain(facts.credit)
-    return bool(wanted) and wanted in _plain(text)
+    credit = _plain(facts.credit)
+    return bool(credit) and credit in _plain(text)
 
 
 def _plain(text: str) -> str:
@@ -298,8 +298,8 @@ def _with_facts(context: Context) -> list[tuple[str, ImageFacts]]:
     sources = dict.fromkeys(image.src for image in context.document.images)
     if context.article.featured_image:
         sources.setdefault(context.article.featured_image)
-    known = context.article.images
-    return [(source, known[source]) for source in sources if source in known]
+    facts_by_source = context.article.images
+    return [(source, facts_by_source[source]) for source in sources if source in facts_by_source]
 
 
 def _sources(images: list[Image]) -> list[Evidence]:

@@ -51,12 +51,12 @@ def title_width(context: Context, rule: Rule) -> Verdict:
     width = round(pixel_width(context.title, DESKTOP.title.font_size))
     short = width < rule["low"]
     status = Status.OK if short else Status.GOOD if width <= rule["high"] else Status.BAD
-    over = "Say more about what readers get." if short else f"Cut it by {width - rule['high']} px, from the end."
+    fix = "Say more about what readers get." if short else f"Cut it by {width - rule['high']} px, from the end."
     return graded(
         status,
         f"The title is {width} px wide ({plural(len(context.title), 'character')}).",
         width,
-        fix=over,
+        fix=fix,
         evidence=[Evidence(context.title, "title")],
     )
 
@@ -75,8 +75,8 @@ def meta_description_length(context: Context, rule: Rule) -> Verdict:
     if not length:
         fix = f"Write a meta description of {rule['low']} to {rule['high']} characters."
         return bad("There is no meta description.", 0, fix=fix)
-    within = rule["low"] <= length <= rule["high"]
-    status = Status.GOOD if within else at_most(length, 0, rule["ok"])
+    fits = rule["low"] <= length <= rule["high"]
+    status = Status.GOOD if fits else at_most(length, 0, rule["ok"])
     width = pixel_width(context.description, DESKTOP.description.font_size)
     change = f"{rule['low'] - length} more" if length < rule["low"] else f"{length - rule['high']} fewer"
     return graded(
@@ -102,14 +102,16 @@ def _unique(context: Context, text: str, field: str) -> Verdict:
     if not text:
         return skipped(f"There is no {name}.")
     plain = text.casefold()
-    same = [one for one in context.world.others if " ".join(getattr(one, field).split()).casefold() == plain]
-    if not same:
+    duplicates = [
+        article for article in context.world.others if " ".join(getattr(article, field).split()).casefold() == plain
+    ]
+    if not duplicates:
         return good(f"No other article of the site has this {name}.", 0)
     return bad(
-        f"{plural(len(same), 'other article has', 'other articles have')} this {name}.",
-        len(same),
+        f"{plural(len(duplicates), 'other article has', 'other articles have')} this {name}.",
+        len(duplicates),
         fix=f"Write a {name} that says what only this article has.",
-        evidence=[Evidence(getattr(one, field), one.url) for one in same],
+        evidence=[Evidence(getattr(article, field), article.url) for article in duplicates],
     )
 
 
@@ -155,29 +157,29 @@ def _slug_weakness(context: Context, slug: str, rule: Rule) -> str:
 def canonical(context: Context, rule: Rule) -> Verdict:
     """Does the canonical URL point to the page to index?"""
     del rule
-    given = [one.strip() for one in context.article.canonicals if one.strip()]
-    if not given:
+    canonicals = [url.strip() for url in context.article.canonicals if url.strip()]
+    if not canonicals:
         return good("There is no canonical URL, so the article's own counts.")
-    evidence = [Evidence(one, "canonical") for one in given]
-    fault = _canonical_fault(given)
+    evidence = [Evidence(url, "canonical") for url in canonicals]
+    fault = _canonical_fault(canonicals)
     if fault:
         fix = "Give one canonical URL: the article's own, with https."
-        return bad(fault, given[0], fix=fix, evidence=evidence)
-    parts = split_address(given[0])
+        return bad(fault, canonicals[0], fix=fix, evidence=evidence)
+    parts = split_address(canonicals[0])
     if parts is None or not parts.netloc:
         fix = "Write the canonical URL in full, with https and the host."
-        return ok("The canonical URL is relative.", given[0], fix=fix, evidence=evidence)
-    chosen = [one for one in (context.article.url, context.article.original_url) if one]
-    if chosen and not any(_same_address(given[0], one) for one in chosen):
+        return ok("The canonical URL is relative.", canonicals[0], fix=fix, evidence=evidence)
+    expected = [url for url in (context.article.url, context.article.original_url) if url]
+    if expected and not any(_same_address(canonicals[0], url) for url in expected):
         fix = "Point it to the article's own URL, or name the original where the article was first published."
-        return ok("The canonical URL is that of another page.", given[0], fix=fix, evidence=evidence)
-    return good("The canonical URL is absolute.", given[0], evidence)
+        return ok("The canonical URL is that of another page.", canonicals[0], fix=fix, evidence=evidence)
+    return good("The canonical URL is absolute.", canonicals[0], evidence)
 
 
-def _canonical_fault(given: list[str]) -> str:
-    if len(set(given)) > 1:
-        return f"There are {len(set(given))} canonical URLs."
-    parts = split_address(given[0])
+def _canonical_fault(canonicals: list[str]) -> str:
+    if len(set(canonicals)) > 1:
+        return f"There are {len(set(canonicals))} canonical URLs."
+    parts = split_address(canonicals[0])
     if parts is None or parts.scheme.lower() not in {"", "http", "https"} or (parts.scheme and not parts.hostname):
         return "The canonical URL cannot be followed."
     return ""
@@ -202,8 +204,8 @@ def indexable(context: Context, rule: Rule) -> Verdict:
     robots, blocked = directives(context), context.world.robots_blocked
     if robots is None and blocked is None:
         return skipped("Neither the page's robots directives nor robots.txt are known.")
-    shown = ", ".join(sorted(robots or ()))
-    evidence = [Evidence(shown, "robots")] if shown else []
+    text = ", ".join(sorted(robots or ()))
+    evidence = [Evidence(text, "robots")] if text else []
     if blocked:
         return bad("robots.txt disallows the URL.", False, fix="Allow the URL in robots.txt.", evidence=evidence)
     if is_noindex(context):
@@ -270,9 +272,9 @@ def social_tags(context: Context, rule: Rule) -> Verdict:
     small = "og:image" in present and _is_small(context, social, rule)
     if not missing and not small:
         return good("The social tags are complete.", len(present), evidence)
-    wanted = f"at least {rule['width']} by {rule['height']} px"
+    min_size = f"at least {rule['width']} by {rule['height']} px"
     fixes = [f"Add {', '.join(missing)}."] if missing else []
-    fixes += [f"Give an og:image of {wanted}."] if small else []
+    fixes += [f"Give an og:image of {min_size}."] if small else []
     message = f"{len(present)} of {len(_SOCIAL)} social tags are there" + (
         ", and the image is small." if small else "."
     )
@@ -297,14 +299,14 @@ def structured_data(context: Context, rule: Rule) -> Verdict:
     documents = context.article.structured_data
     if documents is None:
         return skipped("The page's structured data is not known.")
-    wanted = {"product": PRODUCT_TYPES, "news": frozenset({"NewsArticle"})}.get(context.profile, ARTICLE_TYPES)
+    types = {"product": PRODUCT_TYPES, "news": frozenset({"NewsArticle"})}.get(context.profile, ARTICLE_TYPES)
     example = {"product": "Product", "news": "NewsArticle"}.get(context.profile, "BlogPosting")
     result = validate_structured_data(documents)
-    items = [item for item in result.items if item.type in wanted]
+    items = [item for item in result.items if item.type in types]
     if not items:
-        found = ", ".join(sorted({item.type for item in result.items}))
-        message = f"There is no structured data of the article{f', only {found}' if found else ''}."
-        return bad(message, found or None, fix=f"Add JSON-LD of type {example}.")
+        other_types = ", ".join(sorted({item.type for item in result.items}))
+        message = f"There is no structured data of the article{f', only {other_types}' if other_types else ''}."
+        return bad(message, other_types or None, fix=f"Add JSON-LD of type {example}.")
     best = min(items, key=lambda item: (len(item.errors), len(missing_of(item))))
     return _judged(best)
 
@@ -326,17 +328,17 @@ def author_and_dates(context: Context, rule: Rule) -> Verdict:
     """Does it say who wrote it, and when?"""
     del rule
     article = context.article
-    known = {
+    fields = {
         "author": any(author.name.strip() for author in article.authors),
         "date published": article.published is not None,
         "date modified": article.modified is not None,
     }
-    missing = [name for name, there in known.items() if not there]
+    missing = [name for name, present in fields.items() if not present]
     status = Status.GOOD if not missing else Status.OK if len(missing) == 1 else Status.BAD
     return graded(
         status,
         f"Missing: {', '.join(missing)}." if missing else "Author and dates are given.",
-        len(known) - len(missing),
+        len(fields) - len(missing),
         fix=f"Give the {', the '.join(missing)}.",
         evidence=[Evidence(author.name, "author") for author in article.authors if author.name.strip()],
     )

@@ -50,14 +50,19 @@ def sentence_length(context: Context, rule: Rule) -> Verdict:
         return skipped(_NO_SENTENCES)
     if context.text.unspaced:
         return skipped(_UNSPACED)
-    long = sorted((one for one in sentences if len(one.words) > rule["words"]), key=lambda one: -len(one.words))
+    long = sorted(
+        (sentence for sentence in sentences if len(sentence.words) > rule["words"]),
+        key=lambda sentence: -len(sentence.words),
+    )
     percent = 100 * len(long) / len(sentences)
     return graded(
         at_most(percent, rule["good"], rule["ok"]),
         f"{len(long)} of {plural(len(sentences), 'sentence')} have more than {rule['words']} words: {percent:.1f} %.",
         round(percent, 1),
         fix="Split the longest sentences, at “and”, “which” or a semicolon.",
-        evidence=(Evidence(one.text, f"{context.text.place(one)}: {len(one.words)} words") for one in long),
+        evidence=(
+            Evidence(sentence.text, f"{context.text.place(sentence)}: {len(sentence.words)} words") for sentence in long
+        ),
     )
 
 
@@ -86,12 +91,12 @@ def paragraph_length(context: Context, rule: Rule) -> Verdict:
 def reading_ease(context: Context, rule: Rule) -> Verdict:
     """Is it easy to read, according to the formula for its language?"""
     del rule
-    pack, sentences = context.pack, [one for one in context.text.spoken if not _is_label(one)]
+    pack, sentences = context.pack, [sentence for sentence in context.text.spoken if not _is_label(sentence)]
     if pack is None:
         return unsupported(context, "reading ease")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    words = [word for one in sentences for word in one.words if not word.isdigit()]
+    words = [word for sentence in sentences for word in sentence.words if not word.isdigit()]
     if not words:
         return skipped("There are no words to measure.")
     formula = pack.reading_ease
@@ -99,15 +104,17 @@ def reading_ease(context: Context, rule: Rule) -> Verdict:
     value = round(formula.value(len(words), len(sentences), syllables), 1)
     per_sentence, per_word = len(words) / len(sentences), syllables / len(words)
     status = at_least(value, formula.good, formula.ok)
-    shown = [] if status is Status.GOOD else sentences
-    hardest = sorted(shown, key=lambda one: formula.value(max(1, len(one.words)), 1, _syllables(context, one)))
+    listed = [] if status is Status.GOOD else sentences
+    hardest = sorted(
+        listed, key=lambda sentence: formula.value(max(1, len(sentence.words)), 1, _syllables(context, sentence))
+    )
     return graded(
         status,
         f"{formula.name} is {value:g}: {per_sentence:.1f} words a sentence, {per_word:.2f} syllables a word. "
         f"Source: {formula.source}.",
         value,
         fix="Use shorter words and sentences; begin with the sentences that are listed.",
-        evidence=(Evidence(one.text, context.text.place(one)) for one in hardest),
+        evidence=(Evidence(sentence.text, context.text.place(sentence)) for sentence in hardest),
     )
 
 
@@ -126,24 +133,24 @@ def word_complexity(context: Context, rule: Rule) -> Verdict:
     pack = context.pack
     if pack is None:
         return unsupported(context, "complex words")
-    words = Counter(word for one in context.text.spoken for word in one.words if word.isalpha())
+    words = Counter(word for sentence in context.text.spoken for word in sentence.words if word.isalpha())
     total = words.total()
     if not total:
         return skipped(_NO_SENTENCES)
-    own = set(context.keyphrase.words)
+    keyphrase_words = set(context.keyphrase.words)
     hard = {
         word: number
         for word, number in words.items()
-        if word not in own and pack.syllables.count(word) >= pack.complex_syllables
+        if word not in keyphrase_words and pack.syllables.count(word) >= pack.complex_syllables
     }
     percent = 100 * sum(hard.values()) / total
-    most = sorted(hard, key=lambda word: (-hard[word], word))[:20]
+    most_frequent = sorted(hard, key=lambda word: (-hard[word], word))[:20]
     return graded(
         at_most(percent, rule["good"], rule["good"]),
         f"{percent:.1f} % of the words have {pack.complex_syllables} syllables or more.",
         round(percent, 1),
         fix="Use plainer words where they exist.",
-        evidence=[Evidence(", ".join(most), "complex words")] if most else [],
+        evidence=[Evidence(", ".join(most_frequent), "complex words")] if most_frequent else [],
     )
 
 
@@ -152,14 +159,18 @@ def text_alignment(context: Context, rule: Rule) -> Verdict:
     """Is text left-aligned, so that it is easy to find the next line?"""
     kinds = {BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.LIST_ITEM}
     blocks = enumerate(context.document.blocks)
-    centred = [(at, one) for at, one in blocks if one.centred and one.kind in kinds and len(one.text) > rule["longest"]]
+    centred = [
+        (at, block)
+        for at, block in blocks
+        if block.centred and block.kind in kinds and len(block.text) > rule["longest"]
+    ]
     if not centred:
         return good("No long text is centred.", 0)
     return bad(
         f"{plural(len(centred), 'long block is', 'long blocks are')} centred.",
         len(centred),
         fix="Align long text at the start of the line.",
-        evidence=[Evidence(one.text, context.text.block_place(at)) for at, one in centred[:5]],
+        evidence=[Evidence(block.text, context.text.block_place(at)) for at, block in centred[:5]],
     )
 
 
@@ -171,14 +182,18 @@ def passive_voice(context: Context, rule: Rule) -> Verdict:
         return unsupported(context, "passives")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    found = [(one, passive) for one in sentences if (passive := find_passive(one.text, one.words, pack))]
-    percent = 100 * len(found) / len(sentences)
+    passives = [
+        (sentence, passive) for sentence in sentences if (passive := find_passive(sentence.text, sentence.words, pack))
+    ]
+    percent = 100 * len(passives) / len(sentences)
     return graded(
         at_most(percent, rule["good"], rule["ok"]),
-        f"{len(found)} of {plural(len(sentences), 'sentence')} are in the passive: {percent:.1f} %.",
+        f"{len(passives)} of {plural(len(sentences), 'sentence')} are in the passive: {percent:.1f} %.",
         round(percent, 1),
         fix="Say who does it, and make them the subject.",
-        evidence=(Evidence(one.text, f"{context.text.place(one)}: “{passive}”") for one, passive in found),
+        evidence=(
+            Evidence(sentence.text, f"{context.text.place(sentence)}: “{passive}”") for sentence, passive in passives
+        ),
     )
 
 
@@ -192,10 +207,10 @@ def transition_words(context: Context, rule: Rule) -> Verdict:
         return skipped(f"The text has under {rule['from']} words; in short texts their share says little.")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    number = sum(find_transition(one.text, one.words, pack) is not None for one in sentences)
+    number = sum(find_transition(sentence.text, sentence.words, pack) is not None for sentence in sentences)
     percent = 100 * number / len(sentences)
     status = at_least(percent, rule["good"], rule["ok"])
-    shown = [] if status is Status.GOOD else context.text.prose
+    listed = [] if status is Status.GOOD else context.text.prose
     return graded(
         status,
         f"{number} of {plural(len(sentences), 'sentence')}, headings and list items included, have a transition word: "
@@ -203,9 +218,9 @@ def transition_words(context: Context, rule: Rule) -> Verdict:
         round(percent, 1),
         fix="Connect sentences with words such as because, however, for example, then.",
         evidence=(
-            Evidence(one.text, context.text.place(one))
-            for one in shown
-            if not find_transition(one.text, one.words, pack)
+            Evidence(sentence.text, context.text.place(sentence))
+            for sentence in listed
+            if not find_transition(sentence.text, sentence.words, pack)
         ),
     )
 
@@ -218,7 +233,7 @@ def sentence_beginnings(context: Context, rule: Rule) -> Verdict:
         return unsupported(context, "sentence beginnings")
     if not sentences:
         return skipped(_NO_SENTENCES)
-    alike = [list(group) for _, group in groupby(sentences, key=lambda one: _beginning(one, pack.articles))]
+    alike = [list(group) for _, group in groupby(sentences, key=lambda sentence: _beginning(sentence, pack.articles))]
     longest = max(alike, key=len)
     if len(longest) < rule["row"]:
         return good(f"At most {plural(len(longest), 'sentence')} in a row begin alike.", len(longest))
@@ -228,7 +243,7 @@ def sentence_beginnings(context: Context, rule: Rule) -> Verdict:
         f"{len(longest)} sentences in a row begin with “{beginning}”" + (f"; {rows} such rows." if rows > 1 else "."),
         len(longest),
         fix="Begin one of them with something else, or join two.",
-        evidence=(Evidence(one.text, context.text.place(one)) for one in longest),
+        evidence=(Evidence(sentence.text, context.text.place(sentence)) for sentence in longest),
     )
 
 
@@ -246,17 +261,18 @@ def inclusive_language(context: Context, rule: Rule) -> Verdict:
     pack = context.pack
     if pack is None or pack.inclusive is None:
         return unsupported(context, "inclusive language")
-    found = [(one, term) for one in context.text.sentences for term in pack.inclusive.find_all(one.words)]
-    if not found:
+    matches = [
+        (sentence, term) for sentence in context.text.sentences for term in pack.inclusive.find_all(sentence.words)
+    ]
+    if not matches:
         return good("None of the listed words is in the text.", 0)
-    one, term = found[0]
-    del one
+    _, term = matches[0]
     return bad(
-        f"{plural(len(found), 'word')} may exclude people.",
-        len(found),
+        f"{plural(len(matches), 'word')} may exclude people.",
+        len(matches),
         fix=f"Instead of “{term}”, consider {pack.inclusive_instead[term]}.",
         evidence=(
             Evidence(sentence.text, f"{context.text.place(sentence)}: “{word}”, rather {pack.inclusive_instead[word]}")
-            for sentence, word in found
+            for sentence, word in matches
         ),
     )

@@ -39,15 +39,15 @@ def text_length(context: Context, rule: Rule) -> Verdict:
 def single_h1(context: Context, rule: Rule) -> Verdict:
     """Is the title the only H1?"""
     del rule
-    found = [block for block in context.document.headings if block.level == 1]
-    evidence = [Evidence(block.text, "H1") for block in found]
+    headings = [block for block in context.document.headings if block.level == 1]
+    evidence = [Evidence(block.text, "H1") for block in headings]
     title = " ".join((context.article.title or context.title).split()).casefold()
-    is_title = len(found) == 1 and (not title or found[0].text.casefold() == title)
-    if not found or is_title:
-        return good("The title is the only H1.", len(found), evidence)
+    is_title = len(headings) == 1 and (not title or headings[0].text.casefold() == title)
+    if not headings or is_title:
+        return good("The title is the only H1.", len(headings), evidence)
     return bad(
-        f"The body has {plural(len(found), 'H1 heading')} beside the title.",
-        len(found),
+        f"The body has {plural(len(headings), 'H1 heading')} beside the title.",
+        len(headings),
         fix="Make the H1 headings of the body H2.",
         evidence=evidence,
     )
@@ -71,7 +71,7 @@ def heading_order(context: Context, rule: Rule) -> Verdict:
         f"{plural(len(skips), 'heading skips', 'headings skip')} a level.",
         len(skips),
         fix=f"Make “{block.text[:60]}” an H{above + 1}: it follows an H{above}.",
-        evidence=[Evidence(one.text, f"H{one.level} after H{before}") for one, before in skips],
+        evidence=[Evidence(heading.text, f"H{heading.level} after H{before}") for heading, before in skips],
     )
 
 
@@ -96,15 +96,15 @@ def subheading_distribution(context: Context, rule: Rule) -> Verdict:
 
 def _stretches(context: Context) -> list[tuple[int, int | None]]:
     """Return the number of words in each stretch between headings, with the block index of the preceding heading."""
-    found: list[tuple[int, int | None]] = []
+    stretches: list[tuple[int, int | None]] = []
     words, start = 0, None
     for at, block in enumerate(context.document.blocks):
         if block.kind is BlockKind.HEADING:
-            found.append((words, start))
+            stretches.append((words, start))
             words, start = 0, at
         else:
             words += context.text.block_words[at]
-    return [*found, (words, start)]
+    return [*stretches, (words, start)]
 
 
 @article_check
