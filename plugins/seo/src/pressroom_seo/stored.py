@@ -93,19 +93,19 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         tags=stored.tags,
     )
     others = await others_of(plugin, stored.user_id, stored.website_id, but=stored.id)
-    written, changed = stored.published_at or stored.created_at, stored.updated_at
-    scored = replace(article, url=expected, published=written, modified=changed)
+    published, changed = stored.published_at or stored.created_at, stored.updated_at
+    scored = replace(article, url=expected, published=published, modified=changed)
     return ScoringInput(stored, article, scored, others, published_on)
 
 
-async def world_of(plugin: PluginContext, one: ScoringInput) -> World:
+async def world_of(plugin: PluginContext, scoring_input: ScoringInput) -> World:
     """Return the facts about a stored article's surroundings: other articles, Markdown version, llms.txt entry."""
-    if not one.published_on:
-        return World(others=one.others)
-    twin = await content_services(plugin).text_twins.of_article(one.stored, one.published_on)
+    if not scoring_input.published_on:
+        return World(others=scoring_input.others)
+    twin = await content_services(plugin).text_twins.of_article(scoring_input.stored, scoring_input.published_on)
     if twin is None:
-        return World(others=one.others)
-    return World(others=one.others, markdown_twin=twin.markdown, listed=twin.listed)
+        return World(others=scoring_input.others)
+    return World(others=scoring_input.others, markdown_twin=twin.markdown, listed=twin.listed)
 
 
 async def _website(content: ContentServices, stored: StoredArticle) -> Website | None:
@@ -120,9 +120,9 @@ async def _website(content: ContentServices, stored: StoredArticle) -> Website |
 async def _published_at(content: ContentServices, stored: StoredArticle) -> tuple[str, str]:
     """Return URL and website ID of a published article, preferably on its own website; empty strings if unpublished."""
     posts = await content.publications.of_article(stored.user_id, stored.id)
-    found = [post for post in posts if post.status == "published" and post.url]
-    own = [post for post in found if post.website_id == stored.website_id]
-    first = next(iter(own or found), None)
+    published = [post for post in posts if post.status == "published" and post.url]
+    same_website = [post for post in published if post.website_id == stored.website_id]
+    first = next(iter(same_website or published), None)
     return (first.url, first.website_id) if first is not None else ("", "")
 
 
@@ -162,8 +162,10 @@ async def others_of(
 ) -> tuple[OtherArticle, ...]:
     """Return the account's articles for a website, or those without one, excluding the article `but`."""
     articles = content_services(plugin).articles
-    found = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=but)
+    summaries = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=but)
     return tuple(
-        OtherArticle(f"article {one.id}", one.meta_title or one.title, one.meta_description, one.keyphrase)
-        for one in found
+        OtherArticle(
+            f"article {summary.id}", summary.meta_title or summary.title, summary.meta_description, summary.keyphrase
+        )
+        for summary in summaries
     )

@@ -159,6 +159,6 @@ async def upsert(session: AsyncSession, table: Any, rows: Sequence[dict[str, Any
         await session.execute(adding.on_conflict_do_update(index_elements=list(names), set_=changed))
 
 
-def plain(text: str, longest: int) -> str:
-    """Make a text storable in any database: no NUL or lone surrogates, at most `longest` characters."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
+def plain(text: str, max_length: int) -> str:
+    """Make a text storable in any database: no NUL or lone surrogates, at most `max_length` characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()[:max_length]

@@ -80,8 +80,8 @@ def _unescaped(match: re.Match[str]) -> str:
 def _without_visits(query: str) -> str:
     if "=" not in query:
         return query
-    kept = [part for part in query.split("&") if part and not _is_of_a_visit(part.partition("=")[0])]
-    return "&".join(kept)
+    remaining = [part for part in query.split("&") if part and not _is_of_a_visit(part.partition("=")[0])]
+    return "&".join(remaining)
 
 
 def _is_of_a_visit(name: str) -> bool:
@@ -155,11 +155,11 @@ def _bare(host: str) -> str:
     return host.removeprefix("www.")
 
 
-def split_address(address: str) -> SplitResult | None:
+def split_address(url: str) -> SplitResult | None:
     """Split a URL into its parts; `None` if the text is empty or not a URL."""
     try:
-        parts = urlsplit(clean_text(address).strip())
+        parts = urlsplit(clean_text(url).strip())
         _ = parts.hostname, parts.port
     except ValueError:
         return None
-    return parts if address.strip() else None
+    return parts if url.strip() else None

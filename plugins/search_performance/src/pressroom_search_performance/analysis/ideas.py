@@ -38,11 +38,11 @@ class FollowedKeywords:
 
     async def every(self) -> Sequence[FollowedKeyword]:
         """Return all phrases in alphabetical order."""
-        wanted = select(KeywordRow).where(
+        statement = select(KeywordRow).where(
             KeywordRow.website_id == self._website_id, KeywordRow.user_id == self._user_id
         )
         async with self._database.reading() as session:
-            rows = await session.scalars(wanted.order_by(KeywordRow.phrase))
+            rows = await session.scalars(statement.order_by(KeywordRow.phrase))
             return [FollowedKeyword(row.phrase, row.target_url, row.created_at) for row in rows]
 
     async def follow(self, phrase: str, target_url: str | None) -> FollowedKeyword:
@@ -56,8 +56,8 @@ class FollowedKeywords:
         async with self._database.writing() as session:
             row = await session.get(KeywordRow, (self._website_id, phrase))
             if row is None:
-                counted = select(func.count()).where(KeywordRow.website_id == self._website_id)
-                if int(await session.scalar(counted) or 0) >= MAX_KEYWORDS:
+                statement = select(func.count()).where(KeywordRow.website_id == self._website_id)
+                if int(await session.scalar(statement) or 0) >= MAX_KEYWORDS:
                     raise InvalidInput(
                         "phrase", f"a website tracks at most {MAX_KEYWORDS} phrases; stop one with remove=true"
                     )
@@ -76,9 +76,9 @@ class FollowedKeywords:
 
     async def forget(self, phrase: str) -> None:
         """Stop tracking a phrase. Idempotent."""
-        gone = delete(KeywordRow).where(KeywordRow.website_id == self._website_id, KeywordRow.phrase == phrase)
+        statement = delete(KeywordRow).where(KeywordRow.website_id == self._website_id, KeywordRow.phrase == phrase)
         async with self._database.writing() as session:
-            await session.execute(gone)
+            await session.execute(statement)
 
 
 Source = Literal["gap", "search_query", "title"]
@@ -125,53 +125,55 @@ async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequen
     content = content_services(plugin)
     pages = await content.websites.site_pages(user_id, website_id, limit=_MAX_TITLES)
     articles = await content.articles.summaries(user_id, website_id, limit=_MAX_TITLES, order="created")
-    said = [(page.keyphrase, page.title, page.url) for page in pages]
-    said += [(article.keyphrase, article.title, article.canonical_url) for article in articles]
-    return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in said]
+    entries = [(page.keyphrase, page.title, page.url) for page in pages]
+    entries += [(article.keyphrase, article.title, article.canonical_url) for article in articles]
+    return [Topic(keyphrase or title, words_of(f"{keyphrase} {title}"), url) for keyphrase, title, url in entries]
 
 
 async def searched_queries(plugin: PluginContext, connection_id: str, question: Question) -> Sequence[DimensionFigures]:
     """Return the queries by impressions, highest first, each with the page that gets the most of them."""
     clicks, impressions, weighted = SUMS
-    wanted = matching(
+    statement = matching(
         select(FigureRow.query, FigureRow.page, clicks, impressions, weighted), connection_id, "page_query", question
     )
-    wanted = wanted.group_by(FigureRow.query, FigureRow.page).order_by(impressions.desc(), FigureRow.query)
+    statement = statement.group_by(FigureRow.query, FigureRow.page).order_by(impressions.desc(), FigureRow.query)
     async with plugin.services.database.reading() as session:
-        rows = [tuple(row) for row in await session.execute(wanted.limit(_MAX_QUERIES))]
+        rows = [tuple(row) for row in await session.execute(statement.limit(_MAX_QUERIES))]
     best: dict[str, DimensionFigures] = {}
     for query, page, *sums in rows:
         best.setdefault(query, DimensionFigures({"query": query, "page": page}, figures_of(*sums)))
     return list(best.values())
 
 
-def ideas(found: Sequence[DimensionFigures], known: Sequence[Topic], seed: str, limit: int) -> Sequence[KeywordIdea]:
+def ideas(
+    rows: Sequence[DimensionFigures], site_topics: Sequence[Topic], seed: str, limit: int
+) -> Sequence[KeywordIdea]:
     """Return ideas, the most promising first. If `seed` is given, only those that share a word with it."""
     seeds = words_of(seed)
-    queries = [_from_query(one, known) for one in found]
-    asked = {one.keys["query"].casefold() for one in found}
+    queries = [_from_query(row, site_topics) for row in rows]
+    searched = {row.keys["query"].casefold() for row in rows}
     titles = [
         KeywordIdea(topic.phrase, "title", None, None, topic.url or None)
-        for topic in known
-        if topic.phrase and topic.phrase.casefold() not in asked
+        for topic in site_topics
+        if topic.phrase and topic.phrase.casefold() not in searched
     ]
     # A query whose page already ranks near the top needs no action.
-    useful = [one for one in queries if one.source == "gap" or (one.position or 0) > _GOOD]
-    every = sorted(useful, key=lambda one: (one.source != "gap", -(one.impressions or 0))) + titles
-    return [one for one in _once(every) if not seeds or seeds & words_of(one.phrase)][:limit]
+    useful = [idea for idea in queries if idea.source == "gap" or (idea.position or 0) > _GOOD]
+    every = sorted(useful, key=lambda idea: (idea.source != "gap", -(idea.impressions or 0))) + titles
+    return [idea for idea in _once(every) if not seeds or seeds & words_of(idea.phrase)][:limit]
 
 
-def _from_query(one: DimensionFigures, known: Sequence[Topic]) -> KeywordIdea:
-    words = words_of(one.keys["query"])
-    covered = any(words <= topic.words for topic in known)
+def _from_query(row: DimensionFigures, site_topics: Sequence[Topic]) -> KeywordIdea:
+    words = words_of(row.keys["query"])
+    covered = any(words <= topic.words for topic in site_topics)
     source: Source = "search_query" if covered else "gap"
-    position = round(one.figures.position, 2) or None
-    return KeywordIdea(one.keys["query"], source, one.figures.impressions, position, one.keys["page"])
+    position = round(row.figures.position, 2) or None
+    return KeywordIdea(row.keys["query"], source, row.figures.impressions, position, row.keys["page"])
 
 
 def _once(every: Iterable[KeywordIdea]) -> Iterable[KeywordIdea]:
-    seen: set[str] = set()
-    for one in every:
-        if one.phrase.casefold() not in seen:
-            seen.add(one.phrase.casefold())
-            yield one
+    known_phrases: set[str] = set()
+    for idea in every:
+        if idea.phrase.casefold() not in known_phrases:
+            known_phrases.add(idea.phrase.casefold())
+            yield idea

@@ -59,11 +59,11 @@ async def quick_wins(
 ) -> Sequence[DimensionFigures]:
     """Return query and page pairs within a range of positions, by potential extra clicks, highest first."""
     clicks, impressions, weighted = SUMS
-    wanted = matching(
+    statement = matching(
         select(FigureRow.query, FigureRow.page, clicks, impressions, weighted), connection_id, "page_query", question
     )
-    wanted = (
-        wanted.group_by(FigureRow.query, FigureRow.page)
+    statement = (
+        statement.group_by(FigureRow.query, FigureRow.page)
         .having(
             impressions >= max(1, min_impressions),
             weighted >= position_min * impressions,
@@ -75,7 +75,7 @@ async def quick_wins(
     async with plugin.services.database.reading() as session:
         rows = [
             DimensionFigures({"query": row[0], "page": row[1]}, figures_of(*row[2:]))
-            for row in await session.execute(wanted)
+            for row in await session.execute(statement)
         ]
     rows = [row for row in rows if winnable(row.figures) > 0]
     return sorted(rows, key=lambda row: -winnable(row.figures))[:limit]
@@ -105,17 +105,17 @@ async def cannibalisation(
         by_query: dict[str, list[tuple[str, Figures]]] = {query: [] for query in queries}
         for row in await session.execute(rows):
             by_query[row[0]].append((row[1], figures_of(*row[2:])))
-    found = [_competition(query, pages) for query, pages in by_query.items()]
-    return [one for one in found if len(one.pages) > 1][:limit]
+    competitions = [_competition(query, pages) for query, pages in by_query.items()]
+    return [competition for competition in competitions if len(competition.pages) > 1][:limit]
 
 
 def _competition(query: str, pages: Sequence[tuple[str, Figures]]) -> Competition:
-    shown = sum(figures.impressions for _, figures in pages)
+    impressions = sum(figures.impressions for _, figures in pages)
     clicks = sum(figures.clicks for _, figures in pages)
     weighted = sum(figures.position * figures.impressions for _, figures in pages)
-    competing = [one for one in pages if one[1].impressions >= shown * _MIN_SHARE]
-    competing.sort(key=lambda one: (-one[1].clicks, -one[1].impressions, one[0]))
-    return Competition(query, figures_of(clicks, shown, weighted), tuple(competing))
+    competing = [page for page in pages if page[1].impressions >= impressions * _MIN_SHARE]
+    competing.sort(key=lambda page: (-page[1].clicks, -page[1].impressions, page[0]))
+    return Competition(query, figures_of(clicks, impressions, weighted), tuple(competing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +161,18 @@ async def declining(
         .limit(limit)
     )
     async with plugin.services.database.reading() as session:
-        found = [_change(row) for row in await session.execute(pages)]
-        names = [one.name for one in found]
+        changes = [_change(row) for row in await session.execute(pages)]
+        names = [change.name for change in changes]
         rows = matching(select(FigureRow.page, FigureRow.query, *sums), connection_id, "page_query", question)
         rows = rows.where(FigureRow.page.in_(names)).group_by(FigureRow.page, FigureRow.query).having(lost > 0)
         by_page: dict[str, list[FigureChange]] = {name: [] for name in names}
         for row in await session.execute(rows):
             by_page[row[0]].append(_change(row[1:]))
     return [
-        Decline(one, tuple(sorted(by_page[one.name], key=lambda each: (-each.lost, each.name))[:_MAX_CHANGED_QUERIES]))
-        for one in found
+        Decline(
+            change, tuple(sorted(by_page[change.name], key=lambda each: (-each.lost, each.name))[:_MAX_CHANGED_QUERIES])
+        )
+        for change in changes
     ]
 
 
@@ -188,12 +190,12 @@ async def best_pages(
     plugin: PluginContext, connection_id: str, question: Question, phrases: Sequence[str]
 ) -> dict[str, str]:
     """Return the page with the most clicks for each query; impressions break ties."""
-    clicks, shown = func.sum(FigureRow.clicks), func.sum(FigureRow.impressions)
+    clicks, impressions = func.sum(FigureRow.clicks), func.sum(FigureRow.impressions)
     rows = matching(
         select(FigureRow.query, FigureRow.page), connection_id, "page_query", replace(question, conditions=())
     )
     rows = rows.where(FigureRow.query.in_(phrases)).group_by(FigureRow.query, FigureRow.page)
-    rows = rows.order_by(clicks, shown, FigureRow.page.desc())
+    rows = rows.order_by(clicks, impressions, FigureRow.page.desc())
     async with plugin.services.database.reading() as session:
         return {row.query: row.page for row in await session.execute(rows)}
 

@@ -72,8 +72,10 @@ class Matomo:
             more = {"flat": "1"} if question.by == "page" else {}
             limit = str(question.limit + 1)
             method = _METHODS[question.by]
-            found = await _ask(method, site, credential, fetcher, period="range", date=days, filter_limit=limit, **more)
-            rows = [_row(question.by, one) for one in _objects(found)]
+            response = await _ask(
+                method, site, credential, fetcher, period="range", date=days, filter_limit=limit, **more
+            )
+            rows = [_row(question.by, entry) for entry in _objects(response)]
         return Traffic(totals, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
 
     async def page(
@@ -81,10 +83,10 @@ class Matomo:
     ) -> Visits:
         """See `Analytics`."""
         days = f"{start.isoformat()},{end.isoformat()}"
-        found = _objects(
+        rows = _objects(
             await _ask("Actions.getPageUrl", site, credential, fetcher, period="range", date=days, pageUrl=url)
         )
-        return _row("page", found[0])[1] if found else Visits(visits=0, pageviews=0)
+        return _row("page", rows[0])[1] if rows else Visits(visits=0, pageviews=0)
 
 
 def source() -> AnalyticsSource:
@@ -97,17 +99,17 @@ async def _dates(
     site: str, credential: Mapping[str, str], question: TrafficQuestion, days: str, fetcher: Fetcher
 ) -> Sequence[tuple[str, Visits]]:
     period = "month" if question.monthly else "day"
-    found = await _ask("API.get", site, credential, fetcher, period=period, date=days)
-    if not isinstance(found, dict | list):
+    response = await _ask("API.get", site, credential, fetcher, period=period, date=days)
+    if not isinstance(response, dict | list):
         raise unreadable(TITLE)
-    listed = found.items() if isinstance(found, dict) else ()
+    listed = response.items() if isinstance(response, dict) else ()
     length = 7 if question.monthly else 10
-    rows = [(text(day, length), _visits(one)) for day, one in listed]
+    rows = [(text(day, length), _visits(entry)) for day, entry in listed]
     return sorted(rows, key=lambda row: row[0], reverse=True)
 
 
-async def _ask(method: str, site: str, credential: Mapping[str, str], fetcher: Fetcher, **asked: str) -> Any:
-    query = urlencode({"module": "API", "method": method, "idSite": site, "format": "JSON", **asked})
+async def _ask(method: str, site: str, credential: Mapping[str, str], fetcher: Fetcher, **parameters: str) -> Any:
+    query = urlencode({"module": "API", "method": method, "idSite": site, "format": "JSON", **parameters})
     form = urlencode({"token_auth": credential.get("token", "")}).encode()
     return await ask(fetcher, TITLE, "POST", f"{server_of(credential)}/index.php?{query}", form=form, failure=_failure)
 
@@ -116,45 +118,45 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     """Return the error in a response, or `None`. Some Matomo versions send errors with status 200."""
     if not isinstance(document, dict) or document.get("result") != "error":
         return None
-    said = " ".join(text(document.get("message"), 300).split())
-    words = said.lower()
+    message = " ".join(text(document.get("message"), 300).split())
+    words = message.lower()
     if status in (401, 403) or "authenticate" in words or "can't access this resource" in words.replace("&#039;", "'"):
-        return Rejected(f"{TITLE} does not accept the token, or it may not view this site: {said}")
+        return Rejected(f"{TITLE} does not accept the token, or it may not view this site: {message}")
     if status // 100 == 5:
-        return BackendError(f"{TITLE} is not available right now: {said}")
-    return SourceRefused(f"{TITLE} refused the request: {said}")
+        return BackendError(f"{TITLE} is not available right now: {message}")
+    return SourceRefused(f"{TITLE} refused the request: {message}")
 
 
-def _objects(found: Any) -> list[dict[str, Any]]:
-    if not isinstance(found, list):
+def _objects(response: Any) -> list[dict[str, Any]]:
+    if not isinstance(response, list):
         raise unreadable(TITLE)
-    return [one for one in found if isinstance(one, dict)]
+    return [entry for entry in response if isinstance(entry, dict)]
 
 
-def _visits(found: Any) -> Visits:
+def _visits(totals: Any) -> Visits:
     """Parse totals. Matomo sends an empty list for days without visits."""
-    if found == []:
+    if totals == []:
         return Visits(0, 0, 0)
-    if not isinstance(found, dict) or "nb_visits" not in found:
+    if not isinstance(totals, dict) or "nb_visits" not in totals:
         raise unreadable(TITLE)
-    visits = fraction(found.get("nb_visits"))
+    visits = fraction(totals.get("nb_visits"))
     return Visits(
-        visitors=counted(found.get("nb_uniq_visitors")),
+        visitors=counted(totals.get("nb_uniq_visitors")),
         visits=counted(visits),
-        pageviews=counted(found.get("nb_pageviews")),
-        bounce_rate=share(fraction(found.get("bounce_count")), visits),
-        seconds=mean(fraction(found.get("sum_visit_length")), visits),
+        pageviews=counted(totals.get("nb_pageviews")),
+        bounce_rate=share(fraction(totals.get("bounce_count")), visits),
+        seconds=mean(fraction(totals.get("sum_visit_length")), visits),
     )
 
 
-def _row(by: By, one: Mapping[str, Any]) -> tuple[str, Visits]:
-    key = text(one.get("label"), 500)
+def _row(by: By, entry: Mapping[str, Any]) -> tuple[str, Visits]:
+    key = text(entry.get("label"), 500)
     if by == "country":
-        key = text(one.get("code"), 16).upper() or key
+        key = text(entry.get("code"), 16).upper() or key
     if by == "device":
         key = key.lower()
     return key, Visits(
-        visitors=counted(one.get("nb_uniq_visitors")),
-        visits=counted(one.get("nb_visits")),
-        pageviews=counted(one.get("nb_hits")) if by == "page" else None,
+        visitors=counted(entry.get("nb_uniq_visitors")),
+        visits=counted(entry.get("nb_visits")),
+        pageviews=counted(entry.get("nb_hits")) if by == "page" else None,
     )

@@ -75,37 +75,37 @@ class Plausible:
             "order_by": [order],
             "pagination": {"limit": question.limit + 1, "offset": 0},
         }
-        found = await self._query(site, credential, fetcher, body)
-        rows = [(_key(question.by, one), _visits(_COUNTS, one)) for one in found]
+        results = await self._query(site, credential, fetcher, body)
+        rows = [(_key(question.by, result), _visits(_COUNTS, result)) for result in results]
         length = 7 if question.monthly else 10
         if question.by == "date":
             rows = [(key[:length], visits) for key, visits in rows]
-        whole = _visits(_TOTALS, totals[0]) if totals else Visits(0, 0, 0)
-        return Traffic(whole, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
+        total = _visits(_TOTALS, totals[0]) if totals else Visits(0, 0, 0)
+        return Traffic(total, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
 
     async def page(
         self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
     ) -> Visits:
         """See `Analytics`."""
         path = path_of(url)
-        both = sorted({path, f"{path.rstrip('/')}/", path.rstrip("/") or "/"})
+        paths = sorted({path, f"{path.rstrip('/')}/", path.rstrip("/") or "/"})
         body = {
             "metrics": list(_COUNTS),
             "date_range": [start.isoformat(), end.isoformat()],
-            "filters": [["is", "event:page", both]],
+            "filters": [["is", "event:page", paths]],
         }
-        found = await self._query(site, credential, fetcher, body)
-        return _visits(_COUNTS, found[0]) if found else Visits(0, 0, 0)
+        results = await self._query(site, credential, fetcher, body)
+        return _visits(_COUNTS, results[0]) if results else Visits(0, 0, 0)
 
     async def _query(
         self, site: str, credential: Mapping[str, str], fetcher: Fetcher, body: Mapping[str, Any]
     ) -> Sequence[Mapping[str, Any]]:
         url = f"{server_of(credential, self._url)}/api/v2/query"
         headers = {"Authorization": f"Bearer {credential.get('api_key', '')}"}
-        answer = await ask(fetcher, TITLE, "POST", url, headers=headers, body={"site_id": site, **body})
-        if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
+        response = await ask(fetcher, TITLE, "POST", url, headers=headers, body={"site_id": site, **body})
+        if not isinstance(response, dict) or not isinstance(response.get("results"), list):
             raise unreadable(TITLE)
-        return objects(answer, "results")
+        return objects(response, "results")
 
 
 def source(url: str) -> AnalyticsSource:
@@ -115,22 +115,22 @@ def source(url: str) -> AnalyticsSource:
     )
 
 
-def _key(by: By, one: Mapping[str, Any]) -> str:
-    names = one.get("dimensions")
+def _key(by: By, result: Mapping[str, Any]) -> str:
+    names = result.get("dimensions")
     key = text(names[0], 500) if isinstance(names, list) and names else ""
     return key.lower() if by == "device" else key
 
 
-def _visits(metrics: Sequence[str], one: Mapping[str, Any]) -> Visits:
-    values = one.get("metrics")
+def _visits(metrics: Sequence[str], result: Mapping[str, Any]) -> Visits:
+    values = result.get("metrics")
     listed = values if isinstance(values, list) and len(values) == len(metrics) else [None] * len(metrics)
-    named = dict(zip(metrics, listed, strict=True))
-    found = Visits(counted(named["visitors"]), counted(named["visits"]), counted(named["pageviews"]))
-    if "bounce_rate" not in named:
-        return found
-    percent = fraction(named["bounce_rate"])
+    by_name = dict(zip(metrics, listed, strict=True))
+    visits = Visits(counted(by_name["visitors"]), counted(by_name["visits"]), counted(by_name["pageviews"]))
+    if "bounce_rate" not in by_name:
+        return visits
+    percent = fraction(by_name["bounce_rate"])
     return replace(
-        found,
+        visits,
         bounce_rate=None if percent is None else round(min(percent, 100) / 100, 4),
-        seconds=fraction(named["visit_duration"]),
+        seconds=fraction(by_name["visit_duration"]),
     )

@@ -73,10 +73,10 @@ class Umami:
             raise InvalidInput("property", "must be a website ID such as 4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b")
         access = await self._access(credential, fetcher)
         try:
-            found = await _get(access, f"/websites/{site_url.lower()}", {}, fetcher)
+            website = await _get(access, f"/websites/{site_url.lower()}", {}, fetcher)
         except SourceRefused as error:
             raise InvalidInput("property", error.message) from None
-        if not isinstance(found, dict) or text(found.get("id"), 36).lower() != site_url.lower():
+        if not isinstance(website, dict) or text(website.get("id"), 36).lower() != site_url.lower():
             raise InvalidInput("property", "is not a website that this account may view in Umami")
 
     async def traffic(
@@ -106,29 +106,31 @@ class Umami:
         self, access: _Access, site: str, question: TrafficQuestion, fetcher: Fetcher
     ) -> Sequence[tuple[str, Visits]]:
         unit = "month" if question.monthly else "day"
-        asked = {**_days(question.start, question.end), "unit": unit, "timezone": "UTC"}
-        answer = await _get(access, f"/websites/{site}/pageviews", asked, fetcher)
+        query = {**_days(question.start, question.end), "unit": unit, "timezone": "UTC"}
+        response = await _get(access, f"/websites/{site}/pageviews", query, fetcher)
         length = 7 if question.monthly else 10
-        views = {text(one.get("x"), length): counted(one.get("y")) for one in objects(answer, "pageviews")}
-        visitors = {text(one.get("x"), length): counted(one.get("y")) for one in objects(answer, "sessions")}
+        views = {text(point.get("x"), length): counted(point.get("y")) for point in objects(response, "pageviews")}
+        visitors = {text(point.get("x"), length): counted(point.get("y")) for point in objects(response, "sessions")}
         dates = sorted({*views, *visitors} - {""}, reverse=True)
         return [(day, Visits(visitors=visitors.get(day), pageviews=views.get(day))) for day in dates]
 
     async def _metrics(
         self, access: _Access, site: str, question: TrafficQuestion, fetcher: Fetcher
     ) -> Sequence[tuple[str, Visits]]:
-        asked = {**_days(question.start, question.end), "limit": str(question.limit + 1)}
-        name, *others = _TYPES[question.by]
+        query = {**_days(question.start, question.end), "limit": str(question.limit + 1)}
+        name, *fallbacks = _TYPES[question.by]
         try:
-            answer = await _get(access, f"/websites/{site}/metrics", {**asked, "type": name}, fetcher)
+            response = await _get(access, f"/websites/{site}/metrics", {**query, "type": name}, fetcher)
         except SourceRefused:
-            if not others:
+            if not fallbacks:
                 raise
-            answer = await _get(access, f"/websites/{site}/metrics", {**asked, "type": others[0]}, fetcher)
-        if not isinstance(answer, list):
+            response = await _get(access, f"/websites/{site}/metrics", {**query, "type": fallbacks[0]}, fetcher)
+        if not isinstance(response, list):
             raise unreadable(TITLE)
         rows = [
-            (text(one.get("x"), 500), Visits(visitors=counted(one.get("y")))) for one in answer if isinstance(one, dict)
+            (text(entry.get("x"), 500), Visits(visitors=counted(entry.get("y"))))
+            for entry in response
+            if isinstance(entry, dict)
         ]
         return sorted(rows, key=lambda row: -(row[1].visitors or 0))
 
@@ -142,8 +144,8 @@ class Umami:
             if not credential.get(name):
                 raise InvalidInput(name, "is required: a server of your own needs a login")
         body = {name: credential[name] for name in ("username", "password")}
-        answer = await ask(fetcher, TITLE, "POST", f"{server}/api/auth/login", body=body)
-        token = answer.get("token") if isinstance(answer, dict) else None
+        response = await ask(fetcher, TITLE, "POST", f"{server}/api/auth/login", body=body)
+        token = response.get("token") if isinstance(response, dict) else None
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise Rejected("Umami gave no token for this login")
         return _Access(f"{server}/api", {"Authorization": f"Bearer {token}"})
@@ -156,8 +158,8 @@ def source(url: str) -> AnalyticsSource:
 
 
 async def _get(access: _Access, path: str, query: Mapping[str, str], fetcher: Fetcher) -> Any:
-    address = f"{access.root}{path}" + (f"?{urlencode(query)}" if query else "")
-    return await ask(fetcher, TITLE, "GET", address, headers=access.headers)
+    url = f"{access.root}{path}" + (f"?{urlencode(query)}" if query else "")
+    return await ask(fetcher, TITLE, "GET", url, headers=access.headers)
 
 
 def _days(start: date, end: date) -> dict[str, str]:
@@ -167,13 +169,13 @@ def _days(start: date, end: date) -> dict[str, str]:
     return {"startAt": str(int(first.timestamp() * 1000)), "endAt": str(int(last.timestamp() * 1000) - 1)}
 
 
-def _totals(answer: Any) -> Visits:
-    if not isinstance(answer, dict) or "pageviews" not in answer:
+def _totals(response: Any) -> Visits:
+    if not isinstance(response, dict) or "pageviews" not in response:
         raise unreadable(TITLE)
 
     def value(name: str) -> float | None:
-        one = answer.get(name)  # version 2 nests each value next to that of the previous period
-        return fraction(one.get("value") if isinstance(one, dict) else one)
+        metric = response.get(name)  # version 2 nests each value next to that of the previous period
+        return fraction(metric.get("value") if isinstance(metric, dict) else metric)
 
     visits = value("visits")
     return Visits(

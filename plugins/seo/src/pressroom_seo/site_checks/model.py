@@ -151,6 +151,6 @@ def score(healths: Iterable[float], failed: Iterable[str]) -> int:
         healths: the health of each URL; a site without any has a score of 0.
         failed: IDs of the checks that failed anywhere.
     """
-    known = list(healths)
-    whole = round(100 * sum(known) / len(known)) if known else 0
-    return min([whole, *(CAPS[check] for check in failed if check in CAPS)])
+    values = list(healths)
+    average = round(100 * sum(values) / len(values)) if values else 0
+    return min([average, *(CAPS[check] for check in failed if check in CAPS)])

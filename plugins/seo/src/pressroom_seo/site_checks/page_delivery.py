@@ -30,7 +30,7 @@ def _frames_allowed(record: PageRecord) -> bool:
     policy = record.headers.get("content-security-policy", "").lower()
     ancestors = _ANCESTORS.findall(policy)
     if ancestors:  # overrides X-Frame-Options (CSP Level 3, section 6.4.2.2)
-        return all("*" in one.split() for one in ancestors)
+        return all("*" in source_list.split() for source_list in ancestors)
     return "x-frame-options" not in record.headers
 
 

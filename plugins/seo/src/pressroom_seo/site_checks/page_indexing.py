@@ -29,7 +29,9 @@ def _elsewhere(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _invalid_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    wrong = [one.language for one in page.alternates if not one.url or not _is_language(one.language)]
+    wrong = [
+        alternate.language for alternate in page.alternates if not alternate.url or not _is_language(alternate.language)
+    ]
     return when(wrong, languages=wrong[:10])
 
 
@@ -40,7 +42,7 @@ def _is_language(code: str) -> bool:
 
 
 def _conflicting_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    counts = Counter(language for language, _ in {(one.language, one.url) for one in page.alternates})
+    counts = Counter(language for language, _ in {(alternate.language, alternate.url) for alternate in page.alternates})
     twice = sorted(language for language, count in counts.items() if count > 1)
     return when(twice, languages=twice)
 
@@ -152,7 +154,9 @@ CHECKS: Final = (
         "languages",
         "The page lists its other languages but not itself.",
         "Name the page itself with its own hreflang too.",
-        lambda record, page: when(page.alternates and record.url not in {one.url for one in page.alternates}),
+        lambda record, page: when(
+            page.alternates and record.url not in {alternate.url for alternate in page.alternates}
+        ),
     ),
     PageCheck(
         "hreflang_no_default",
@@ -160,6 +164,8 @@ CHECKS: Final = (
         "languages",
         "The page lists its languages but none for everybody else (x-default).",
         'Add hreflang="x-default" for the page where readers choose a language, or for the most general one.',
-        lambda record, page: when(page.alternates and "x-default" not in {one.language for one in page.alternates}),
+        lambda record, page: when(
+            page.alternates and "x-default" not in {alternate.language for alternate in page.alternates}
+        ),
     ),
 )

@@ -42,8 +42,8 @@ def _insecure_links(record: PageRecord, page: PageFacts) -> Evidence | None:
 def _private_links(record: PageRecord, page: PageFacts) -> Evidence | None:
     # A site on a private network, such as a staging site, may link to itself.
     hosts = ((link.url, host_of(link.url).partition(":")[0]) for link in page.links)
-    own = host_of(record.url).partition(":")[0]
-    links = [url for url, host in hosts if host != own and _PRIVATE.fullmatch(host)]
+    own_host = host_of(record.url).partition(":")[0]
+    links = [url for url, host in hosts if host != own_host and _PRIVATE.fullmatch(host)]
     return when(links, links=links[:5])
 
 
@@ -78,10 +78,10 @@ def _open_graph_incomplete(_record: PageRecord, page: PageFacts) -> Evidence | N
 
 
 def _other_og_url(record: PageRecord, page: PageFacts) -> Evidence | None:
-    written = page.open_graph.get("og:url", "")
-    said = (normalise(written) or written).rstrip("/")
+    raw_url = page.open_graph.get("og:url", "")
+    og_url = (normalise(raw_url) or raw_url).rstrip("/")
     canonical = (page.canonicals[0] if page.canonicals else record.url).rstrip("/")
-    return when(said and said != canonical, og_url=said, canonical=canonical)
+    return when(og_url and og_url != canonical, og_url=og_url, canonical=canonical)
 
 
 def _open_graph_image(record: PageRecord, page: PageFacts) -> Evidence | None:

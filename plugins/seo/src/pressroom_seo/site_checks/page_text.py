@@ -44,9 +44,9 @@ def _width(
     text: Callable[[PageFacts], str], size: int, wrong: Callable[[int], bool]
 ) -> Callable[[PageRecord, PageFacts], Evidence | None]:
     def find(_record: PageRecord, page: PageFacts) -> Evidence | None:
-        written = text(page)
-        width = round(pixel_width(written, size))
-        return when(written and wrong(width), text=written, pixels=width)
+        content = text(page)
+        width = round(pixel_width(content, size))
+        return when(content and wrong(width), text=content, pixels=width)
 
     return find
 
@@ -68,10 +68,10 @@ def _h1(page: PageFacts) -> list[str]:
 
 
 def _encodings_differ(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    said = {name for name in (page.encoding_http, page.encoding_meta) if name}
+    encodings = {name for name in (page.encoding_http, page.encoding_meta) if name}
     if page.encoding_bom:
-        said.add(page.encoding)
-    return when(len(said) > 1, http=page.encoding_http, document=page.encoding_meta, read_as=page.encoding)
+        encodings.add(page.encoding)
+    return when(len(encodings) > 1, http=page.encoding_http, document=page.encoding_meta, read_as=page.encoding)
 
 
 CHECKS: Final = (

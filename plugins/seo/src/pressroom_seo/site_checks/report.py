@@ -65,7 +65,7 @@ class Summary:
 
     def counts(self) -> dict[str, int]:
         """Return the number of URLs by check, for the trend of a later report."""
-        return {one.check_id: one.count for one in self.issues}
+        return {issue.check_id: issue.count for issue in self.issues}
 
 
 class SiteReport:
@@ -90,10 +90,10 @@ class SiteReport:
         self.index.add_page(record)
         if not record.location and record.failure != "disallowed":
             self._counted.add(record.url)
-        found = list(issues_of(OF_PAGES, record))
-        for one in found:
-            self._note(one)
-        return found
+        issues = list(issues_of(OF_PAGES, record))
+        for found_issue in issues:
+            self._note(found_issue)
+        return issues
 
     def add_link(self, record: LinkRecord) -> None:
         """Add a URL that was only checked."""
@@ -104,9 +104,9 @@ class SiteReport:
         self.index.finish(facts)
         for check in OF_SITES:
             for url, evidence in check.find(self.index):
-                found = issue(check, url, evidence)
-                self._note(found)
-                yield found
+                site_issue = issue(check, url, evidence)
+                self._note(site_issue)
+                yield site_issue
 
     def summary(self, samples: int = SAMPLES) -> Summary:
         """Return the score and the issues, with up to `samples` URLs for each check."""
@@ -122,11 +122,11 @@ class SiteReport:
             for check_id, urls in self._urls.items()
             if urls
         ]
-        issues.sort(key=lambda one: (SEVERITIES.index(one.severity), -one.count, one.check_id))
+        issues.sort(key=lambda issue: (SEVERITIES.index(issue.severity), -issue.count, issue.check_id))
         facts = self.index.facts
         healths = [self._health(url) for url in self._counted | self._failed.keys()] if self._counted else []
         return Summary(
-            score=score(healths, (one.check_id for one in issues)),
+            score=score(healths, (issue.check_id for issue in issues)),
             pages=facts.pages,
             complete=facts.complete,
             issues=tuple(issues),
@@ -135,11 +135,11 @@ class SiteReport:
     def _health(self, url: str) -> float:
         return health(CRAWL_CHECKS[check_id].severity for check_id in self._failed.get(url, ()))
 
-    def _note(self, found: Issue) -> None:
-        self._failed.setdefault(found.url, set()).add(found.check_id)
-        self._urls.setdefault(found.check_id, {})[found.url] = None
+    def _note(self, issue: Issue) -> None:
+        self._failed.setdefault(issue.url, set()).add(issue.check_id)
+        self._urls.setdefault(issue.check_id, {})[issue.url] = None
         if self._take is not None:
-            self._take(found)
+            self._take(issue)
 
 
 def trend(before: dict[str, int], before_score: int, now: Summary) -> dict[str, Any]:
@@ -207,23 +207,25 @@ async def check_page(visitor: Visitor, url: str) -> PageReport:
     start = normalise(url)
     if start is None:
         raise ValueError(f"{url[:200]} is not an http or https URL")
-    answers = await visitor.follow(start)
-    last = answers[-1]
+    responses = await visitor.follow(start)
+    last = responses[-1]
     record = await visitor.reader.page(last, 0)
     results = tuple(_result(check, record) for check in OF_PAGES)
-    loop = last.is_redirect and (len(answers) > MAX_REDIRECTS or last.location in {one.url for one in answers})
-    failed = [one.check.severity for one in results if one.status == "failed"]
+    loop = last.is_redirect and (
+        len(responses) > MAX_REDIRECTS or last.location in {response.url for response in responses}
+    )
+    failed = [result.check.severity for result in results if result.status == "failed"]
     return PageReport(
         score=0 if loop else round(100 * health(failed)),
         record=record,
-        redirects=_redirects(answers),
+        redirects=_redirects(responses),
         loop=loop,
         results=results,
     )
 
 
-def _redirects(answers: list[CrawlResponse]) -> tuple[tuple[str, int], ...]:
-    return tuple((answer.url, answer.status) for answer in answers if answer.is_redirect)
+def _redirects(responses: list[CrawlResponse]) -> tuple[tuple[str, int], ...]:
+    return tuple((response.url, response.status) for response in responses if response.is_redirect)
 
 
 def _result(check: Any, record: PageRecord) -> PageCheckOutcome:

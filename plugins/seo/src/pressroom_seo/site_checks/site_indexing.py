@@ -55,37 +55,37 @@ def _robots_url(index: SiteIndex) -> str:
 
 def _sitemap_missing(index: SiteIndex) -> Found:
     facts = index.facts
-    if facts.surveyed and not any(one.status == 200 for one in facts.sitemaps):
-        yield facts.site.home, {"asked": [one.url for one in facts.sitemaps]}
+    if facts.surveyed and not any(sitemap.status == 200 for sitemap in facts.sitemaps):
+        yield facts.site.home, {"asked": [sitemap.url for sitemap in facts.sitemaps]}
 
 
 def _sitemap_broken(index: SiteIndex) -> Found:
     facts = index.facts
-    named = {normalise(written, facts.site.home) for written in facts.robots.sitemaps}
-    for one in facts.sitemaps:
-        if one.status == 200 and one.problem:
-            yield one.url, {"problem": one.problem}
-        elif one.status != 200 and one.url in named:
-            yield one.url, {"status": one.status}
+    declared = {normalise(url, facts.site.home) for url in facts.robots.sitemaps}
+    for sitemap in facts.sitemaps:
+        if sitemap.status == 200 and sitemap.problem:
+            yield sitemap.url, {"problem": sitemap.problem}
+        elif sitemap.status != 200 and sitemap.url in declared:
+            yield sitemap.url, {"status": sitemap.status}
 
 
 def _sitemap_unreadable(index: SiteIndex) -> Found:
-    for one in index.facts.sitemaps:
-        if one.unreadable:
-            yield one.url, {"count": one.unreadable}
+    for sitemap in index.facts.sitemaps:
+        if sitemap.unreadable:
+            yield sitemap.url, {"count": sitemap.unreadable}
 
 
 def _sitemap_too_large(index: SiteIndex) -> Found:
-    for one in index.facts.sitemaps:
-        if one.too_large:
-            yield one.url, {"urls": one.count}
+    for sitemap in index.facts.sitemaps:
+        if sitemap.too_large:
+            yield sitemap.url, {"urls": sitemap.count}
 
 
 def _sitemap_not_named(index: SiteIndex) -> Found:
     facts = index.facts
-    found = [one.url for one in facts.sitemaps if one.status == 200]
-    if found and facts.robots.rules is not None and not facts.robots.sitemaps:
-        yield _robots_url(index), {"sitemaps": found[:5]}
+    urls = [sitemap.url for sitemap in facts.sitemaps if sitemap.status == 200]
+    if urls and facts.robots.rules is not None and not facts.robots.sitemaps:
+        yield _robots_url(index), {"sitemaps": urls[:5]}
 
 
 def _sitemap_foreign(index: SiteIndex) -> Found:

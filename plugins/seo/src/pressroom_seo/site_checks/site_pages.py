@@ -45,15 +45,24 @@ def _broken_internal(index: SiteIndex) -> Found:
     broken = {entry.url: entry.status for entry in index.entries.values() if _is_broken(entry)}
     files = index.looked_at.values()
     site = index.facts.site
-    broken |= {one.url: one.status for one in files if one.broken and not one.image and site.contains(one.url)}
+    broken |= {
+        record.url: record.status
+        for record in files
+        if record.broken and not record.image and site.contains(record.url)
+    }
     yield from _with_sources(index, broken)
 
 
 def _broken_external(index: SiteIndex) -> Found:
     site = index.facts.site
-    found = index.looked_at.values()
+    records = index.looked_at.values()
     yield from _with_sources(
-        index, {one.url: one.status for one in found if one.broken and not one.image and not site.contains(one.url)}
+        index,
+        {
+            record.url: record.status
+            for record in records
+            if record.broken and not record.image and not site.contains(record.url)
+        },
     )
 
 
@@ -90,14 +99,18 @@ def _blocked_links(index: SiteIndex) -> Found:
 
 
 def _broken_images(index: SiteIndex) -> Found:
-    broken = {one.url: one.status for one in index.looked_at.values() if one.image and one.broken}
+    broken = {record.url: record.status for record in index.looked_at.values() if record.image and record.broken}
     for url, sources in index.found_in(broken, images=True).items():
         for source in sources:
             yield source, {"image": url, "status": broken[url]}
 
 
 def _heavy_images(index: SiteIndex) -> Found:
-    heavy = {one.url: one.size for one in index.looked_at.values() if one.image and (one.size or 0) > HEAVY_IMAGE}
+    heavy = {
+        record.url: record.size
+        for record in index.looked_at.values()
+        if record.image and (record.size or 0) > HEAVY_IMAGE
+    }
     for url, sources in index.found_in(heavy, images=True).items():
         for source in sources:
             yield source, {"image": url, "bytes": heavy[url]}
@@ -207,8 +220,8 @@ def _same(of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Found]:
         for text, urls in groups.items():
             if len(urls) > 1:
                 for url in urls:
-                    others = [other for other in urls[: _SAMPLES + 1] if other != url][:_SAMPLES]
-                    yield url, {"text": text[:200], "count": len(urls), "also": others}
+                    duplicates = [other for other in urls[: _SAMPLES + 1] if other != url][:_SAMPLES]
+                    yield url, {"text": text[:200], "count": len(urls), "also": duplicates}
 
     return find
 
@@ -227,36 +240,36 @@ def _near_body(index: SiteIndex) -> Found:
         if pages[one].text_hash != pages[other].text_hash:
             alike[one].append(other)
             alike[other].append(one)
-    for url, others in alike.items():
-        yield url, {"count": len(others) + 1, "also": others[:_SAMPLES]}
+    for url, similar in alike.items():
+        yield url, {"count": len(similar) + 1, "also": similar[:_SAMPLES]}
 
 
 def _slash_variants(index: SiteIndex) -> Found:
     for entry in index.indexable():
-        other = index.entries.get(f"{entry.url}/")
-        if "?" not in entry.url and other is not None and other.indexable:
-            yield entry.url, {"also": [other.url]}
+        variant = index.entries.get(f"{entry.url}/")
+        if "?" not in entry.url and variant is not None and variant.indexable:
+            yield entry.url, {"also": [variant.url]}
 
 
 def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEntry]]:
     """Yield each page with each of its alternate language versions that the crawl requested."""
     for entry in index.pages():
         for _, url in entry.alternates:
-            other = index.entries.get(url)
-            if other is not None and url != entry.url:
-                yield entry, other
+            alternate = index.entries.get(url)
+            if alternate is not None and url != entry.url:
+                yield entry, alternate
 
 
 def _no_return(index: SiteIndex) -> Found:
-    for entry, other in _alternates(index):
-        if other.is_page and entry.url not in {url for _, url in other.alternates}:
-            yield entry.url, {"alternate": other.url}
+    for entry, alternate in _alternates(index):
+        if alternate.is_page and entry.url not in {url for _, url in alternate.alternates}:
+            yield entry.url, {"alternate": alternate.url}
 
 
 def _bad_alternates(index: SiteIndex) -> Found:
-    for entry, other in _alternates(index):
-        if not other.is_page or other.noindex or other.canonical not in ("", other.url):
-            yield entry.url, {"alternate": other.url, "status": other.status, "noindex": other.noindex}
+    for entry, alternate in _alternates(index):
+        if not alternate.is_page or alternate.noindex or alternate.canonical not in ("", alternate.url):
+            yield entry.url, {"alternate": alternate.url, "status": alternate.status, "noindex": alternate.noindex}
 
 
 CONTENT_CHECKS: Final = (

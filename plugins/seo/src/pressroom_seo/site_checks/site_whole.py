@@ -80,9 +80,9 @@ def _llms_problems(index: SiteIndex) -> Found:
 
 def _llms_links(index: SiteIndex) -> Found:
     for entry in index.facts.llms.entries if index.facts.llms is not None else ():
-        known = index.entries.get(entry.url)
-        if known is not None and known.is_error:
-            yield entry.url, {"status": known.status}
+        crawled = index.entries.get(entry.url)
+        if crawled is not None and crawled.is_error:
+            yield entry.url, {"status": crawled.status}
 
 
 def _home_noindex(index: SiteIndex) -> Found:

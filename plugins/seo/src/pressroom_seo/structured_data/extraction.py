@@ -82,11 +82,11 @@ def _typed(node: LexborNode) -> dict[str, Any]:
 
 
 def _owner(node: LexborNode, items: dict[int, dict[str, Any]]) -> dict[str, Any] | None:
-    above = node.parent
-    while above is not None:
-        if above.mem_id in items:
-            return items[above.mem_id]
-        above = above.parent
+    ancestor = node.parent
+    while ancestor is not None:
+        if ancestor.mem_id in items:
+            return items[ancestor.mem_id]
+        ancestor = ancestor.parent
     return None
 
 
@@ -113,11 +113,11 @@ def _value(node: LexborNode, attributes: dict[str, str | None], base: str) -> st
     return _joined(base, raw) if source in _ADDRESSES and base else raw
 
 
-def _joined(base: str, address: str) -> str:
+def _joined(base: str, url: str) -> str:
     try:
-        return urljoin(base, address)
+        return urljoin(base, url)
     except ValueError:
-        return address
+        return url
 
 
 _MAX_BYLINE_ITEMS: Final = 500
@@ -137,20 +137,22 @@ class Byline:
 def byline(documents: Sequence[Any]) -> Byline:
     """Return authors and dates of the main article in structured data. Accepts any values."""
     items = list(islice(_byline_items(documents), _MAX_BYLINE_ITEMS))
-    named = {one["@id"]: one for one in reversed(items) if isinstance(one.get("@id"), str)}
-    articles = [found for one in items if _is_article(one) and (found := _byline_of(one, named)) != Byline()]
-    pages = [_byline_of(one, named) for one in items if "datePublished" in one and not _is_article(one)]
+    items_by_id = {item["@id"]: item for item in reversed(items) if isinstance(item.get("@id"), str)}
+    articles = [
+        candidate for item in items if _is_article(item) and (candidate := _byline_of(item, items_by_id)) != Byline()
+    ]
+    pages = [_byline_of(item, items_by_id) for item in items if "datePublished" in item and not _is_article(item)]
     # Page items fill in what the first article omits; other articles have their own authors and dates.
     in_order = [*articles[:1], *pages]
     return Byline(
-        next((one.authors for one in in_order if one.authors), ()),
-        next((one.published for one in in_order if one.published), None),
-        next((one.modified for one in in_order if one.modified), None),
+        next((entry.authors for entry in in_order if entry.authors), ()),
+        next((entry.published for entry in in_order if entry.published), None),
+        next((entry.modified for entry in in_order if entry.modified), None),
     )
 
 
-def _byline_of(item: dict[str, Any], named: dict[str, dict[str, Any]]) -> Byline:
-    authors = tuple(islice(_names(item.get("author"), named), _MAX_AUTHORS))
+def _byline_of(item: dict[str, Any], items_by_id: dict[str, dict[str, Any]]) -> Byline:
+    authors = tuple(islice(_names(item.get("author"), items_by_id), _MAX_AUTHORS))
     return Byline(authors, moment(item.get("datePublished")), moment(item.get("dateModified")))
 
 
@@ -175,10 +177,10 @@ def _plain(value: Any) -> Any:
 def _byline_items(documents: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """Yield the items of documents and their graphs, each followed by its `mainEntity` items."""
     for document in documents:
-        for one in document if isinstance(document, list) else [document]:
-            if not isinstance(one, dict):
+        for item in document if isinstance(document, list) else [document]:
+            if not isinstance(item, dict):
                 continue
-            for part in (one, *_graph(one)):
+            for part in (item, *_graph(item)):
                 if isinstance(part, dict):
                     yield part
                     main = part.get("mainEntity")
@@ -200,25 +202,25 @@ def types_of(documents: Sequence[Any]) -> frozenset[str]:
 
 def _types(item: dict[str, Any]) -> frozenset[str]:
     kinds = item.get("@type")
-    said = kinds if isinstance(kinds, list) else [kinds]
-    return frozenset(kind.rstrip("/").rpartition("/")[2] for kind in said if isinstance(kind, str))
+    names = kinds if isinstance(kinds, list) else [kinds]
+    return frozenset(kind.rstrip("/").rpartition("/")[2] for kind in names if isinstance(kind, str))
 
 
 def _is_article(item: dict[str, Any]) -> bool:
     return not _types(item).isdisjoint(ARTICLE_TYPES)
 
 
-def _names(author: Any, named: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _names(author: Any, items_by_id: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield the names of authors, given as strings, items, or references to items by `@id`."""
-    for one in author if isinstance(author, list) else [author]:
-        if isinstance(one, dict):
-            reference = one.get("@id")
-            there = named.get(reference, {}) if isinstance(reference, str) else {}
-            one = _plain(one.get("name") or there.get("name"))  # noqa: PLW2901 - what the author is called
-        if isinstance(one, list):
-            one = one[0] if one else None  # noqa: PLW2901
-        if isinstance(one, str) and one.strip():
-            yield " ".join(one.split())[:_MAX_NAME_LENGTH]
+    for entry in author if isinstance(author, list) else [author]:
+        if isinstance(entry, dict):
+            reference = entry.get("@id")
+            referenced = items_by_id.get(reference, {}) if isinstance(reference, str) else {}
+            entry = _plain(entry.get("name") or referenced.get("name"))  # noqa: PLW2901 - what the author is called
+        if isinstance(entry, list):
+            entry = entry[0] if entry else None  # noqa: PLW2901
+        if isinstance(entry, str) and entry.strip():
+            yield " ".join(entry.split())[:_MAX_NAME_LENGTH]
 
 
 _MAX_ITEMS = 50
@@ -229,16 +231,16 @@ _MAX_LENGTH = 500_000
 
 def crawled_structured_data(tree: LexborHTMLParser) -> tuple[StructuredData, ...]:
     """Return up to 50 items of a page: JSON-LD with problems, microdata and RDFa only with types."""
-    found: list[StructuredData] = []
+    items: list[StructuredData] = []
     for script in tree.css('script[type="application/ld+json" i]'):
-        found.extend(_json_ld(script.text()))
-        if len(found) >= _MAX_ITEMS:
+        items.extend(_json_ld(script.text()))
+        if len(items) >= _MAX_ITEMS:
             break
     microdata = tree.css("[itemscope][itemtype]")[:_MAX_MARKED]
-    found += [StructuredData("microdata", _type_names(node.attributes.get("itemtype"))) for node in microdata]
+    items += [StructuredData("microdata", _type_names(node.attributes.get("itemtype"))) for node in microdata]
     rdfa = tree.css("[typeof][vocab], [vocab] [typeof]")[:_MAX_MARKED]
-    found += [StructuredData("rdfa", _type_names(node.attributes.get("typeof"))) for node in rdfa]
-    return tuple(found[:_MAX_ITEMS])
+    items += [StructuredData("rdfa", _type_names(node.attributes.get("typeof"))) for node in rdfa]
+    return tuple(items[:_MAX_ITEMS])
 
 
 def _type_names(value: str | None) -> tuple[str, ...]:
@@ -264,17 +266,17 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
 
 
 def _crawled_items(data: Any) -> Iterator[StructuredData]:
-    whole = data if isinstance(data, list) else [data]
-    for one in whole[:_MAX_ITEMS]:
-        if one is None:
+    items = data if isinstance(data, list) else [data]
+    for item in items[:_MAX_ITEMS]:
+        if item is None:
             continue  # some plugins write null for empty data
-        if not isinstance(one, dict):
+        if not isinstance(item, dict):
             yield StructuredData("json-ld", (), "it is not an object")
             continue
-        known = _is_schema_org(one.get("@context"))
-        for part in (_graph(one) if "@graph" in one else [one])[:_MAX_ITEMS]:
+        has_context = _is_schema_org(item.get("@context"))
+        for part in (_graph(item) if "@graph" in item else [item])[:_MAX_ITEMS]:
             if isinstance(part, dict):
-                yield _crawled_item(part, known=known)
+                yield _crawled_item(part, has_context=has_context)
 
 
 def _is_schema_org(context: Any) -> bool:
@@ -283,12 +285,12 @@ def _is_schema_org(context: Any) -> bool:
     return any(isinstance(part, str) and "schema.org" in part for part in parts)
 
 
-def _crawled_item(part: dict[str, Any], *, known: bool) -> StructuredData:
-    said = part.get("@type")
-    names = said if isinstance(said, list) else [said]
+def _crawled_item(part: dict[str, Any], *, has_context: bool) -> StructuredData:
+    declared = part.get("@type")
+    names = declared if isinstance(declared, list) else [declared]
     types = tuple(name.rpartition("/")[2][:60] for name in names[:5] if isinstance(name, str))
     problem = "" if types or "@id" in part else "it has no @type"  # an @id may refer to another item
-    if types and not known:
+    if types and not has_context:
         problem = "its @context is not https://schema.org"
     required = dict.fromkeys(name for kind in types for name in required_in_crawls(kind))
     missing = tuple(name for name in required if part.get(name) in (None, "", [], {}))

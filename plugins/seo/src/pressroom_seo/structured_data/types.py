@@ -126,18 +126,20 @@ def required_in_crawls(type_name: str) -> tuple[str, ...]:
 
 @cache
 def _crawled() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    properties: dict[str, tuple[str, ...]] = {}
     for name, entry in _entries().items():
         if name[0].isupper():  # the others are parts
-            said = entry.get("crawled", {})
-            found |= dict.fromkeys(said.get("types", [name]), tuple(said.get("properties", entry.get("required", ()))))
-    return found
+            crawled = entry.get("crawled", {})
+            properties |= dict.fromkeys(
+                crawled.get("types", [name]), tuple(crawled.get("properties", entry.get("required", ())))
+            )
+    return properties
 
 
 def part_rule(name: str, types: Iterable[str] = ()) -> TypeRule:
     """Return the rule of a nested part, or the variant for one of its types."""
     rule = _rules()[name]
-    variant = next((rule.variants[one] for one in types if one in rule.variants), "")
+    variant = next((rule.variants[kind] for kind in types if kind in rule.variants), "")
     return _rules()[variant] if variant else rule
 
 
@@ -189,7 +191,7 @@ def _rules() -> dict[str, TypeRule]:
             name,
             tuple(entry.get("required", ())),
             tuple(map(tuple, entry.get("one_of", ()))),
-            tuple(tuple(one.split("|")) for one in entry.get("recommended", ())),
+            tuple(tuple(choice.split("|")) for choice in entry.get("recommended", ())),
             tuple(entry.get("key", ())),
             entry.get("nested", {}),
             entry.get("least", {}),

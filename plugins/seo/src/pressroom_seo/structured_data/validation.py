@@ -69,10 +69,10 @@ class Validation:
 
 def validate_page(html: str) -> Validation:
     """Validate the JSON-LD and microdata of a page. Accepts any text."""
-    found = extract_structured_data(html)
-    errors = [Problem(place, message, "Correct the JSON.") for place, message in found.errors]
-    linked = validate_structured_data(found.json_ld)
-    micro = _validated(found.microdata, "microdata", check_context=False)
+    structured = extract_structured_data(html)
+    errors = [Problem(path, message, "Correct the JSON.") for path, message in structured.errors]
+    linked = validate_structured_data(structured.json_ld)
+    micro = _validated(structured.microdata, "microdata", check_context=False)
     warnings = [*linked.warnings, *micro.warnings]
     if not linked.items and not micro.items and not errors:
         warnings.append(Problem("", "There is no structured data.", "Add JSON-LD of the page's type."))
@@ -139,7 +139,7 @@ def _tops(documents: Iterable[Any], errors: list[Problem]) -> Iterator[Mapping[s
         if depth > _MAX_DEPTH:
             continue
         if isinstance(node, list | tuple):
-            stack += [(one, depth + 1) for one in reversed(node)]
+            stack += [(child, depth + 1) for child in reversed(node)]
         elif isinstance(node, Mapping) and "@graph" in node:
             stack.append((node["@graph"], depth + 1))
         elif isinstance(node, Mapping):
@@ -154,8 +154,8 @@ def _tops(documents: Iterable[Any], errors: list[Problem]) -> Iterator[Mapping[s
 def _context_errors(documents: Sequence[Any]) -> Iterator[Problem]:
     for document in documents:
         if isinstance(document, Mapping) and "schema.org" not in str(document.get("@context", ""))[:2000]:
-            there = "is not schema.org" if "@context" in document else "is missing"
-            yield Problem("@context", f"The @context {there}.", "Set it to https://schema.org.")
+            fault = "is not schema.org" if "@context" in document else "is missing"
+            yield Problem("@context", f"The @context {fault}.", "Set it to https://schema.org.")
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
@@ -172,67 +172,67 @@ def _item(
     names = types_of(node)
     if not names:
         return None
-    known = next((name for name in names if rule_for(name)), names[0])
-    rule = rule_for(known)
-    found = _Findings(by_id)
+    type_name = next((name for name in names if rule_for(name)), names[0])
+    rule = rule_for(type_name)
+    findings = _Findings(by_id)
     if rule is None:
-        _check_values(node, known, found)
+        _check_values(node, type_name, findings)
     else:
-        _check(node, rule, known, found, 0)
-        _check_whole(node, rule, known, found)
+        _check(node, rule, type_name, findings, 0)
+        _check_whole(node, rule, type_name, findings)
     return StructuredDataItem(
-        type=known,
+        type=type_name,
         format=form,
         supported=rule is not None,
-        errors=tuple(found.errors),
-        warnings=tuple(found.warnings),
-        missing=tuple(dict.fromkeys(found.missing)),
+        errors=tuple(findings.errors),
+        warnings=tuple(findings.warnings),
+        missing=tuple(dict.fromkeys(findings.missing)),
         key=rule.key if rule else (),
     )
 
 
-def _check(node: Mapping[str, Any], rule: TypeRule, path: str, found: _Findings, depth: int) -> None:
+def _check(node: Mapping[str, Any], rule: TypeRule, path: str, findings: _Findings, depth: int) -> None:
     for name in _lacking(node, rule.required):
-        _note_missing(found, depth, name)
-        found.error(f"{path}.{name}", f"{path} lacks the required {name}.", f"Add {name}.")
+        _note_missing(findings, depth, name)
+        findings.error(f"{path}.{name}", f"{path} lacks the required {name}.", f"Add {name}.")
     for names in rule.one_of:
         if len(_lacking(node, names)) == len(names):
-            _note_missing(found, depth, *names)
+            _note_missing(findings, depth, *names)
             choice = " or ".join(names)
-            found.error(path, f"{path} lacks {choice}; one of them is required.", f"Add {choice}.")
+            findings.error(path, f"{path} lacks {choice}; one of them is required.", f"Add {choice}.")
     for names in rule.recommended:
         if len(_lacking(node, names)) == len(names):
-            _note_missing(found, depth, names[0])
+            _note_missing(findings, depth, names[0])
             choice = " or ".join(names)
-            found.warn(f"{path}.{names[0]}", f"{path} lacks the recommended {choice}.", f"Add {choice}.")
-    for name, least in rule.least.items():
+            findings.warn(f"{path}.{names[0]}", f"{path} lacks the recommended {choice}.", f"Add {choice}.")
+    for name, minimum in rule.least.items():
         values = _values(node.get(name))
-        if values and len(values) < least:
-            found.error(f"{path}.{name}", f"{path}.{name} needs at least {least} entries.", "Add the others.")
-    _check_values(node, path, found)
-    _check_nested(node, rule, path, found, depth)
+        if values and len(values) < minimum:
+            findings.error(f"{path}.{name}", f"{path}.{name} needs at least {minimum} entries.", "Add the others.")
+    _check_values(node, path, findings)
+    _check_nested(node, rule, path, findings, depth)
 
 
-def _check_nested(node: Mapping[str, Any], rule: TypeRule, path: str, found: _Findings, depth: int) -> None:
+def _check_nested(node: Mapping[str, Any], rule: TypeRule, path: str, findings: _Findings, depth: int) -> None:
     for name, part in rule.nested.items():
         for value in _values(node.get(name)):
-            inner = found.by_id.get(str(value.get("@id")), value) if isinstance(value, Mapping) else value
+            inner = findings.by_id.get(str(value.get("@id")), value) if isinstance(value, Mapping) else value
             if isinstance(inner, Mapping) and set(inner) != {"@id"} and depth < _MAX_DEPTH:
-                _check(inner, part_rule(part, types_of(inner)), f"{path}.{name}", found, depth + 1)
+                _check(inner, part_rule(part, types_of(inner)), f"{path}.{name}", findings, depth + 1)
 
 
-def _note_missing(found: _Findings, depth: int, *names: str) -> None:
+def _note_missing(findings: _Findings, depth: int, *names: str) -> None:
     if depth == 0:
-        found.missing.extend(names)
+        findings.missing.extend(names)
 
 
-def _check_values(node: Mapping[str, Any], path: str, found: _Findings) -> None:
+def _check_values(node: Mapping[str, Any], path: str, findings: _Findings) -> None:
     for name, raw in node.items():
         for value in _values(raw):
             problem = _form_fault(str(name), value) if value != "" else None
             if problem:
                 message, fix = problem
-                found.error(f"{path}.{name}", f"{path}.{name} {message}: {str(value)[:100]!r}.", fix)
+                findings.error(f"{path}.{name}", f"{path}.{name} {message}: {str(value)[:100]!r}.", fix)
 
 
 def _form_fault(name: str, value: object) -> tuple[str, str] | None:
@@ -251,29 +251,33 @@ def _form_fault(name: str, value: object) -> tuple[str, str] | None:
     return None
 
 
-def _check_whole(node: Mapping[str, Any], rule: TypeRule, path: str, found: _Findings) -> None:
+def _check_whole(node: Mapping[str, Any], rule: TypeRule, path: str, findings: _Findings) -> None:
     headline = node.get("headline")
     if rule.name == "Article" and isinstance(headline, str) and len(headline) > _MAX_HEADLINE_LENGTH:
         message = f"{path}.headline has {len(headline)} characters and may be cut."
-        found.warn(f"{path}.headline", message, f"Cut it to {_MAX_HEADLINE_LENGTH} characters.")
+        findings.warn(f"{path}.headline", message, f"Cut it to {_MAX_HEADLINE_LENGTH} characters.")
     published, modified = node.get("datePublished"), node.get("dateModified")
     if isinstance(published, str) and isinstance(modified, str) and modified[:10] < published[:10]:
-        found.warn(f"{path}.dateModified", f"{path} was modified before it was published.", "Correct the dates.")
+        findings.warn(f"{path}.dateModified", f"{path} was modified before it was published.", "Correct the dates.")
     if rule.name == "BreadcrumbList":
-        _check_trail(node, path, found)
+        _check_trail(node, path, findings)
     if rule.name in {"FAQPage", "HowTo"}:
-        shown = "only for health and government sites" if rule.name == "FAQPage" else "no longer"
-        found.warn(path, f"Google shows {rule.name} results {shown}.", "Keep it for other readers of structured data.")
+        condition = "only for health and government sites" if rule.name == "FAQPage" else "no longer"
+        findings.warn(
+            path, f"Google shows {rule.name} results {condition}.", "Keep it for other readers of structured data."
+        )
 
 
-def _check_trail(node: Mapping[str, Any], path: str, found: _Findings) -> None:
-    entries = [one for one in _values(node.get("itemListElement")) if isinstance(one, Mapping)]
-    for number, one in enumerate(entries, 1):
-        place = f"{path}.itemListElement[{number - 1}]"
-        if number < len(entries) and not _has(one, "item"):
-            found.error(place, f"{place} lacks item; only the last may.", "Add the URL of that page.")
-        if is_number(one.get("position")) and str(one["position"]) != str(number):
-            found.error(place, f"{place} has position {one['position']}, not {number}.", "Number them from 1.")
+def _check_trail(node: Mapping[str, Any], path: str, findings: _Findings) -> None:
+    entries = [entry for entry in _values(node.get("itemListElement")) if isinstance(entry, Mapping)]
+    for number, entry in enumerate(entries, 1):
+        entry_path = f"{path}.itemListElement[{number - 1}]"
+        if number < len(entries) and not _has(entry, "item"):
+            findings.error(entry_path, f"{entry_path} lacks item; only the last may.", "Add the URL of that page.")
+        if is_number(entry.get("position")) and str(entry["position"]) != str(number):
+            findings.error(
+                entry_path, f"{entry_path} has position {entry['position']}, not {number}.", "Number them from 1."
+            )
 
 
 def _lacking(node: Mapping[str, Any], names: Iterable[str]) -> list[str]:

@@ -190,21 +190,21 @@ class Part:
 def names(plugin: PluginContext) -> Iterable[str]:
     """Return the names of the available parts: those in `PARTS`, then those of other plugins."""
     offered = reviewers(plugin)
-    own = [name for name in PARTS if name != "images" or name in offered]
-    return [*own, *(name for name in offered if name not in PARTS)]
+    standard = [name for name in PARTS if name != "images" or name in offered]
+    return [*standard, *(name for name in offered if name not in PARTS)]
 
 
 def reviewers(plugin: PluginContext) -> dict[str, ArticleReviewer]:
     """Return the article reviewers of other plugins, by name."""
-    return {one.name: one for _, one in article_reviewers(plugin)}
+    return {reviewer.name: reviewer for _, reviewer in article_reviewers(plugin)}
 
 
-async def included(subject: Subject, wanted: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:
+async def included(subject: Subject, requested: Sequence[str], links: TriedLinks | None) -> dict[str, Part]:
     """Return the requested parts by name. A part that fails with an internal error is omitted."""
     offered = reviewers(subject.plugin)
-    makers = [_maker(name, subject, offered.get(name), links) for name in wanted]
-    made = await asyncio.gather(*(_made(name, maker) for name, maker in zip(wanted, makers, strict=True)))
-    return {name: part for name, part in zip(wanted, made, strict=True) if part is not None}
+    makers = [_maker(name, subject, offered.get(name), links) for name in requested]
+    parts = await asyncio.gather(*(_made(name, maker) for name, maker in zip(requested, makers, strict=True)))
+    return {name: part for name, part in zip(requested, parts, strict=True) if part is not None}
 
 
 def _maker(
@@ -242,33 +242,33 @@ async def _reviewed(plugin: PluginContext, reviewer: ArticleReviewer, stored: St
     called, seconds = f"reviewer {reviewer.name}", _SECONDS - _MARGIN
     try:
         with plugin.extensions.calling(called, reviewer, passes=(TimeoutError,), seconds=seconds):
-            found = await reviewer.review(stored)
+            review = await reviewer.review(stored)
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):
             raise error.__cause__ from None
         raise
-    return Part(dict(found.data), found.lines)
+    return Part(dict(review.data), review.lines)
 
 
 async def _duplicates(subject: Subject, stored: StoredArticle) -> Part:
-    found = await content_services(subject.plugin).text_checks.duplicates(subject.user_id, stored.id)
-    rows = [DuplicateRow(**{**asdict(one), "shared": list(one.shared)}) for one in found]
+    duplicates = await content_services(subject.plugin).text_checks.duplicates(subject.user_id, stored.id)
+    rows = [DuplicateRow(**{**asdict(duplicate), "shared": list(duplicate.shared)}) for duplicate in duplicates]
     lines = [
-        f"{one.similarity:.0%} the same: {one.title} ({one.content_id or one.url})"
-        + (f"; {short(one.shared[0])}" if one.shared else "")
-        for one in rows
+        f"{row.similarity:.0%} the same: {row.title} ({row.content_id or row.url})"
+        + (f"; {short(row.shared[0])}" if row.shared else "")
+        for row in rows
     ]
     return Part(DuplicatesPart(matches=rows), lines)
 
 
 async def _links(subject: Subject, tried: TriedLinks) -> Part:
-    rows = [LinkOut.of(one) for one in tried.reports or () if one.problems]
+    rows = [LinkOut.of(report) for report in tried.reports or () if report.problems]
     rows = [*_canonical(subject.article, tried), *rows][:_MAX_REPORTED]
     job_id = None
     if tried.reports is None:
         job_id = await _begin(subject, tried.total)
     data = LinksPart(links=rows, checked=len(tried.reports or ()), job_id=job_id)
-    lines = [one.line() for one in rows]
+    lines = [row.line() for row in rows]
     if job_id:
         lines.append(f"{tried.total} links are being tried in the background; get_job {job_id} returns the result.")
     return Part(data, lines)
@@ -278,7 +278,7 @@ def _canonical(article: ScoringArticle, tried: TriedLinks) -> list[LinkOut]:
     """Return the problems of the canonical URL, which is not among the links of the body."""
     from pressroom_seo.live_pages import is_broken  # noqa: PLC0415
 
-    url = next((one.strip() for one in article.canonicals if one.strip()), "")
+    url = next((canonical.strip() for canonical in article.canonicals if canonical.strip()), "")
     status = tried.statuses.get(url)
     if status is None:
         return []
@@ -313,9 +313,9 @@ async def begin_link_job(plugin: PluginContext, user_id: str, name: str, target:
 async def _voice(subject: Subject) -> Part:
     checks, article = content_services(subject.plugin).text_checks, subject.article
     if subject.stored is not None:
-        found = await checks.voice_findings(subject.user_id, None, content_id=subject.stored.id)
+        result = await checks.voice_findings(subject.user_id, None, content_id=subject.stored.id)
     else:
-        found = await checks.voice_findings(
+        result = await checks.voice_findings(
             subject.user_id,
             subject.website_id,
             title=article.title,
@@ -323,25 +323,25 @@ async def _voice(subject: Subject) -> Part:
             body_format=article.format,
             language=article.language,
         )
-    rows = [VoiceFindingRow.model_validate(one, from_attributes=True) for one in found.findings]
+    rows = [VoiceFindingRow.model_validate(finding, from_attributes=True) for finding in result.findings]
     lines = [
-        f"{one.severity}: {one.message}{f' (line {one.line}: …{one.context}…)' if one.line else ''}. {one.fix}"
-        for one in rows[:_SHOWN]
+        f"{row.severity}: {row.message}{f' (line {row.line}: …{row.context}…)' if row.line else ''}. {row.fix}"
+        for row in rows[:_SHOWN]
     ]
     if len(rows) > _SHOWN:
         lines.append(f"and {len(rows) - _SHOWN} more")
-    if not found.version:
+    if not result.version:
         lines.append("The article's website has no brand voice, so only sentences and reading ease were checked.")
-    return Part(VoicePart(passed=found.passed, version=found.version, findings=rows), lines)
+    return Part(VoicePart(passed=result.passed, version=result.version, findings=rows), lines)
 
 
 async def _snippet(subject: Subject) -> Part:
     from pressroom_seo.scoring import preview_snippet  # noqa: PLC0415 - the font's widths load with the first preview
 
-    one = subject.article
-    preview = preview_snippet(one.search_title, one.description, one.url)
+    article = subject.article
+    preview = preview_snippet(article.search_title, article.description, article.url)
     lines = []
-    for device, shown in (("Desktop", preview.desktop), ("Mobile", preview.mobile)):
-        lines.append(f"{device}: {shown.title.text}  [{shown.title.width} of {shown.title.limit} px]")
-        lines += [f"  {shown.url.text}", f"  {shown.description.text}"]
+    for device, snippet in (("Desktop", preview.desktop), ("Mobile", preview.mobile)):
+        lines.append(f"{device}: {snippet.title.text}  [{snippet.title.width} of {snippet.title.limit} px]")
+        lines += [f"  {snippet.url.text}", f"  {snippet.description.text}"]
     return Part(SnippetPart.model_validate(preview.to_dict()), [*lines, *preview.warnings])

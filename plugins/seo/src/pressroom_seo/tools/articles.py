@@ -93,14 +93,14 @@ async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
 
     exactly_one(content_id=params.content_id, article=params.article)
     plugin, user_id = context(call), call.caller.subject
-    wanted = await _wanted(params, plugin, user_id)
-    include, subject, world = tuple(dict.fromkeys(params.include)), wanted.subject, wanted.world
+    prepared = await _wanted(params, plugin, user_id)
+    include, subject, world = tuple(dict.fromkeys(params.include)), prepared.subject, prepared.world
     links: TriedLinks | None = None
     if "links" in include:
         links = await try_links(plugin, user_id, subject.article, params.content_id or "article")
         world = replace(world, link_status=links.statuses, canonical_noindex=links.canonical_noindex)
     report = await judgement(
-        plugin, wanted.scored, world, user_id, profile=params.profile, checks=tuple(params.checks or ())
+        plugin, prepared.scored, world, user_id, profile=params.profile, checks=tuple(params.checks or ())
     )
     if subject.stored is not None and not params.model_fields_set - {"content_id", "include"}:
         await content_services(plugin).articles.note_score(subject.stored, report.score, report.words)
@@ -123,15 +123,15 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
 
     stored: StoredArticle | None = None
     if params.article is not None:
-        given, website_id = params.article, params.article.website_id
-        scored = article = await _given(plugin, user_id, given)
+        draft, website_id = params.article, params.article.website_id
+        scored = article = await _given(plugin, user_id, draft)
         others = await others_of(plugin, user_id, website_id, but="")
         # A stored article with the same title is most likely this article.
-        world = World(others=tuple(one for one in others if one.title != article.search_title))
+        world = World(others=tuple(other for other in others if other.title != article.search_title))
     else:
-        one = await judged(plugin, user_id, params.content_id or "")
-        scored, article, world = one.scored, one.article, await world_of(plugin, one)
-        stored, website_id = one.stored, one.stored.website_id
+        scoring_input = await judged(plugin, user_id, params.content_id or "")
+        scored, article, world = scoring_input.scored, scoring_input.article, await world_of(plugin, scoring_input)
+        stored, website_id = scoring_input.stored, scoring_input.stored.website_id
     if params.keyphrase is not None:
         scored = replace(scored, keyphrase=params.keyphrase)
     if params.synonyms is not None:
@@ -139,35 +139,35 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
     return _Wanted(scored, world, Subject(plugin, user_id, article, stored, website_id))
 
 
-async def _given(plugin: PluginContext, user_id: str, given: ArticleInput) -> ScoringArticle:
+async def _given(plugin: PluginContext, user_id: str, draft: ArticleInput) -> ScoringArticle:
     """Prepare an unsaved article for scoring as if it were stored."""
     from pressroom_seo.scoring import Author, ScoringArticle  # noqa: PLC0415
     from pressroom_seo.stored import expected_at, language_of  # noqa: PLC0415
 
     website = None
-    if given.website_id is not None:
-        website = await content_services(plugin).websites.get(user_id, given.website_id)
-    title, canonical, now = given.title or "", given.canonical_url or "", datetime.now(UTC)
-    slug = given.slug or slug_of(title)
+    if draft.website_id is not None:
+        website = await content_services(plugin).websites.get(user_id, draft.website_id)
+    title, canonical, now = draft.title or "", draft.canonical_url or "", datetime.now(UTC)
+    slug = draft.slug or slug_of(title)
     return ScoringArticle(
-        body=given.body,
-        format=given.body_format,
+        body=draft.body,
+        format=draft.body_format,
         title=title,
-        seo_title=given.meta_title or "",
-        description=given.meta_description or "",
+        seo_title=draft.meta_title or "",
+        description=draft.meta_description or "",
         slug=slug,
-        url=given.url or expected_at(website, slug),
-        language=given.language or language_of(website),
-        keyphrase=given.keyphrase or "",
-        synonyms=tuple(given.synonyms or ()),
-        secondary_phrases=tuple(given.secondary_phrases or ()),
+        url=draft.url or expected_at(website, slug),
+        language=draft.language or language_of(website),
+        keyphrase=draft.keyphrase or "",
+        synonyms=tuple(draft.synonyms or ()),
+        secondary_phrases=tuple(draft.secondary_phrases or ()),
         canonicals=(canonical,) if canonical else (),
         original_url=canonical,
-        authors=(Author(given.author),) if given.author else (),
+        authors=(Author(draft.author),) if draft.author else (),
         published=now,
         modified=now,
-        featured_image=given.featured_image or "",
-        featured_image_alt=given.featured_alt,
+        featured_image=draft.featured_image or "",
+        featured_image_alt=draft.featured_alt,
     )
 
 
@@ -175,12 +175,12 @@ def _answer(report: ScoringReport, parts: Mapping[str, Part]) -> SeoReportOut:
     values: dict[str, Any] = {
         "score": report.score,
         "rating": report.rating,
-        "groups": {name: GroupRow.model_validate(one, from_attributes=True) for name, one in report.groups.items()},
-        "checks": [check_row(one) for one in report.checks],
+        "groups": {name: GroupRow.model_validate(group, from_attributes=True) for name, group in report.groups.items()},
+        "checks": [check_row(check) for check in report.checks],
         "next_actions": [
-            ActionRow(check=one.check, fix=one.fix, gain=round(one.gain, 1)) for one in report.next_actions
+            ActionRow(check=action.check, fix=action.fix, gain=round(action.gain, 1)) for action in report.next_actions
         ],
-        "gates": [f"{one.message} This caps the score at {one.cap}." for one in report.gates],
+        "gates": [f"{gate.message} This caps the score at {gate.cap}." for gate in report.gates],
         "notes": list(report.notes),
         "ruleset": report.ruleset,
         "language": report.language,
@@ -189,22 +189,24 @@ def _answer(report: ScoringReport, parts: Mapping[str, Part]) -> SeoReportOut:
     return SeoReportOut(**values, **{name: part.data for name, part in parts.items()})
 
 
-def check_row(one: ScoringCheck) -> SeoCheckOut:
+def check_row(check: ScoringCheck) -> SeoCheckOut:
     """Convert a check for the tool result. Good and skipped checks have no evidence."""
-    wrong = one.status in ("ok", "bad")
-    value: Any = one.value
+    wrong = check.status in ("ok", "bad")
+    value: Any = check.value
     return SeoCheckOut(
-        id=one.id,
-        group=one.group,
-        status=one.status.value,
-        message=one.message,
-        fix=one.fix if wrong else "",
+        id=check.id,
+        group=check.group,
+        status=check.status.value,
+        message=check.message,
+        fix=check.fix if wrong else "",
         value=short(value) if isinstance(value, str) else value,
-        points=one.points,
-        weight=one.weight,
-        threshold=one.threshold,
-        gain=round(one.gain, 1),
-        evidence=[short(f"{seen.place}: {seen.text}" if seen.place else seen.text) for seen in one.evidence[:_EVIDENCE]]
+        points=check.points,
+        weight=check.weight,
+        threshold=check.threshold,
+        gain=round(check.gain, 1),
+        evidence=[
+            short(f"{piece.place}: {piece.text}" if piece.place else piece.text) for piece in check.evidence[:_EVIDENCE]
+        ]
         if wrong
         else [],
     )
@@ -220,11 +222,11 @@ def _lines(report: ScoringReport) -> Iterator[str]:
         yield "Fix first:"
     for action in report.next_actions:
         yield f"- {action.fix} ({f'+{action.gain:.1f}, ' if action.gain else ''}{action.check})"
-    wrong = [one for one in report.checks if one.status in ("bad", "ok")]
+    wrong = [check for check in report.checks if check.status in ("bad", "ok")]
     if wrong:
         yield "Not good:"
-    for one in wrong:
-        yield f"- {one.id}: {one.message}"
+    for check in wrong:
+        yield f"- {check.id}: {check.message}"
     yield from report.notes
 
 

@@ -31,10 +31,10 @@ class LinkOut(BaseModel):
     message: str = ""
 
     @classmethod
-    def of(cls, found: LinkReport) -> LinkOut:
+    def of(cls, report: LinkReport) -> LinkOut:
         """Convert a link report."""
-        values = asdict(found)
-        return cls.model_validate({**values, "found_in": list(found.found_in), "problems": list(found.problems)})
+        values = asdict(report)
+        return cls.model_validate({**values, "found_in": list(report.found_in), "problems": list(report.problems)})
 
     def line(self) -> str:
         """Return the link and its problems as a line of text."""
@@ -50,16 +50,16 @@ def context(call: Call) -> PluginContext:
     return call.plugin
 
 
-def exactly_one(**given: Any) -> None:
+def exactly_one(**arguments: Any) -> None:
     """Raise `InvalidInput` unless exactly one of these arguments is given."""
-    if sum(value is not None for value in given.values()) != 1:
-        names = " and ".join(given)
-        raise InvalidInput(next(iter(given)), f"give exactly one of {names}")
+    if sum(value is not None for value in arguments.values()) != 1:
+        names = " and ".join(arguments)
+        raise InvalidInput(next(iter(arguments)), f"give exactly one of {names}")
 
 
-def short(text: str, most: int = 200) -> str:
-    """Truncate a text to `most` characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def short(text: str, max_length: int = 200) -> str:
+    """Truncate a text to `max_length` characters."""
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 async def articles_at(plugin: PluginContext, website: Website, urls: Sequence[str]) -> dict[str, str]:

@@ -91,16 +91,16 @@ class StructuredDataPart(BaseModel):
     more: int = Field(description="How many items, errors and warnings are left out of this answer.")
 
 
-def structured_data_part(found: Validation) -> StructuredDataPart:
+def structured_data_part(validation: Validation) -> StructuredDataPart:
     """Convert a validation for the tool result."""
-    groups = (found.items, found.errors, found.warnings)
+    groups = (validation.items, validation.errors, validation.warnings)
     items = [
-        ItemRow(type=one.type, format=one.format, supported=one.supported, missing=list(one.missing))
-        for one in found.items[:_MAX_ITEMS]
+        ItemRow(type=item.type, format=item.format, supported=item.supported, missing=list(item.missing))
+        for item in validation.items[:_MAX_ITEMS]
     ]
     problems = [
-        [ProblemRow(path=one.path, message=one.message, fix=one.fix) for one in group[:_MAX_ITEMS]]
-        for group in (found.errors, found.warnings)
+        [ProblemRow(path=problem.path, message=problem.message, fix=problem.fix) for problem in group[:_MAX_ITEMS]]
+        for group in (validation.errors, validation.warnings)
     ]
     more = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
     return StructuredDataPart(items=items, errors=problems[0], warnings=problems[1], more=more)
@@ -108,10 +108,10 @@ def structured_data_part(found: Validation) -> StructuredDataPart:
 
 def structured_data_lines(part: StructuredDataPart) -> Iterator[str]:
     """Yield the part as lines of text."""
-    items = ", ".join(one.type or "an item without a type" for one in part.items)
+    items = ", ".join(item.type or "an item without a type" for item in part.items)
     yield f"Structured data: {items or 'none'}."
     for name, group in (("Error", part.errors), ("Warning", part.warnings)):
-        yield from (f"- {name}, {one.path}: {one.message} {one.fix}".rstrip() for one in group)
+        yield from (f"- {name}, {problem.path}: {problem.message} {problem.fix}".rstrip() for problem in group)
     if part.items and not part.errors:
         yield "It has no errors."
     if part.more:
@@ -207,8 +207,8 @@ async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
     if params.url is None:
         if params.llms_txt:
             raise InvalidInput("llms_txt", "needs url, not json_ld")
-        found = structured_data_part(await validated(plugin, user_id, params.json_ld))
-        return ToolResult("\n".join(structured_data_lines(found)), _only_data(found))
+        part = structured_data_part(await validated(plugin, user_id, params.json_ld))
+        return ToolResult("\n".join(structured_data_lines(part)), _only_data(part))
     page = await live_page(plugin, params.url, params.keyphrase or "")
     data = _answer(page)
     if params.llms_txt:
@@ -216,7 +216,7 @@ async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
     return ToolResult("\n".join(_lines(data)), data)
 
 
-def _only_data(found: StructuredDataPart) -> PageAnswer:
+def _only_data(part: StructuredDataPart) -> PageAnswer:
     return PageAnswer(
         score=None,
         technical=None,
@@ -225,7 +225,7 @@ def _only_data(found: StructuredDataPart) -> PageAnswer:
         passed=[],
         skipped=[],
         fetched=None,
-        structured_data=found,
+        structured_data=part,
         llms_txt=None,
     )
 
@@ -242,17 +242,22 @@ def _answer(page: LivePageReport) -> PageAnswer:
             rows.append(_technical_row(result))
         else:
             ids[result.status].append(result.check.id)
-    for one in page.text.checks if page.text else ():
-        if one.status in ("bad", "ok"):
-            evidence = [short(seen.text) for seen in one.evidence[:_EVIDENCE]]
-            severity: Any = "warning" if one.status == "bad" and one.weight > 1 else "notice"
+    for check in page.text.checks if page.text else ():
+        if check.status in ("bad", "ok"):
+            evidence = [short(piece.text) for piece in check.evidence[:_EVIDENCE]]
+            severity: Any = "warning" if check.status == "bad" and check.weight > 1 else "notice"
             rows.append(
                 PageCheckRow(
-                    id=one.id, source="on_page", severity=severity, message=one.message, fix=one.fix, evidence=evidence
+                    id=check.id,
+                    source="on_page",
+                    severity=severity,
+                    message=check.message,
+                    fix=check.fix,
+                    evidence=evidence,
                 )
             )
         else:
-            ids["passed" if one.status == "good" else "skipped"].append(one.id)
+            ids["passed" if check.status == "good" else "skipped"].append(check.id)
     rows.sort(key=lambda row: _RANK.index(row.severity))
     on_page = page.text.score if page.text else None
     return PageAnswer(
@@ -294,11 +299,11 @@ def _lines(data: PageAnswer) -> Iterator[str]:
         return
     on_page = "" if data.on_page is None else f", its text {data.on_page}"
     yield f"Score {data.score} of 100 (technical {data.technical}{on_page})."
-    answered = f"answered with {fetched.status}" if fetched.status else f"gave no answer: {fetched.message}"
-    yield f"{fetched.url} {answered}; {fetched.bytes:,} bytes in {fetched.ms} ms, {len(fetched.redirects)} redirects."
+    outcome = f"answered with {fetched.status}" if fetched.status else f"gave no answer: {fetched.message}"
+    yield f"{fetched.url} {outcome}; {fetched.bytes:,} bytes in {fetched.ms} ms, {len(fetched.redirects)} redirects."
     for row in data.checks:
-        seen = f" Seen: {'; '.join(row.evidence)}" if row.evidence else ""
-        yield f"- {row.severity}, {row.id}: {row.message} {row.fix}".rstrip() + seen
+        evidence = f" Seen: {'; '.join(row.evidence)}" if row.evidence else ""
+        yield f"- {row.severity}, {row.id}: {row.message} {row.fix}".rstrip() + evidence
     yield f"{len(data.passed)} checks are passed, {len(data.skipped)} do not apply."
     if data.structured_data is not None:
         yield from structured_data_lines(data.structured_data)
@@ -308,7 +313,9 @@ def _lines(data: PageAnswer) -> Iterator[str]:
 
 def llms_part(report: LlmsReport) -> LlmsPart:
     """Convert an llms.txt report for the tool result."""
-    rows = [LlmsCheckRow(id=one.id, passed=one.passed, message=one.message, fix=one.fix) for one in report.checks]
+    rows = [
+        LlmsCheckRow(id=check.id, passed=check.passed, message=check.message, fix=check.fix) for check in report.checks
+    ]
     return LlmsPart(checks=rows, entries=report.entries, missing=list(report.missing))
 
 

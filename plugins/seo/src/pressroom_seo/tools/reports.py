@@ -172,33 +172,34 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     _check_arguments(params)
     website = await content_services(plugin).websites.get(user_id, params.website_id)
     crawls = Crawls(plugin)
-    active, begun = await crawls.active(user_id, website.id), False
+    active, started = await crawls.active(user_id, website.id), False
     if _counts(params):
-        active, begun = await crawls.request(user_id, website, call.caller.plan)
+        active, started = await crawls.request(user_id, website, call.caller.plan)
     newest = await crawls.newest(user_id, website.id)
     zone = _zone_of(website)
-    answer = _head(website.id, newest, active, zone)
+    result = _head(website.id, newest, active, zone)
     failure = await crawls.last_failure(user_id, website.id, newest.created_at if newest else None)
     if failure and active is None:
-        answer.notes.append(f"The last crawl failed: {failure}")
+        result.notes.append(f"The last crawl failed: {failure}")
     if newest is not None:
-        await _fill(plugin, newest, params, answer)
+        await _fill(plugin, newest, params, result)
         if params.section == "summary":
             past = await crawls.history(user_id, website.id, _HISTORY)
-            answer.history = [
-                PastRow(crawled_at=_local(one.finished_at, zone), score=one.score, pages=one.pages) for one in past
+            result.history = [
+                PastRow(crawled_at=_local(crawl.finished_at, zone), score=crawl.score, pages=crawl.pages)
+                for crawl in past
             ]
-    doing = "A crawl has begun" if begun else "A crawl is under way"
+    doing = "A crawl has begun" if started else "A crawl is under way"
     if params.section == "links" and params.refresh:
-        answer.job_id, doing = await _try_links(plugin, user_id, website), "The links are being tried"
+        result.job_id, doing = await _try_links(plugin, user_id, website), "The links are being tried"
     if params.section == "llms_txt":
-        await _add_llms_txt(plugin, website, answer)
-    rows: list[PageOut | OrphanRow | StructuredRow] = [*answer.page_rows, *answer.orphans, *answer.structured_data]
-    urls = [*(one.url for one in rows), *(url for one in answer.issues for url in one.sample_urls)]
-    answer.content_ids = await articles_at(plugin, website, urls)
-    articles = await article_lines(plugin, website, urls, answer.content_ids)
-    text = "\n".join([*_lines(answer, params.section, doing), *articles])
-    return ToolResult(text, answer, counts=begun or not _counts(params))
+        await _add_llms_txt(plugin, website, result)
+    rows: list[PageOut | OrphanRow | StructuredRow] = [*result.page_rows, *result.orphans, *result.structured_data]
+    urls = [*(entry.url for entry in rows), *(url for entry in result.issues for url in entry.sample_urls)]
+    result.content_ids = await articles_at(plugin, website, urls)
+    articles = await article_lines(plugin, website, urls, result.content_ids)
+    text = "\n".join([*_lines(result, params.section, doing), *articles])
+    return ToolResult(text, result, counts=started or not _counts(params))
 
 
 async def _try_links(plugin: PluginContext, user_id: str, website: Website) -> str:
@@ -208,10 +209,10 @@ async def _try_links(plugin: PluginContext, user_id: str, website: Website) -> s
     return await begin_link_job(plugin, user_id, "website_id", website.id)
 
 
-async def _add_llms_txt(plugin: PluginContext, website: Website, answer: ReportAnswer) -> None:
+async def _add_llms_txt(plugin: PluginContext, website: Website, result: ReportAnswer) -> None:
     from pressroom_seo.live_pages import llms_txt_of  # noqa: PLC0415
 
-    answer.llms_txt = llms_part(await llms_txt_of(plugin, website))
+    result.llms_txt = llms_part(await llms_txt_of(plugin, website))
 
 
 def _check_arguments(params: ReportParams) -> None:
@@ -264,97 +265,99 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zon
     )
 
 
-async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, answer: ReportAnswer) -> None:
+async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, result: ReportAnswer) -> None:
     from pressroom_seo.reports.queries import CrawlReport  # noqa: PLC0415
 
     report = CrawlReport(plugin.services.database, crawl)
     limit, cursor = params.limit, params.cursor
     match params.section:
         case "pages":
-            pages, answer.next_cursor = await report.pages(limit=limit, cursor=cursor)
-            answer.page_rows = [PageOut.model_validate(one) for one in pages]
+            pages, result.next_cursor = await report.pages(limit=limit, cursor=cursor)
+            result.page_rows = [PageOut.model_validate(row) for row in pages]
         case "links":
-            links, answer.next_cursor = await report.links(limit=limit, cursor=cursor)
-            answer.links = [LinkOut.model_validate(one) for one in links]
+            links, result.next_cursor = await report.links(limit=limit, cursor=cursor)
+            result.links = [LinkOut.model_validate(row) for row in links]
         case "structured_data":
-            items, answer.next_cursor = await report.structured_data(limit=limit, cursor=cursor)
-            answer.structured_data = [StructuredRow.model_validate(one) for one in items]
+            items, result.next_cursor = await report.structured_data(limit=limit, cursor=cursor)
+            result.structured_data = [StructuredRow.model_validate(row) for row in items]
         case "orphans":
-            answer.orphans = [OrphanRow.model_validate(one) for one in await report.orphans(limit)]
+            result.orphans = [OrphanRow.model_validate(row) for row in await report.orphans(limit)]
             if not crawl.complete:
-                answer.notes.append("The crawl did not read all pages, so orphans that it did not find may be missing.")
+                result.notes.append("The crawl did not read all pages, so orphans that it did not find may be missing.")
         case "llms_txt":
             pass  # fetched live, not taken from the crawl
         case _ if params.check_id is not None:
-            found, answer.next_cursor = await report.addresses(params.check_id, limit=limit, cursor=cursor)
-            answer.issues = [issue_row(one) for one in found]
+            findings, result.next_cursor = await report.addresses(params.check_id, limit=limit, cursor=cursor)
+            result.issues = [issue_row(finding) for finding in findings]
         case section:
-            most = min(limit, _TOP) if section == "summary" else limit
-            found, answer.next_cursor = await report.groups(severity=params.severity, limit=most, cursor=cursor)
-            answer.issues = [issue_row(one) for one in found]
+            max_issues = min(limit, _TOP) if section == "summary" else limit
+            findings, result.next_cursor = await report.groups(
+                severity=params.severity, limit=max_issues, cursor=cursor
+            )
+            result.issues = [issue_row(finding) for finding in findings]
 
 
-def issue_row(found: CrawlFinding) -> IssueRow:
+def issue_row(finding: CrawlFinding) -> IssueRow:
     """Convert a finding for the tool result."""
-    severity: Any = found.severity
-    status: Any = found.status
+    severity: Any = finding.severity
+    status: Any = finding.status
     return IssueRow(
-        issue_id=found.issue_id,
-        check_id=found.check_id,
+        issue_id=finding.issue_id,
+        check_id=finding.check_id,
         severity=severity,
-        count=found.count,
-        sample_urls=list(found.sample_urls),
-        message=found.message,
-        fix=found.fix,
+        count=finding.count,
+        sample_urls=list(finding.sample_urls),
+        message=finding.message,
+        fix=finding.fix,
         status=status,
-        note=found.note,
-        evidence=[dict(one) for one in found.evidence],
+        note=finding.note,
+        evidence=[dict(entry) for entry in finding.evidence],
     )
 
 
-def _lines(answer: ReportAnswer, section: str, doing: str) -> Iterator[str]:
-    if answer.job_id:
-        yield f"{doing}; get_job {answer.job_id} shows the progress."
-    if answer.score is None:
+def _lines(result: ReportAnswer, section: str, doing: str) -> Iterator[str]:
+    if result.job_id:
+        yield f"{doing}; get_job {result.job_id} shows the progress."
+    if result.score is None:
         yield "There is no report of this website yet." + (
-            "" if answer.job_id else " Call this again with refresh true to crawl it."
+            "" if result.job_id else " Call this again with refresh true to crawl it."
         )
-        yield from answer.notes
+        yield from result.notes
     else:
-        yield from _overview(answer)
-    yield from _entries(answer)
-    if section == "orphans" and answer.complete and not answer.orphans:
+        yield from _overview(result)
+    yield from _entries(result)
+    if section == "orphans" and result.complete and not result.orphans:
         yield "Every page can be reached by at most four links."
-    if section == "links" and answer.score is not None and not answer.links and not answer.next_cursor:
+    if section == "links" and result.score is not None and not result.links and not result.next_cursor:
         yield "The crawl found no broken, redirected or insecure links."
-    if answer.llms_txt is not None:
-        yield from llms_lines(answer.llms_txt)
-    if answer.next_cursor:
-        yield f"There are more: cursor {answer.next_cursor}"
+    if result.llms_txt is not None:
+        yield from llms_lines(result.llms_txt)
+    if result.next_cursor:
+        yield f"There are more: cursor {result.next_cursor}"
 
 
-def _overview(answer: ReportAnswer) -> Iterator[str]:
-    at = answer.crawled_at.isoformat(" ", "minutes") if answer.crawled_at else "?"
-    change = f" ({answer.trend.score:+d} since the report before)" if answer.trend else ""
-    yield f"Score {answer.score} of 100{change}, {answer.pages} URLs, crawled {at} (the website's time)."
-    yield "Open issues: " + ", ".join(f"{count} {name}" for name, count in answer.severities.items()) + "."
-    yield from answer.notes
+def _overview(result: ReportAnswer) -> Iterator[str]:
+    at = result.crawled_at.isoformat(" ", "minutes") if result.crawled_at else "?"
+    change = f" ({result.trend.score:+d} since the report before)" if result.trend else ""
+    yield f"Score {result.score} of 100{change}, {result.pages} URLs, crawled {at} (the website's time)."
+    yield "Open issues: " + ", ".join(f"{count} {name}" for name, count in result.severities.items()) + "."
+    yield from result.notes
 
 
-def _entries(answer: ReportAnswer) -> Iterator[str]:
-    for issue in answer.issues:
+def _entries(result: ReportAnswer) -> Iterator[str]:
+    for issue in result.issues:
         where = f"; e.g. {issue.sample_urls[0]}" if issue.sample_urls else ""
         state = "" if issue.status == "open" else f" [{issue.status}]"
-        named = f" issue_id {issue.issue_id}" if issue.issue_id else ""
-        yield f"- {issue.severity}, {issue.check_id} ({issue.count}){state}: {issue.message} {issue.fix}{where}{named}"
-    for page in answer.page_rows:
+        suffix = f" issue_id {issue.issue_id}" if issue.issue_id else ""
+        yield f"- {issue.severity}, {issue.check_id} ({issue.count}){state}: {issue.message} {issue.fix}{where}{suffix}"
+    for page in result.page_rows:
         yield f"- {page.status} {page.url}  {short(page.title, 80)} ({page.issues} issues)"
-    for link in answer.links:
+    for link in result.links:
         yield f"- {link.line()}"
-    for one in answer.structured_data:
-        types = ", ".join(name for item in one.items for name in item.get("types", ()))
-        yield f"- {one.url}: {types or 'unreadable'}"
-    for orphan in answer.orphans:
+    for row in result.structured_data:
+        types = ", ".join(name for item in row.items for name in item.get("types", ()))
+        yield f"- {row.url}: {types or 'unreadable'}"
+    for orphan in result.orphans:
         depth = "no path from the first page" if orphan.depth is None else f"{orphan.depth} links from the first page"
         yield f"- {orphan.url} ({orphan.inlinks} pages link to it, {depth})"
 
@@ -390,10 +393,10 @@ async def set_seo_issue_status(params: MarkParams, call: Call) -> ToolResult:
     """Mark an issue."""
     from pressroom_seo.reports.marks import mark  # noqa: PLC0415
 
-    found, crawl = await mark(context(call), call.caller.subject, params.issue_id, params.status, params.note)
-    what = found.sample_urls[0] if found.sample_urls else f"{found.count} URLs"
-    text = f"{found.check_id} at {what} is {params.status} now; the score is {crawl.score}."
-    return ToolResult(text, MarkAnswer(issue=issue_row(found), score=crawl.score))
+    finding, crawl = await mark(context(call), call.caller.subject, params.issue_id, params.status, params.note)
+    target = finding.sample_urls[0] if finding.sample_urls else f"{finding.count} URLs"
+    text = f"{finding.check_id} at {target} is {params.status} now; the score is {crawl.score}."
+    return ToolResult(text, MarkAnswer(issue=issue_row(finding), score=crawl.score))
 
 
 TOOLS: Final = (get_seo_report, set_seo_issue_status)
