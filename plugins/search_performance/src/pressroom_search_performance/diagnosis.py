@@ -59,24 +59,24 @@ def sign_in_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResul
 
 def keyword_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
     """Report which provider of keyword data is used. Unknown names are errors, an implicit choice a warning."""
-    chosen, asked = plugin.config.keyword_source, keyword_source_of(plugin)
+    configured, active = plugin.config.keyword_source, keyword_source_of(plugin)
     offered = [f"{source.name} (plugin {owner})" for owner, source in keyword_sources(plugin)]
-    if chosen and asked is None:
-        there = ", ".join(offered) or "none"
+    if configured and active is None:
+        available = ", ".join(offered) or "none"
         return CheckResult(
             "error",
-            f"{_SETTING} is {chosen!r}, which no plugin offers; there is {there}",
+            f"{_SETTING} is {configured!r}, which no plugin offers; there is {available}",
             "correct the name, install the plugin that offers it, or configure the provider's credential",
         )
-    if asked is None:
+    if active is None:
         return CheckResult("ok", "no provider of keyword data is configured")
-    if not chosen and len(offered) > 1:
+    if not configured and len(offered) > 1:
         return CheckResult(
             "warning",
-            f"{asked.name} is asked for keyword data, and of {', '.join(offered)} the others are not",
+            f"{active.name} is asked for keyword data, and of {', '.join(offered)} the others are not",
             f"choose one with {_SETTING}",
         )
-    return CheckResult("ok", f"{asked.title} is asked for keyword data")
+    return CheckResult("ok", f"{active.title} is asked for keyword data")
 
 
 def names_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:

@@ -54,8 +54,8 @@ def keyword_source_of(plugin: PluginContext[SearchPerformanceConfig]) -> Keyword
 
     Returns `None` if no plugin offers one, or none has the chosen name.
     """
-    chosen = plugin.config.keyword_source
-    return next((one for _, one in keyword_sources(plugin) if chosen in ("", one.name)), None)
+    configured = plugin.config.keyword_source
+    return next((source for _, source in keyword_sources(plugin) if configured in ("", source.name)), None)
 
 
 def root_of(plugin: PluginContext) -> str:

@@ -57,16 +57,16 @@ def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
 
 def _serve(plugin: PluginContext[SearchPerformanceConfig]) -> Callable[[HttpRequest], Awaitable[HttpResponse]]:
     async def serve(request: HttpRequest) -> HttpResponse:
-        asked = request.path_params["key_file"].removesuffix(".txt")
+        key = request.path_params["key_file"].removesuffix(".txt")
         # Serving the key of an external website would prove that this server is that website.
-        holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == asked)
+        holder = select(IndexNowKeyRow.website_id).where(IndexNowKeyRow.key == key)
         async with plugin.services.database.reading() as session:
             website_id = await session.scalar(holder)
         url = "" if website_id is None else await content_services(plugin).websites.builtin_url(website_id)
         # Under its own domain, a site serves its own key only: another key would grant control of that domain.
         if not url or request.virtual_host not in ("", urlsplit(url).hostname):
             raise NotFound(f"there is nothing at {request.path}")
-        return HttpResponse(asked.encode(), media_type="text/plain; charset=utf-8")
+        return HttpResponse(key.encode(), media_type="text/plain; charset=utf-8")
 
     return serve
 
@@ -109,8 +109,8 @@ async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Websit
     key = await key_of(plugin, website.id)
     parts = urlsplit(website.url)
     if website.platform == BUILTIN:
-        own = website.url if website.url != website.server_url else plugin.base_url
-        key_url = f"{own}/{key}.txt"
+        base_url = website.url if website.url != website.server_url else plugin.base_url
+        key_url = f"{base_url}/{key}.txt"
     else:
         key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
         await _look(plugin, key, key_url)
@@ -122,7 +122,7 @@ async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Websit
 
 async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) -> int:
     try:
-        answer = await plugin.services.fetcher.request(
+        response = await plugin.services.fetcher.request(
             "POST",
             plugin.config.indexnow_url,
             headers={"Content-Type": "application/json; charset=utf-8"},
@@ -132,27 +132,27 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
         )
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
         raise IndexNowFailed(f"IndexNow did not answer: {error.message}. Repeating the call is safe") from None
-    if answer.status not in _TAKEN:
-        told = {
+    if response.status not in _TAKEN:
+        reason = {
             400: "it could not read the request",
             403: "it did not find the key at its URL",
             422: "it says that URLs do not belong to the host, or that the key does not fit",
             429: "it received too many submissions; wait a few hours",
-        }.get(answer.status, "it does not work at the moment; call again later")
-        raise IndexNowFailed(f"IndexNow answered HTTP {answer.status}: {told}")
-    return answer.status
+        }.get(response.status, "it does not work at the moment; call again later")
+        raise IndexNowFailed(f"IndexNow answered HTTP {response.status}: {reason}")
+    return response.status
 
 
 async def _look(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
     """Check that the key file is where search engines look for it. Raises `IndexNowFailed`."""
     advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
     try:
-        answer = await plugin.services.fetcher.get(
+        response = await plugin.services.fetcher.get(
             key_url, accept="text/plain", max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS, redirects=0
         )
     except (FetchFailed, FetchRefused) as error:
         raise IndexNowFailed(f"the key file cannot be read: {error.message}. If it is missing: {advice}") from None
-    if answer.status != 200 or answer.content.decode("utf-8", "replace").strip("\ufeff \r\n\t") != key:
+    if response.status != 200 or response.content.decode("utf-8", "replace").strip("\ufeff \r\n\t") != key:
         raise IndexNowFailed(f"search engines want proof that the website is yours: {advice}")
 
 

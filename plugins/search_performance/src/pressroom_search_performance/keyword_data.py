@@ -77,38 +77,42 @@ class DataForSeo:
             return KeywordAnswer(())
         body = [{"keywords": keywords, "location_code": location, "language_code": question.language}]
         difficulties, cost = await self._difficulties(body, fetcher)
-        answer = await self._send("POST", _VOLUME, fetcher, body)
-        volumes = {text(one.get("keyword"), MAX_PHRASE_LENGTH): one for one in _results(answer)}
+        response = await self._send("POST", _VOLUME, fetcher, body)
+        volumes = {text(result.get("keyword"), MAX_PHRASE_LENGTH): result for result in _results(response)}
         figures = tuple(
             _figures(phrase, volumes.get(words, {}), difficulties.get(words)) for phrase, words in sent.items()
         )
-        return KeywordAnswer(figures, round(cost + _cost(answer), 6))
+        return KeywordAnswer(figures, round(cost + _cost(response), 6))
 
     async def _difficulties(self, body: Any, fetcher: Fetcher) -> tuple[Mapping[str, int], float]:
         try:
-            answer = await self._send("POST", _DIFFICULTY, fetcher, body)
+            response = await self._send("POST", _DIFFICULTY, fetcher, body)
         except SourceRefused:  # fewer countries and languages have difficulties than volumes
             return {}, 0.0
-        items = [one for result in _results(answer) for one in objects(result, "items")]
-        found = {
-            text(one.get("keyword"), MAX_PHRASE_LENGTH): min(100, round(number(one["keyword_difficulty"])))
-            for one in items
-            if _is_number(one.get("keyword_difficulty"))
+        items = [item for result in _results(response) for item in objects(result, "items")]
+        difficulties = {
+            text(item.get("keyword"), MAX_PHRASE_LENGTH): min(100, round(number(item["keyword_difficulty"])))
+            for item in items
+            if _is_number(item.get("keyword_difficulty"))
         }
-        return found, _cost(answer)
+        return difficulties, _cost(response)
 
     async def _location(self, country: str, fetcher: Fetcher) -> int:
         """Return the location code of a country. The lookup is free. Raises `InvalidInput` for unknown countries."""
-        known = self._locations.get(country)
-        if known is not None:
-            return known
+        cached = self._locations.get(country)
+        if cached is not None:
+            return cached
         try:
-            answer = await self._send("GET", f"{_LOCATIONS}/{country.lower()}", fetcher)
+            response = await self._send("GET", f"{_LOCATIONS}/{country.lower()}", fetcher)
         except SourceRefused:
-            answer = {}
-        for one in _results(answer):
-            code = one.get("location_code")
-            if one.get("location_type") == "Country" and one.get("country_iso_code") == country and type(code) is int:
+            response = {}
+        for location in _results(response):
+            code = location.get("location_code")
+            if (
+                location.get("location_type") == "Country"
+                and location.get("country_iso_code") == country
+                and type(code) is int
+            ):
                 self._locations[country] = code
                 while len(self._locations) > _MAX_CACHED:
                     self._locations.popitem(last=False)
@@ -131,41 +135,41 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     if not isinstance(document, dict):
         return None
     tasks = objects(document, "tasks")
-    for one in (document, *tasks):
-        code = one.get("status_code")
-        if code == _OK or (not isinstance(code, int) and one is not document):
+    for part in (document, *tasks):
+        code = part.get("status_code")
+        if code == _OK or (not isinstance(code, int) and part is not document):
             continue
-        said = " ".join(text(one.get("status_message"), 300).split())
-        return _error(code if isinstance(code, int) else status * 100, said)
+        message = " ".join(text(part.get("status_message"), 300).split())
+        return _error(code if isinstance(code, int) else status * 100, message)
     return None
 
 
-def _error(code: int, said: str) -> BackendError | Rejected | None:
+def _error(code: int, message: str) -> BackendError | Rejected | None:
     family = code // 100
     if family == 401 and code != 40101:
-        return Rejected(f"{TITLE} does not accept the operator's login: {said}")
+        return Rejected(f"{TITLE} does not accept the operator's login: {message}")
     if code in _TOO_MANY:
-        return SearchLimited(f"{TITLE} gets too many requests: {said}", retry_after=_PAUSE)
+        return SearchLimited(f"{TITLE} gets too many requests: {message}", retry_after=_PAUSE)
     if family == 402:
-        return BackendError(f"the operator's account at {TITLE} has to be topped up: {said}")
+        return BackendError(f"the operator's account at {TITLE} has to be topped up: {message}")
     if 40000 <= code < 50000 and code != 40101:
-        return SourceRefused(f"{TITLE} refused the request: {said}")
+        return SourceRefused(f"{TITLE} refused the request: {message}")
     if code >= 50000 or code == 40101:
-        return BackendError(f"{TITLE} is not available right now: {said}")
+        return BackendError(f"{TITLE} is not available right now: {message}")
     return None
 
 
-def _results(answer: Any) -> Sequence[Mapping[str, Any]]:
-    return [one for task in objects(answer, "tasks") for one in objects(task, "result")]
+def _results(response: Any) -> Sequence[Mapping[str, Any]]:
+    return [result for task in objects(response, "tasks") for result in objects(task, "result")]
 
 
-def _cost(answer: Any) -> float:
-    return number(answer.get("cost")) if isinstance(answer, dict) else 0.0
+def _cost(response: Any) -> float:
+    return number(response.get("cost")) if isinstance(response, dict) else 0.0
 
 
-def _figures(phrase: str, found: Mapping[str, Any], difficulty: int | None) -> KeywordFigures:
-    volume, cpc = found.get("search_volume"), found.get("cpc")
-    competition = text(found.get("competition"), 16).lower()
+def _figures(phrase: str, entry: Mapping[str, Any], difficulty: int | None) -> KeywordFigures:
+    volume, cpc = entry.get("search_volume"), entry.get("cpc")
+    competition = text(entry.get("competition"), 16).lower()
     return KeywordFigures(
         phrase,
         volume=int(number(volume)) if _is_number(volume) else None,
@@ -202,11 +206,11 @@ class KeywordData:
     async def read(self, question: KeywordQuestion) -> Mapping[str, StoredKeyword]:
         """Return cached data that has not expired, by phrase."""
         ids = [self._id(question, phrase) for phrase in question.phrases]
-        wanted = select(KeywordDataRow).where(
+        statement = select(KeywordDataRow).where(
             KeywordDataRow.id.in_(ids), KeywordDataRow.fetched_at > datetime.now(UTC) - self._age
         )
         async with self._plugin.services.database.reading() as session:
-            return {row.phrase: _kept(row) for row in await session.scalars(wanted)}
+            return {row.phrase: _kept(row) for row in await session.scalars(statement)}
 
     async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, StoredKeyword]:
         """Store new figures, delete expired ones, and return those stored, by phrase.
@@ -214,31 +218,33 @@ class KeywordData:
         Phrases without data are stored too, because querying them again would cost as much.
         """
         now = datetime.now(UTC)
-        told = {one.phrase: one for one in figures}
-        found = {phrase: StoredKeyword(told.get(phrase) or KeywordFigures(phrase), now) for phrase in question.phrases}
+        by_phrase = {keyword.phrase: keyword for keyword in figures}
+        stored = {
+            phrase: StoredKeyword(by_phrase.get(phrase) or KeywordFigures(phrase), now) for phrase in question.phrases
+        }
         database = self._plugin.services.database
         insert = sqlite_insert if database.dialect == "sqlite" else postgresql_insert
-        rows: Sequence[Mapping[str, object]] = [self._row(question, one) for one in found.values()]
+        rows: Sequence[Mapping[str, object]] = [self._row(question, keyword) for keyword in stored.values()]
         adding = insert(KeywordDataRow).values(rows)
         changed = {name: adding.excluded[name] for name in ("volume", "difficulty", "cpc", "competition", "fetched_at")}
         async with database.writing() as session:
             await session.execute(delete(KeywordDataRow).where(KeywordDataRow.fetched_at <= now - self._age))
             await session.execute(adding.on_conflict_do_update(index_elements=["id"], set_=changed))
-        return found
+        return stored
 
-    def _row(self, question: KeywordQuestion, kept: StoredKeyword) -> Mapping[str, object]:
-        one = kept.figures
+    def _row(self, question: KeywordQuestion, stored: StoredKeyword) -> Mapping[str, object]:
+        figures = stored.figures
         return {
-            "id": self._id(question, one.phrase),
+            "id": self._id(question, figures.phrase),
             "source": self._source,
             "country": question.country,
             "language": question.language,
-            "phrase": one.phrase,
-            "volume": one.volume,
-            "difficulty": one.difficulty,
-            "cpc": one.cpc,
-            "competition": one.competition or "",
-            "fetched_at": kept.at,
+            "phrase": figures.phrase,
+            "volume": figures.volume,
+            "difficulty": figures.difficulty,
+            "cpc": figures.cpc,
+            "competition": figures.competition or "",
+            "fetched_at": stored.at,
         }
 
     def _id(self, question: KeywordQuestion, phrase: str) -> str:

@@ -78,12 +78,12 @@ def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str
 
     `credential` is what users would enter; by default, values are made up that match the patterns of the fields.
     """
-    given = made_up_credential(source.fields) if credential is None else dict(credential)
+    entered = made_up_credential(source.fields) if credential is None else dict(credential)
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[AnalyticsAtService]:
         async with troubled_fetcher() as fetcher:
-            yield AnalyticsAtService(source, given, fetcher)
+            yield AnalyticsAtService(source, entered, fetcher)
 
     return run_apart(lambda: ANALYTICS_SOURCE.check(opening, where=f"analytics source {source.name}"))
 
@@ -92,37 +92,37 @@ def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str
     "a query raises BackendError, SearchLimited or Rejected if the service has a problem",
     fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
-async def _asking(one: AnalyticsAtService) -> None:
+async def _asking(service: AnalyticsAtService) -> None:
     for question in (_QUESTIONS[0], _QUESTIONS[-1]):
-        await expect_away(one.fetcher, lambda question=question: one.traffic(question), SEARCH_ERRORS)  # type: ignore[misc]
-    await expect_away(one.fetcher, one.page, SEARCH_ERRORS)
+        await expect_away(service.fetcher, lambda question=question: service.traffic(question), SEARCH_ERRORS)  # type: ignore[misc]
+    await expect_away(service.fetcher, service.page, SEARCH_ERRORS)
 
 
 @ANALYTICS_SOURCE.promise(
     "a check raises the same, and InvalidInput for a credential that does not read the site",
     fix="ask the service for some data of the site, and check the status and the structure of the response",
 )
-async def _check(one: AnalyticsAtService) -> None:
-    await expect_away(one.fetcher, one.check, SEARCH_ERRORS)
+async def _check(service: AnalyticsAtService) -> None:
+    await expect_away(service.fetcher, service.check, SEARCH_ERRORS)
 
 
 @ANALYTICS_SOURCE.promise(
     "a response has plausible figures, and at most `limit` rows in the right order",
     fix="return None for what is unknown; sort by visitors, or by date, with the highest first; keep `limit` rows",
 )
-async def _figures(one: AnalyticsAtService) -> None:
+async def _figures(service: AnalyticsAtService) -> None:
     for question in _QUESTIONS:
-        answers = await _answers(one.fetcher, lambda question=question: one.traffic(question))  # type: ignore[misc]
-        for answer in answers:
-            expect(type(answer) is Traffic, f"{answer!r:.100} as traffic")
-            _expect_visits(answer.totals)
-            expect(len(answer.rows) <= question.limit, f"{len(answer.rows)} rows where {question.limit} were asked for")
-            for key, visits in answer.rows:
+        results = await _answers(service.fetcher, lambda question=question: service.traffic(question))  # type: ignore[misc]
+        for result in results:
+            expect(type(result) is Traffic, f"{result!r:.100} as traffic")
+            _expect_visits(result.totals)
+            expect(len(result.rows) <= question.limit, f"{len(result.rows)} rows where {question.limit} were asked for")
+            for key, visits in result.rows:
                 expect(type(key) is str, f"{key!r:.60} as a key")
                 _expect_visits(visits)
-            order = [key if question.by == "date" else visits.visitors or 0 for key, visits in answer.rows]
+            order = [key if question.by == "date" else visits.visitors or 0 for key, visits in result.rows]
             expect(order == sorted(order, reverse=True), f"the order {order[:5]} by {question.by}")
-    for visits in await _answers(one.fetcher, one.page):
+    for visits in await _answers(service.fetcher, service.page):
         _expect_visits(visits)
 
 
@@ -130,12 +130,12 @@ async def _figures(one: AnalyticsAtService) -> None:
     "invalid input is refused with an explanation, and no error reveals a secret",
     fix="raise Rejected or InvalidInput for an invalid credential; leave headers and tokens out of messages",
 )
-async def _credentials(one: AnalyticsAtService) -> None:
+async def _credentials(service: AnalyticsAtService) -> None:
     await expect_refused_in_words(
-        one.source.fields,
-        one.credential,
-        one.fetcher,
-        lambda given: AnalyticsAtService(one.source, given, one.fetcher).traffic(_QUESTIONS[0]),
+        service.source.fields,
+        service.credential,
+        service.fetcher,
+        lambda entered: AnalyticsAtService(service.source, entered, service.fetcher).traffic(_QUESTIONS[0]),
     )
 
 
@@ -169,20 +169,20 @@ def check_keyword_source(source: KeywordSource) -> list[Finding]:
     "a query raises BackendError, SearchLimited or Rejected if the provider has a problem, and asks it only once",
     fix="raise SearchLimited for 429, Rejected for 401, BackendError for the rest; do not repeat what may cost money",
 )
-async def _away(one: KeywordsAtService) -> None:
-    await expect_away(one.fetcher, lambda: one.ask("bread", "sourdough bread"), SEARCH_ERRORS)
+async def _away(provider: KeywordsAtService) -> None:
+    await expect_away(provider.fetcher, lambda: provider.ask("bread", "sourdough bread"), SEARCH_ERRORS)
 
 
 @KEYWORD_SOURCE.promise(
     "any phrases, country and language are answered or refused with InvalidInput, never with anything unexpected",
     fix="raise InvalidInput for what the provider does not accept; escape what goes into URLs",
 )
-async def _questions(one: KeywordsAtService) -> None:
+async def _questions(provider: KeywordsAtService) -> None:
     for phrases in ((), ("\u6771\u4eac", "\u00fc \U0001f600?&#", "it's {a}"), ("x" * 300,), ("a b " * 40,)):
         for country, language in (("US", "en"), ("ZZ", "zz")):
             await _answers(
-                one.fetcher,
-                lambda phrases=phrases, country=country, language=language: one.ask(  # type: ignore[misc]
+                provider.fetcher,
+                lambda phrases=phrases, country=country, language=language: provider.ask(  # type: ignore[misc]
                     *phrases, country=country, language=language
                 ),
             )
@@ -192,19 +192,19 @@ async def _questions(one: KeywordsAtService) -> None:
     "a response has plausible figures, each phrase once, and only phrases that were asked about",
     fix="leave out what was not asked about; return None for what is unknown, and never a negative cost",
 )
-async def _keyword_figures(one: KeywordsAtService) -> None:
-    asked = ("bread", "sourdough bread")
-    for answer in await _answers(one.fetcher, lambda: one.ask(*asked)):
-        expect(type(answer) is KeywordAnswer, f"{answer!r:.100} as an answer")
-        named = [figures.phrase for figures in answer.figures]
-        expect(len(set(named)) == len(named) and set(named) <= set(asked), f"figures of {named[:5]}")
-        _expect_number(answer.cost, "cost")
-        for figures in answer.figures:
-            _expect_number(figures.volume, "volume", whole=True)
-            _expect_number(figures.difficulty, "difficulty", whole=True, most=100)
+async def _keyword_figures(provider: KeywordsAtService) -> None:
+    phrases = ("bread", "sourdough bread")
+    for result in await _answers(provider.fetcher, lambda: provider.ask(*phrases)):
+        expect(type(result) is KeywordAnswer, f"{result!r:.100} as an answer")
+        returned = [figures.phrase for figures in result.figures]
+        expect(len(set(returned)) == len(returned) and set(returned) <= set(phrases), f"figures of {returned[:5]}")
+        _expect_number(result.cost, "cost")
+        for figures in result.figures:
+            _expect_number(figures.volume, "volume", integral=True)
+            _expect_number(figures.difficulty, "difficulty", integral=True, maximum=100)
             _expect_number(figures.cpc, "cpc")
-            known = (None, *get_args(Competition))
-            expect(figures.competition in known, f"{figures.competition!r} as the competition")
+            allowed = (None, *get_args(Competition))
+            expect(figures.competition in allowed, f"{figures.competition!r} as the competition")
 
 
 async def _answers(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]) -> list[Any]:
@@ -212,21 +212,21 @@ async def _answers(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]
 
     Raises `PromiseBroken` for errors that are not allowed.
     """
-    found = [await ask_in_trouble(fetcher, trouble, ask, SEARCH_ERRORS) for trouble in _ANSWERING]
-    return [value for value, error in found if error is None]
+    outcomes = [await ask_in_trouble(fetcher, trouble, ask, SEARCH_ERRORS) for trouble in _ANSWERING]
+    return [value for value, error in outcomes if error is None]
 
 
 def _expect_visits(visits: Any) -> None:
     expect(type(visits) is Visits, f"{visits!r:.100} as visits")
     for field in fields(Visits):
-        most = 1 if field.name == "bounce_rate" else math.inf
-        whole = field.name not in ("bounce_rate", "seconds")
-        _expect_number(getattr(visits, field.name), field.name, whole=whole, most=most)
+        maximum = 1 if field.name == "bounce_rate" else math.inf
+        integral = field.name not in ("bounce_rate", "seconds")
+        _expect_number(getattr(visits, field.name), field.name, integral=integral, maximum=maximum)
 
 
-def _expect_number(value: Any, name: str, *, whole: bool = False, most: float = math.inf) -> None:
-    kinds = (int,) if whole else (int, float)
-    fits = type(value) in kinds and math.isfinite(value) and 0 <= value <= most
+def _expect_number(value: Any, name: str, *, integral: bool = False, maximum: float = math.inf) -> None:
+    kinds = (int,) if integral else (int, float)
+    fits = type(value) in kinds and math.isfinite(value) and 0 <= value <= maximum
     expect(value is None or fits, f"{value!r:.60} as {name}")
 
 

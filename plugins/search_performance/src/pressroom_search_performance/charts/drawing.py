@@ -57,7 +57,7 @@ ven Venezuela|vgb Virgin Islands (British)|vir Virgin Islands (US)|vnm Vietnam|v
 wsm Samoa|xkk Kosovo|yem Yemen|zaf South Africa|zmb Zambia|zwe Zimbabwe
 """
 
-_NAMES: Final = dict(one.strip().split(" ", 1) for one in _CODES.split("|"))
+_NAMES: Final = dict(entry.strip().split(" ", 1) for entry in _CODES.split("|"))
 
 
 def country_name(code: str) -> str:
@@ -158,8 +158,8 @@ def span_text(step: FigureStep) -> str:
     """Format the days of a chart point: `Sat 21 Nov 2026`, or `15 to 21 Nov 2026` for a week."""
     if step.start == step.end:
         return f"{step.start:%a} {day_text(step.start)}"
-    same = step.start.month == step.end.month
-    return f"{step.start.day if same else day_text(step.start).rpartition(' ')[0]} to {day_text(step.end)}"
+    same_month = step.start.month == step.end.month
+    return f"{step.start.day if same_month else day_text(step.start).rpartition(' ')[0]} to {day_text(step.end)}"
 
 
 def axis_days(days: Sequence[date], *, months: bool) -> Sequence[str]:
@@ -197,13 +197,13 @@ class FigureChart:
     x: Markup
 
 
-def drawn(report: FigureReport, wanted: Range) -> Sequence[FigureChart]:
+def drawn(report: FigureReport, selected: Range) -> Sequence[FigureChart]:
     """Return the charts of a report, one for each metric, except those that the source does not provide."""
-    shown = [metric for metric in METRICS if not report.now.impressions or metric.value(report.now) is not None]
-    return [_drawn(report, wanted, metric) for metric in shown]
+    metrics = [metric for metric in METRICS if not report.now.impressions or metric.value(report.now) is not None]
+    return [_drawn(report, selected, metric) for metric in metrics]
 
 
-def _drawn(report: FigureReport, wanted: Range, metric: Metric) -> FigureChart:
+def _drawn(report: FigureReport, selected: Range, metric: Metric) -> FigureChart:
     points = [
         Point(_told(metric, step), metric.value(step.now), metric.value(step.then), step.final) for step in report.steps
     ]
@@ -212,19 +212,19 @@ def _drawn(report: FigureReport, wanted: Range, metric: Metric) -> FigureChart:
     then = report.then if report.before else None
     change, total = metric.change(report.now, then), metric.text(report.now)
     period = f"{day_text(report.period.start)} to {day_text(report.period.end)}"
-    told = f"{period}: {total} in all." if metric.unit else f"{period}: {total} overall."
+    summary = f"{period}: {total} in all." if metric.unit else f"{period}: {total} overall."
     if change.kind:
-        told += f" The {wanted.title} before: {change.old} ({change.text})."
-    title = f"{metric.title} by {'week' if wanted.step > 1 else 'day'}"
-    drawn = chart(f"chart-{metric.key}", title, f"{told} All values are in the table below.", points, axis)
+        summary += f" The {selected.title} before: {change.old} ({change.text})."
+    title = f"{metric.title} by {'week' if selected.step > 1 else 'day'}"
+    rendered = chart(f"chart-{metric.key}", title, f"{summary} All values are in the table below.", points, axis)
     days = [step.start for step in report.steps]
     return FigureChart(
         metric=metric,
         total=total,
         change=change,
-        chart=drawn,
+        chart=rendered,
         y=labels(axis.ticks, "y"),
-        x=labels(axis_days(days, months=wanted.step > 1), "x"),
+        x=labels(axis_days(days, months=selected.step > 1), "x"),
     )
 
 
@@ -236,32 +236,32 @@ def _told(metric: Metric, step: FigureStep) -> str:
     return text if step.final else f"{text} (may still change)"
 
 
-def legend(report: FigureReport, wanted: Range) -> Sequence[tuple[Markup, str]]:
+def legend(report: FigureReport, selected: Range) -> Sequence[tuple[Markup, str]]:
     """Return the legend of the charts: pairs of sample line and label."""
-    weekly = ", by week" if wanted.step > 1 else ""
-    found = [(_SAMPLE.format("now"), f"{day_text(report.period.start)} to {day_text(report.period.end)}{weekly}")]
+    weekly = ", by week" if selected.step > 1 else ""
+    entries = [(_SAMPLE.format("now"), f"{day_text(report.period.start)} to {day_text(report.period.end)}{weekly}")]
     if report.before is not None:
         days = f"{day_text(report.before.start)} to {day_text(report.before.end)}"
-        found.append((_SAMPLE.format("then"), f"The {wanted.title} before: {days}"))
+        entries.append((_SAMPLE.format("then"), f"The {selected.title} before: {days}"))
     if any(not step.final for step in report.steps):
-        found.append((_SAMPLE.format("new"), "Not final: may still change"))
-    return found
+        entries.append((_SAMPLE.format("new"), "Not final: may still change"))
+    return entries
 
 
 def sparks(figures: Sequence[Figures | None], *, compared: date | None) -> dict[str, Any]:
     """Return the clicks of the second half of the days as a sparkline, compared with the first half."""
     half = len(figures) // 2
-    clicks = [None if one is None else float(one.clicks) for one in figures[half:]]
+    clicks = [None if day is None else float(day.clicks) for day in figures[half:]]
     metric = METRICS[0]
     now, then = _sum(figures[half:]), _sum(figures[:half])
-    whole = compared is not None and all(one is not None for one in figures[:half])
+    complete = compared is not None and all(day is not None for day in figures[:half])
     return {
         "spark": sparkline(clicks, count_axis([value for value in clicks if value is not None])),
         "clicks": metric.text(now),
-        "change": metric.change(now, then if whole else None),
+        "change": metric.change(now, then if complete else None),
     }
 
 
 def _sum(figures: Sequence[Figures | None]) -> Figures:
-    known = [one for one in figures if one is not None]
-    return figures_of(sum(one.clicks for one in known), sum(one.impressions for one in known), 0.0)
+    present = [day for day in figures if day is not None]
+    return figures_of(sum(day.clicks for day in present), sum(day.impressions for day in present), 0.0)

@@ -54,7 +54,7 @@ USUAL: Final = RANGES[1]
 
 def range_of(key: str) -> Range:
     """Return the range with this key, or the default one."""
-    return next((one for one in RANGES if one.key == key), USUAL)
+    return next((option for option in RANGES if option.key == key), USUAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +102,21 @@ class Board:
         first, last, incomplete = await freshness(plugin, connection.id, plugin.config.search_types[0])
         return cls(SiteFigures(plugin, website, connection, first, last, incomplete))
 
-    async def report(self, wanted: Range) -> FigureReport:
+    async def report(self, selected: Range) -> FigureReport:
         """Return the figures of the latest final days. Raises `NotConnected` if nothing has been fetched yet."""
-        period = self.site.latest(wanted.days)
+        period = self.site.latest(selected.days)
         before = period.before()
         compared = self.site.first is not None and self.site.first <= before.start
         days = await queries.days(
             self._plugin, self._id, self._type, before.start, period.end + timedelta(days=_MAX_CHANGING_DAYS)
         )
-        found = await self._by_day(Period(before.start, max(days, default=period.end)))
-        figures = {day: found.get(day, Figures()) for day in days}
+        by_day = await self._by_day(Period(before.start, max(days, default=period.end)))
+        figures = {day: by_day.get(day, Figures()) for day in days}
         question = self._question(period)
         return FigureReport(
             period=period,
             before=before if compared else None,
-            steps=_steps(figures, days, period, before if compared else None, wanted.step),
+            steps=_steps(figures, days, period, before if compared else None, selected.step),
             now=await self._totals(question),
             then=await self._totals(self._question(before)) if compared else Figures(),
             missing=sum(day not in days for day in span(period.start, period.end)),
@@ -137,10 +137,10 @@ class Board:
         """Return the figures of this many final days and of as many before; empty if nothing has been fetched yet."""
         if self.site.last is None:
             return ()
-        whole = self.site.latest(2 * days)
-        known = await queries.days(self._plugin, self._id, self._type, whole.start, whole.end)
-        found = await self._by_day(whole)
-        return [found.get(day, Figures()) if day in known else None for day in span(whole.start, whole.end)]
+        period = self.site.latest(2 * days)
+        fetched = await queries.days(self._plugin, self._id, self._type, period.start, period.end)
+        by_day = await self._by_day(period)
+        return [by_day.get(day, Figures()) if day in fetched else None for day in span(period.start, period.end)]
 
     def _question(self, period: Period) -> Question:
         return Question(period.start, period.end, search_type=self._type)
@@ -157,8 +157,8 @@ class Board:
         if grain is None:
             return {}
         question = replace(self._question(period), dimensions=("date",), data_state="all", limit=period.days)
-        found = await queries.read(self._plugin, self._id, grain, question)
-        return {date.fromisoformat(one.keys["date"]): one.figures for one in found}
+        rows = await queries.read(self._plugin, self._id, grain, question)
+        return {date.fromisoformat(row.keys["date"]): row.figures for row in rows}
 
 
 def _steps(
@@ -167,11 +167,11 @@ def _steps(
     newest = max(figures, default=period.end)
     # Days that are not final would make an incomplete last week, which looks like a drop.
     end = period.end if step > 1 else max(newest, period.end)
-    found = []
+    steps = []
     for start in span(period.start, end)[::step]:
         days = span(start, start + timedelta(days=step - 1))
         earlier = [day - timedelta(days=period.days) for day in days] if before and start <= period.end else []
-        found.append(
+        steps.append(
             FigureStep(
                 start=start,
                 end=days[-1],
@@ -180,13 +180,13 @@ def _steps(
                 final=all(final.get(day, True) for day in days),
             )
         )
-    return found
+    return steps
 
 
 def _sum(parts: Sequence[Figures]) -> Figures | None:
     """Return the sum of figures, with positions weighted by impressions; `None` if `parts` is empty."""
     if not parts:
         return None
-    clicks, shown = sum(one.clicks for one in parts), sum(one.impressions for one in parts)
-    weighted = sum(one.position * one.impressions for one in parts)
-    return queries.figures_of(clicks, shown, weighted)
+    clicks, impressions = sum(part.clicks for part in parts), sum(part.impressions for part in parts)
+    weighted = sum(part.position * part.impressions for part in parts)
+    return queries.figures_of(clicks, impressions, weighted)

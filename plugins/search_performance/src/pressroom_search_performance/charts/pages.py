@@ -77,16 +77,16 @@ class PerformancePages:
         """Return the section with four weeks of clicks per website, or an empty string if no website has figures."""
         every = await SourceConnections(self._plugin).every(subject)
         rows, _ = await self._rows(subject, every, _ON_OVERVIEW) if every else ([], None)
-        shown = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
-        return self._render("overview.html", rows=shown) if shown else ""
+        visible = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
+        return self._render("overview.html", rows=visible) if visible else ""
 
     async def website(self, request: HttpRequest) -> HttpResponse:
         """Show a website's figures as charts and tables. Raises `NotFound`."""
         website, board, sources = await self._opened(request)
-        wanted = range_of(request.query.get("days", ""))
+        selected = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
             return self._empty(request, website, board)
-        report = await board.report(wanted)
+        report = await board.report(selected)
         link = self._link(website, board, sources)
         tables = [
             {
@@ -94,7 +94,7 @@ class PerformancePages:
                 "title": title,
                 "head": head,
                 "rows": _ranked(dimension, rows[:_SHOWN], website),
-                "more": link(wanted, f"/{key}") if len(rows) > _SHOWN else "",
+                "more": link(selected, f"/{key}") if len(rows) > _SHOWN else "",
             }
             for key, (dimension, title, head) in _TABLES.items()
             if (rows := await self._shown(board, report.period, dimension, _SHOWN + 1))
@@ -103,18 +103,20 @@ class PerformancePages:
             request,
             "website.html",
             website=website,
-            ranges=[(one.title, link(one), one is wanted) for one in RANGES],
-            sources=[(self._title(name), self._link(website, board, sources, name)(wanted), name) for name in sources],
+            ranges=[(option.title, link(option), option is selected) for option in RANGES],
+            sources=[
+                (self._title(name), self._link(website, board, sources, name)(selected), name) for name in sources
+            ],
             board=board,
             report=report,
-            wanted=wanted,
-            drawn=drawn(report, wanted),
-            legend=legend(report, wanted),
+            wanted=selected,
+            drawn=drawn(report, selected),
+            legend=legend(report, selected),
             metrics=METRICS,
             span_text=span_text,
             day_text=day_text,
             tables=tables,
-            notes=_notes(board, report.missing, truncated=report.truncated, wanted=wanted),
+            notes=_notes(board, report.missing, truncated=report.truncated, selected=selected),
             source=self._title(board.site.connection.source),
             connect=self._connect(website),
             californian=board.site.connection.source == google.NAME,
@@ -127,10 +129,10 @@ class PerformancePages:
             raise NotFound("there is no such table; it may be queries, pages, countries or devices")
         dimension, title, head = _TABLES[key]
         website, board, sources = await self._opened(request)
-        wanted = range_of(request.query.get("days", ""))
+        selected = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
             return self._empty(request, website, board)
-        number, period = _number(request.query.get("page", "")), board.site.latest(wanted.days)
+        number, period = _number(request.query.get("page", "")), board.site.latest(selected.days)
         rows = await self._shown(board, period, dimension, ROWS + 1, (number - 1) * ROWS)
         link = self._link(website, board, sources)
         return self._fragment(
@@ -142,11 +144,11 @@ class PerformancePages:
             rows=_ranked(dimension, rows[:ROWS], website),
             metrics=METRICS,
             period=f"{day_text(period.start)} to {day_text(period.end)}",
-            ranges=[(one.title, link(one, f"/{key}"), one is wanted) for one in RANGES],
-            back=link(wanted),
+            ranges=[(option.title, link(option, f"/{key}"), option is selected) for option in RANGES],
+            back=link(selected),
             number=number,
-            newer=link(wanted, f"/{key}", number - 1) if number > 1 else "",
-            further=link(wanted, f"/{key}", number + 1) if len(rows) > ROWS and number < _MAX_PAGES else "",
+            newer=link(selected, f"/{key}", number - 1) if number > 1 else "",
+            further=link(selected, f"/{key}", number + 1) if len(rows) > ROWS and number < _MAX_PAGES else "",
         )
 
     async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
@@ -156,8 +158,8 @@ class PerformancePages:
         names = list(connections)
         if not names:
             return website, None, names
-        wanted = request.query.get("source", "")
-        connection = connections[wanted if wanted in connections else names[0]]
+        requested = request.query.get("source", "")
+        connection = connections[requested if requested in connections else names[0]]
         return website, await Board.open(self._plugin, website, connection), names
 
     @property
@@ -170,17 +172,23 @@ class PerformancePages:
         Figures fetched with the operator's credential are only for websites that have proven control of their URL.
         """
         order = [google.NAME, *sorted(sources_of(self._plugin))]
-        known = sources_of(self._plugin)
-        found = {name: connections[name] for name in order if name in connections and name in known}
-        return {name: one for name, one in found.items() if not one.uses_operators or owns(website, one.property)}
+        offered = sources_of(self._plugin)
+        usable = {name: connections[name] for name in order if name in connections and name in offered}
+        return {
+            name: connection
+            for name, connection in usable.items()
+            if not connection.uses_operators or owns(website, connection.property)
+        }
 
     async def _rows(
         self, subject: str, every: Sequence[SourceConnection], limit: int, cursor: str | None = None
     ) -> tuple[list[dict[str, Any]], str | None]:
-        found, following = await self._websites.page(subject, limit=limit, cursor=cursor)
+        websites, following = await self._websites.page(subject, limit=limit, cursor=cursor)
         rows = []
-        for website in found:
-            connections = self._usable(website, {one.source: one for one in every if one.website_id == website.id})
+        for website in websites:
+            connections = self._usable(
+                website, {connection.source: connection for connection in every if connection.website_id == website.id}
+            )
             rows.append(await self._row(website, next(iter(connections.values()), None)))
         return rows, following
 
@@ -225,15 +233,15 @@ class PerformancePages:
 
     def _link(self, website: Website, board: Board, sources: Sequence[str], source: str = "") -> Any:
         """Return a function that builds URLs of a website's pages, for the current source or another one."""
-        named = source or board.site.connection.source
+        source_name = source or board.site.connection.source
 
-        def link(wanted: Range, below: str = "", number: int = 1) -> str:
-            query = {"days": wanted.key}
-            if sources and named != sources[0]:
-                query["source"] = named
+        def link(selected: Range, subpath: str = "", number: int = 1) -> str:
+            query = {"days": selected.key}
+            if sources and source_name != sources[0]:
+                query["source"] = source_name
             if number > 1:
                 query["page"] = str(number)
-            return f"{root_of(self._plugin)}{PATH}/{website.id}{below}?{urlencode(query)}"
+            return f"{root_of(self._plugin)}{PATH}/{website.id}{subpath}?{urlencode(query)}"
 
         return link
 
@@ -248,8 +256,8 @@ class PerformancePages:
 
 def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Website) -> Sequence[dict[str, Any]]:
     """Return the rows for a table template, with display names, links and bar lengths."""
-    most = max((row.figures.clicks for row in rows), default=0)
-    found = []
+    max_clicks = max((row.figures.clicks for row in rows), default=0)
+    entries = []
     for row in rows:
         key = row.keys[dimension]
         name, href = key, ""
@@ -260,25 +268,27 @@ def _ranked(dimension: Dimension, rows: Sequence[DimensionFigures], website: Web
         elif dimension == "page":
             name, href = _page_name(key, website.url), key if key.startswith(("https://", "http://")) else ""
         bar = row.figures.clicks if dimension in ("country", "device") else None
-        found.append({"name": name or "(unknown)", "href": href, "figures": row.figures, "bar": bar, "most": most})
-    return found
+        entries.append(
+            {"name": name or "(unknown)", "href": href, "figures": row.figures, "bar": bar, "most": max_clicks}
+        )
+    return entries
 
 
 def _page_name(url: str, website_url: str) -> str:
     """Return the part of a page's URL after the URL of its website, or the whole URL if it is elsewhere."""
-    rest = url.removeprefix(website_url.rstrip("/"))
-    return rest if rest.startswith("/") else url
+    path = url.removeprefix(website_url.rstrip("/"))
+    return path if path.startswith("/") else url
 
 
-def _notes(board: Board, missing: int, *, truncated: bool, wanted: Range) -> Sequence[str]:
+def _notes(board: Board, missing: int, *, truncated: bool, selected: Range) -> Sequence[str]:
     site = board.site
-    notes = [*site.notes(site.latest(wanted.days))]
-    before = site.latest(wanted.days).before()
+    notes = [*site.notes(site.latest(selected.days))]
+    before = site.latest(selected.days).before()
     if site.first is not None and before.start < site.first and not any("begin" in note for note in notes):
         notes.append(
-            f"Figures start on {day_text(site.first)}, too late for a comparison with the {wanted.title} before."
+            f"Figures start on {day_text(site.first)}, too late for a comparison with the {selected.title} before."
         )
-    if missing and site.first is not None and site.first <= site.latest(wanted.days).start:
+    if missing and site.first is not None and site.first <= site.latest(selected.days).start:
         days = "1 day is" if missing == 1 else f"{missing} days are"
         notes.append(f"{days} missing; the charts have a gap until the figures are fetched.")
     if truncated:

@@ -41,25 +41,25 @@ class Axis:
 
 def count_axis(values: Iterable[float]) -> Axis:
     """Return an axis for counts, starting at 0."""
-    most = max(values, default=0)
-    step = max(1.0, _round_step(most / _INTERVALS))
-    ends = [step * number for number in range(_intervals(most, step) + 1)]
+    highest = max(values, default=0)
+    step = max(1.0, _round_step(highest / _INTERVALS))
+    ends = [step * number for number in range(_intervals(highest, step) + 1)]
     return Axis(0.0, ends[-1], tuple(compact(end) for end in reversed(ends)))
 
 
 def share_axis(values: Iterable[float]) -> Axis:
     """Return an axis for shares (0 to 1), labelled in percent and starting at 0."""
-    most = max(values, default=0.0) * 100
-    step = max(0.1, _round_step(most / _INTERVALS)) if most else 1.0
-    ends = [step * number for number in range(_intervals(most, step) + 1)]
+    highest = max(values, default=0.0) * 100
+    step = max(0.1, _round_step(highest / _INTERVALS)) if highest else 1.0
+    ends = [step * number for number in range(_intervals(highest, step) + 1)]
     digits = 0 if step >= 1 else 1
     return Axis(0.0, ends[-1] / 100, tuple(f"{end:.{digits}f} %" for end in reversed(ends)))
 
 
 def position_axis(values: Iterable[float]) -> Axis:
     """Return an inverted axis for positions, with the best at the top."""
-    known = [*values]
-    best, worst = max(1, math.floor(min(known, default=1))), max(known, default=1)
+    numbers = [*values]
+    best, worst = max(1, math.floor(min(numbers, default=1))), max(numbers, default=1)
     step = max(1.0, _round_step((worst - best) / _INTERVALS))
     ends = [best + step * number for number in range(_intervals(worst - best, step) + 1)]
     return Axis(ends[0], ends[-1], tuple(f"{end:,.0f}" for end in ends), inverted=True)
@@ -73,12 +73,12 @@ def compact(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _round_step(least: float) -> float:
+def _round_step(minimum: float) -> float:
     """Round up to 1, 2 or 5 times a power of ten; return 0 for 0 or less."""
-    if least <= 0:
+    if minimum <= 0:
         return 0.0
-    power = 10.0 ** math.floor(math.log10(least))
-    return next((power * factor for factor in (1, 2, 5) if power * factor >= least * (1 - 1e-9)), power * 10)
+    power = 10.0 ** math.floor(math.log10(minimum))
+    return next((power * factor for factor in (1, 2, 5) if power * factor >= minimum * (1 - 1e-9)), power * 10)
 
 
 def _intervals(length: float, step: float) -> int:
@@ -117,8 +117,8 @@ def runs(values: Sequence[float | None], axis: Axis) -> Sequence[Sequence[Spot]]
         None if value is None else (x, HEIGHT * (1.0 - axis.height(value)))
         for x, value in zip(places(len(values)), values, strict=True)
     ]
-    found = (list(group) for _, group in groupby(spots, key=lambda spot: spot is not None))
-    return [run for group in found if (run := [spot for spot in group if spot is not None])]
+    groups = (list(group) for _, group in groupby(spots, key=lambda spot: spot is not None))
+    return [run for group in groups if (run := [spot for spot in group if spot is not None])]
 
 
 def chart(id_: str, title: str, description: str, points: Sequence[Point], axis: Axis) -> Markup:
@@ -189,16 +189,16 @@ def _hovers(points: Sequence[Point], axis: Axis) -> Sequence[Markup]:
     """
     xs = places(len(points))
     half = WIDTH / (len(points) - 1) / 2 if len(points) > 1 else WIDTH / 2
-    found = []
+    hovers = []
     for x, point in zip(xs, points, strict=True):
         left, right = max(0.0, x - half), min(float(WIDTH), x + half)
         spot = "" if point.now is None else _dot((x, HEIGHT * (1.0 - axis.height(point.now))))
-        found.append(
+        hovers.append(
             Markup('<g><title>{}</title><rect x="{}" width="{}"/>{}</g>').format(
                 point.title, _short(left), _short(right - left), spot
             )
         )
-    return found
+    return hovers
 
 
 def _path(run: Sequence[Spot]) -> str:

@@ -58,10 +58,10 @@ def offers(plugin: PluginContext[SearchPerformanceConfig]) -> Mapping[str, Offer
     if account is not None:
         # Parsing the private key is slow, and the configuration was validated when it was loaded.
         email = json.loads(account.get_secret_value())["client_email"]
-    found = {}
-    for name, source in sorted(sources_of(plugin).items(), key=lambda one: (one[0] != google.NAME, one[0])):
+    offers_by_name = {}
+    for name, source in sorted(sources_of(plugin).items(), key=lambda entry: (entry[0] != google.NAME, entry[0])):
         operators = (name == google.NAME and bool(email)) or not source.fields
-        found[name] = Offer(
+        offers_by_name[name] = Offer(
             name,
             source.title,
             source.site_hint,
@@ -73,11 +73,11 @@ def offers(plugin: PluginContext[SearchPerformanceConfig]) -> Mapping[str, Offer
             signs_in=name == google.NAME and can_sign_in(plugin),
         )
     for kind in analytics_of(plugin).values():
-        found.setdefault(
+        offers_by_name.setdefault(
             kind.name,
             Offer(kind.name, kind.title, kind.hint, kind.fields, kind.check, kind.label, _VISITS, fetched=False),
         )
-    return found
+    return offers_by_name
 
 
 def can_sign_in(plugin: PluginContext[SearchPerformanceConfig]) -> bool:
@@ -163,12 +163,12 @@ async def _check_key(plugin: PluginContext[SearchPerformanceConfig], user_id: st
 
 
 def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
-    given = {field.name: typed.get(field.name, "").strip() for field in offer.fields}
-    given = {name: value for name, value in given.items() if value}
-    if not given and offer.operators:
+    credential = {field.name: typed.get(field.name, "").strip() for field in offer.fields}
+    credential = {name: value for name, value in credential.items() if value}
+    if not credential and offer.operators:
         return {}
     for field in offer.fields:
-        value = given.get(field.name, "")
+        value = credential.get(field.name, "")
         if field.required and not value:
             raise InvalidInput(field.name, "is required")
         if len(value) > _MAX_LENGTHS.get(field.name, _DEFAULT_MAX_LENGTH):
@@ -176,14 +176,14 @@ def _credential(offer: Offer, typed: Mapping[str, str]) -> Mapping[str, str]:
         if value and field.pattern and not re.fullmatch(field.pattern, value):
             raise InvalidInput(field.name, f"does not have the expected format. {field.hint}")
     if offer.name == google.NAME:
-        _check_google(given)
-    return given
+        _check_google(credential)
+    return credential
 
 
-def _check_google(given: Mapping[str, str]) -> None:
-    if "service_account" in given:
+def _check_google(credential: Mapping[str, str]) -> None:
+    if "service_account" in credential:
         return
-    missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in given]
+    missing = [name for name in ("client_id", "client_secret", "refresh_token") if name not in credential]
     if len(missing) == 3:
         raise InvalidInput("service_account", "is required unless all three fields of a refresh token are filled in")
     if missing:

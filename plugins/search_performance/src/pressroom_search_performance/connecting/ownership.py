@@ -88,12 +88,12 @@ def _domain_fits(domain: str, website_url: str, *, operators: bool) -> bool:
 
 
 def _prefix_fits(site_url: str, website_url: str, *, operators: bool) -> bool:
-    known, asked = urlsplit(website_url), urlsplit(site_url)
-    if (known.hostname or "").removeprefix("www.") != (asked.hostname or "").removeprefix("www."):
+    website, site = urlsplit(website_url), urlsplit(site_url)
+    if (website.hostname or "").removeprefix("www.") != (site.hostname or "").removeprefix("www."):
         return False
-    if known.port != asked.port:
+    if website.port != site.port:
         return False
-    if asked.query or asked.fragment or "@" in asked.netloc or "/.." in asked.path:
+    if site.query or site.fragment or "@" in site.netloc or "/.." in site.path:
         return False
-    path = f"{known.path.rstrip('/')}/"
-    return asked.path.startswith(path) or (not operators and path.startswith(asked.path))
+    path = f"{website.path.rstrip('/')}/"
+    return site.path.startswith(path) or (not operators and path.startswith(site.path))

@@ -46,8 +46,11 @@ class SearchPages:
     async def overview(self, request: HttpRequest) -> HttpResponse:
         """List the websites of the signed-in user."""
         websites, cursor = await self._websites.page(request.subject, limit=100)
-        known = await SourceConnections(self._plugin).every(request.subject)
-        rows = "".join(self._row(one, [at for at in known if at.website_id == one.id]) for one in websites)
+        connections = await SourceConnections(self._plugin).every(request.subject)
+        rows = "".join(
+            self._row(website, [connection for connection in connections if connection.website_id == website.id])
+            for website in websites
+        )
         more = "<p>Only the newest 100 websites are shown.</p>" if cursor else ""
         websites_page = f"{urlsplit(self._plugin.base_url).path.rstrip('/')}/dashboard/websites"
         none = (
@@ -96,7 +99,7 @@ class SearchPages:
         """Perform the action of a form. Return the URL to redirect to, or an empty string for the page itself."""
         user_id, session = request.subject, request.session
         connections, sign_ins = SourceConnections(self._plugin), GoogleSignIns(self._plugin)
-        before = await sign_ins.signed_in_with(user_id, website.id) if offer.signs_in else {}
+        previous = await sign_ins.signed_in_with(user_id, website.id) if offer.signs_in else {}
         match typed.get("do"):
             case "sign_in":
                 return await sign_ins.begin(user_id, session, website)
@@ -106,15 +109,15 @@ class SearchPages:
                 await sign_ins.cancel(user_id, session, website.id)
             case "connect":
                 await connect(self._plugin, user_id, website, offer, typed)
-                await sign_ins.withdraw(user_id, before)
+                await sign_ins.withdraw(user_id, previous)
             case "disconnect":
                 await connections.disconnect(user_id, website.id, offer.name)
-                await sign_ins.withdraw(user_id, before)
+                await sign_ins.withdraw(user_id, previous)
             case "fetch":
                 await connections.hurry(user_id, website.id, offer.name)
-                there = (await connections.of(user_id, website.id)).get(offer.name)
-                if there is not None and there.due_at is not None:
-                    await wake(self._plugin, there.id, user_id, there.due_at)
+                connection = (await connections.of(user_id, website.id)).get(offer.name)
+                if connection is not None and connection.due_at is not None:
+                    await wake(self._plugin, connection.id, user_id, connection.due_at)
             case _:
                 raise InvalidInput("", "use the buttons of the page")
         return ""
@@ -123,10 +126,11 @@ class SearchPages:
     def _websites(self) -> WebsiteRepository:
         return content_services(self._plugin).websites
 
-    def _row(self, website: Website, known: Sequence[SourceConnection]) -> str:
+    def _row(self, website: Website, connections: Sequence[SourceConnection]) -> str:
         titles = offers(self._plugin)
         states = " ".join(
-            _state(one, titles[one.source].title if one.source in titles else one.source) for one in known
+            _state(connection, titles[connection.source].title if connection.source in titles else connection.source)
+            for connection in connections
         )
         link = f'<a href="{escape(root_of(self._plugin))}{PAGE}/{quote(website.id)}">{escape(website.name)}</a>'
         return (
@@ -143,26 +147,26 @@ class SearchPages:
         error: InvalidInput | None = None,
     ) -> HttpResponse:
         connections = SourceConnections(self._plugin)
-        known = await connections.of(request.subject, website.id)
+        existing = await connections.of(request.subject, website.id)
         target = _Target(_action(self._plugin, website.id), request.csrf_token_for(f"{PAGE}/{website.id}"))
         choices = await GoogleSignIns(self._plugin).choices(request.subject, request.session, website.id)
         panels = []
         for offer in offers(self._plugin).values():
-            mine = offer.name == source
-            days = await connections.days(known[offer.name]) if offer.name in known else 0
+            submitted = offer.name == source
+            days = await connections.days(existing[offer.name]) if offer.name in existing else 0
             panels.append(
                 self._panel(
                     target,
                     offer,
-                    known.get(offer.name),
+                    existing.get(offer.name),
                     days,
-                    (typed or {}) if mine else {},
-                    error if mine else None,
+                    (typed or {}) if submitted else {},
+                    error if submitted else None,
                     choices if offer.signs_in else (),
                 )
             )
         root = escape(root_of(self._plugin))
-        figures = f'<a href="{root}/dashboard/performance/{quote(website.id)}">See the figures</a>' if known else ""
+        figures = f'<a href="{root}/dashboard/performance/{quote(website.id)}">See the figures</a>' if existing else ""
         back = f'<p class="links"><a href="{root}{PAGE}">All websites</a>{figures}</p>'
         lead = f'<p class="lead">{escape(website.url)}</p>'
         return _page(website.name, lead, "".join(panels) + back, 400 if error else 200)
@@ -183,8 +187,8 @@ class SearchPages:
             parts.append(f'<p class="muted">{escape(offer.summary)}</p>')
         if error is not None:
             focus = "" if error.field in _field_names(offer) else ' tabindex="-1" autofocus'
-            told = escape(_told(offer, error))
-            parts.append(f'<p class="notice wrong" id="{_problem_id(offer)}" role="alert"{focus}>{told}</p>')
+            message = escape(_told(offer, error))
+            parts.append(f'<p class="notice wrong" id="{_problem_id(offer)}" role="alert"{focus}>{message}</p>')
         if connection is not None:
             parts.append(self._connected(target, offer, connection, days))
         form = _form(target, offer, connection, typed, error.field if error is not None else "")
@@ -197,24 +201,24 @@ class SearchPages:
             opening = "Connect another way"
         elif offer.signs_in:
             form = f'<div class="stack">{_sign_in(target, offer)}<p>Or enter a credential:</p>{form}</div>'
-        shown = " open" if error is not None and typed.get("do") == "connect" else ""
-        parts.append(f'<details class="more"{shown}><summary>{opening}</summary>{form}</details>')
+        open_attribute = " open" if error is not None and typed.get("do") == "connect" else ""
+        parts.append(f'<details class="more"{open_attribute}><summary>{opening}</summary>{form}</details>')
         return f'<section class="panel" id="source-{escape(offer.name)}">{"".join(parts)}</section>'
 
     def _connected(self, target: _Target, offer: Offer, connection: SourceConnection, days: int) -> str:
-        told = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
+        parts = [f"<p>{escape(offer.label)}: <strong>{escape(connection.property)}</strong></p>"]
         if offer.fetched:
             fetched = f" Last fetched {_moment(connection.fetched_at)}." if connection.fetched_at else ""
-            told.append(f"<p>{days} of {self._plugin.config.history_days} days have been fetched.{fetched}</p>")
+            parts.append(f"<p>{days} of {self._plugin.config.history_days} days have been fetched.{fetched}</p>")
         if connection.last_error:
             kind = "wrong" if connection.status == "error" else "careful"
-            told.append(f'<p class="notice {kind}">{escape(_sentence(connection.last_error))}</p>')
+            parts.append(f'<p class="notice {kind}">{escape(_sentence(connection.last_error))}</p>')
         buttons = [("fetch", "Fetch now")] if offer.fetched else []
         buttons.append(("disconnect", "Disconnect and delete the figures" if offer.fetched else "Disconnect"))
         forms = "".join(
             _posting(target, offer, do, f'<button class="button quiet small">{label}</button>') for do, label in buttons
         )
-        return f'{"".join(told)}<div class="actions">{forms}</div>'
+        return f'{"".join(parts)}<div class="actions">{forms}</div>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +245,7 @@ def _form(
     fields = [_input(offer, site, value, wrong)]
     if offer.operators:
         fields.append(_operators(offer))
-    fields += [_input(offer, one, "" if one.secret else typed.get(one.name, ""), wrong) for one in offer.fields]
+    fields += [_input(offer, field, "" if field.secret else typed.get(field.name, ""), wrong) for field in offer.fields]
     content = f'{"".join(fields)}<p class="actions"><button class="button">Connect</button></p>'
     return _posting(target, offer, "connect", content, ' autocomplete="off"')
 
@@ -266,12 +270,12 @@ def _choice(target: _Target, offer: Offer, choices: Sequence[str]) -> str:
         for number, name in enumerate(choices)
     )
     legend = '<legend class="field-label">You are signed in. Which property has the figures of this website?</legend>'
-    chosen = (
+    content = (
         f'<fieldset class="options">{legend}{options}</fieldset>'
         '<p class="actions"><button class="button">Connect this property</button>'
         '<button class="button quiet" form="cancel-sign-in" formnovalidate>Cancel</button></p>'
     )
-    return _posting(target, offer, "choose", chosen) + _posting(target, offer, "cancel", "", ' id="cancel-sign-in"')
+    return _posting(target, offer, "choose", content) + _posting(target, offer, "cancel", "", ' id="cancel-sign-in"')
 
 
 def _kind(site_url: str) -> str:
@@ -294,13 +298,13 @@ def _operators(offer: Offer) -> str:
 
 
 def _told(offer: Offer, error: InvalidInput) -> str:
-    labels = {one.name: one.label for one in offer.fields} | {"property": offer.label}
+    labels = {field.name: field.label for field in offer.fields} | {"property": offer.label}
     label = labels.get(error.field, "")
     return f"{label}: {error.problem}" if label else _sentence(error.problem)
 
 
 def _field_names(offer: Offer) -> frozenset[str]:
-    return frozenset({"property", *(one.name for one in offer.fields)})
+    return frozenset({"property", *(field.name for field in offer.fields)})
 
 
 def _problem_id(offer: Offer) -> str:
@@ -332,8 +336,8 @@ def _input(offer: Offer, field: CredentialField, value: str, wrong: str) -> str:
 
 
 def _state(connection: SourceConnection, title: str = "") -> str:
-    kind, told = ("bad", "does not work") if connection.status == "error" else ("good", "connected")
-    return f'<span class="badge {kind}">{escape(f"{title}: {told}" if title else told)}</span>'
+    kind, text = ("bad", "does not work") if connection.status == "error" else ("good", "connected")
+    return f'<span class="badge {kind}">{escape(f"{title}: {text}" if title else text)}</span>'
 
 
 def _moment(at: datetime) -> str:

@@ -119,7 +119,7 @@ class GoogleSignIns:
         return GoogleSignIn(website_id, code_verifier)
 
     async def finish(
-        self, user_id: str, session: str, website: Website, sign_in: GoogleSignIn, answer: Mapping[str, str]
+        self, user_id: str, session: str, website: Website, sign_in: GoogleSignIn, response: Mapping[str, str]
     ) -> SourceConnection | None:
         """Redeem the code in Google's response, and connect the website to the property that matches it.
 
@@ -128,7 +128,7 @@ class GoogleSignIns:
         Raises:
             InvalidInput: google denied access, or no property matches; the message is for the user.
         """
-        grant = await self._redeem(sign_in, answer)
+        grant = await self._redeem(sign_in, response)
         if not grant.complete:
             await self.withdraw(user_id, grant.credential)
             raise InvalidInput("", _UNTICKED)
@@ -178,9 +178,9 @@ class GoogleSignIns:
 
     async def signed_in_with(self, user_id: str, website_id: str) -> Mapping[str, str]:
         """Return the credential from a website's sign-in; empty if it is connected in another way."""
-        wanted = _connected(user_id).where(SourceConnectionRow.website_id == as_id(website_id))
+        statement = _connected(user_id).where(SourceConnectionRow.website_id == as_id(website_id))
         async with self._database.reading() as database:
-            row = await database.scalar(wanted)
+            row = await database.scalar(statement)
         credential = self._opened(row.credential, row.website_id) if row is not None else {}
         return credential if SIGNED_IN in credential else {}
 
@@ -209,7 +209,7 @@ class GoogleSignIns:
         user_id: str,
         session: str,
         website_id: str,
-        kept: Mapping[str, str],
+        sealed_fields: Mapping[str, str],
         properties: Sequence[str] = (),
     ) -> None:
         now = datetime.now(UTC)
@@ -218,20 +218,20 @@ class GoogleSignIns:
             user_id=user_id,
             website_id=website_id,
             session=session,
-            sealed=self._vault.seal(kept, website_id),
+            sealed=self._vault.seal(sealed_fields, website_id),
             properties=json.dumps(properties) if properties else "",
             expires_at=now + _LIFETIME,
         )
-        mine = select(func.count()).where(GoogleSignInRow.user_id == user_id, GoogleSignInRow.expires_at > now)
+        statement = select(func.count()).where(GoogleSignInRow.user_id == user_id, GoogleSignInRow.expires_at > now)
         async with self._database.writing() as database:
-            if int(await database.scalar(mine) or 0) >= _MAX_OPEN:
+            if int(await database.scalar(statement) or 0) >= _MAX_OPEN:
                 raise InvalidInput("", f"{_MAX_OPEN} sign-ins with Google are open already; finish one, or wait")
             database.add(row)
 
-    async def _redeem(self, sign_in: GoogleSignIn, answer: Mapping[str, str]) -> SignInGrant:
-        if refusal := answer.get("error"):
+    async def _redeem(self, sign_in: GoogleSignIn, response: Mapping[str, str]) -> SignInGrant:
+        if refusal := response.get("error"):
             raise InvalidInput("", _told(refusal))
-        code = answer.get("code", "")
+        code = response.get("code", "")
         if not code or len(code) > _MAX_CODE_LENGTH or not code.isprintable():
             raise InvalidInput("", f"Google's answer is incomplete. {_AGAIN}")
         redirect_uri, fetcher = redirect_uri_of(self._plugin), self._plugin.services.fetcher
@@ -248,21 +248,21 @@ class GoogleSignIns:
     async def _fitting(self, user_id: str, website: Website, credential: Mapping[str, str]) -> Sequence[str]:
         """Return the properties to choose from, at least one. Raises `InvalidInput` if none matches."""
         try:
-            known = await self._console.sites(credential, self._plugin.services.fetcher)
+            properties = await self._console.sites(credential, self._plugin.services.fetcher)
         except (Rejected, BackendError) as error:
             raise InvalidInput("", f"{error.message}. {_AGAIN}") from None
-        fitting = fitting_properties(known, website.url)[:_MAX_PROPERTIES]
+        fitting = fitting_properties(properties, website.url)[:_MAX_PROPERTIES]
         if not fitting:
-            listed = f"it has {', '.join(sorted(known)[:10])}" if known else "it has none"
+            listed = f"it has {', '.join(sorted(properties)[:10])}" if properties else "it has none"
             raise InvalidInput(
                 "",
                 f"this Google account has no property in Search Console that contains {website.url}; {listed}. Sign in "
                 "with another Google account, or add the website to Search Console first",
             )
-        before = (await SourceConnections(self._plugin).of(user_id, website.id)).get(google.NAME)
+        connection = (await SourceConnections(self._plugin).of(user_id, website.id)).get(google.NAME)
         # Renewing a broken connection keeps its property, and with it the stored figures.
-        if before is not None and before.status == "error" and before.property in fitting:
-            return (before.property,)
+        if connection is not None and connection.status == "error" and connection.property in fitting:
+            return (connection.property,)
         return fitting
 
     async def _connect(
@@ -272,7 +272,7 @@ class GoogleSignIns:
         return await connect_with(self._plugin, user_id, website, offer, site_url, credential)
 
     async def _chosen_from(self, user_id: str, session: str, website_id: str) -> GoogleSignInRow | None:
-        wanted = select(GoogleSignInRow).where(
+        statement = select(GoogleSignInRow).where(
             GoogleSignInRow.user_id == user_id,
             GoogleSignInRow.session == session,
             GoogleSignInRow.website_id == as_id(website_id),
@@ -280,15 +280,15 @@ class GoogleSignIns:
             GoogleSignInRow.expires_at > datetime.now(UTC),
         )
         async with self._database.reading() as database:
-            found: GoogleSignInRow | None = await database.scalar(
-                wanted.order_by(GoogleSignInRow.expires_at.desc()).limit(1)
+            row: GoogleSignInRow | None = await database.scalar(
+                statement.order_by(GoogleSignInRow.expires_at.desc()).limit(1)
             )
-        return found
+        return row
 
     async def _forget(self, row: GoogleSignInRow) -> None:
         async with self._database.writing() as database:
-            gone = await database.execute(delete(GoogleSignInRow).where(GoogleSignInRow.id == row.id))
-        if gone.rowcount and row.properties:
+            deletion = await database.execute(delete(GoogleSignInRow).where(GoogleSignInRow.id == row.id))
+        if deletion.rowcount and row.properties:
             await self.withdraw(row.user_id, self._opened(row.sealed, row.website_id))
 
     def _opened(self, sealed: str, website_id: str) -> Mapping[str, str]:
@@ -299,10 +299,10 @@ class GoogleSignIns:
             return {}
 
 
-def fitting_properties(known: Iterable[str], website_url: str) -> Sequence[str]:
+def fitting_properties(properties: Iterable[str], website_url: str) -> Sequence[str]:
     """Return the properties that contain a website: domain properties first, then the most specific ones."""
     fitting = []
-    for name in known:
+    for name in properties:
         try:
             check_property(name, website_url, operators=False)
         except InvalidInput:
@@ -320,8 +320,8 @@ def _connected(user_id: str) -> Select[SourceConnectionRow]:
 
 
 def _properties(row: GoogleSignInRow) -> Sequence[str]:
-    found: list[str] = json.loads(row.properties)
-    return found
+    properties: list[str] = json.loads(row.properties)
+    return properties
 
 
 def _id_of(secret: str) -> str:

@@ -50,17 +50,17 @@ class SourceConnections:
 
     async def of(self, user_id: str, website_id: str) -> Mapping[str, SourceConnection]:
         """Return the connections of a website, by source name."""
-        wanted = select(SourceConnectionRow).where(
+        statement = select(SourceConnectionRow).where(
             SourceConnectionRow.user_id == user_id, SourceConnectionRow.website_id == as_id(website_id)
         )
         async with self._database.reading() as session:
-            return {row.source: _connection(row) for row in await session.scalars(wanted)}
+            return {row.source: _connection(row) for row in await session.scalars(statement)}
 
     async def every(self, user_id: str) -> Sequence[SourceConnection]:
         """Return all connections of an account."""
-        wanted = select(SourceConnectionRow).where(SourceConnectionRow.user_id == user_id)
+        statement = select(SourceConnectionRow).where(SourceConnectionRow.user_id == user_id)
         async with self._database.reading() as session:
-            return [_connection(row) for row in await session.scalars(wanted)]
+            return [_connection(row) for row in await session.scalars(statement)]
 
     async def credential(self, connection: SourceConnection) -> Mapping[str, str]:
         """Return the credential of a connection; empty if the operator's is used.
@@ -74,9 +74,9 @@ class SourceConnections:
                 URL, or the property is not the website's.
             NotFound: the website is no longer connected.
         """
-        wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.id == connection.id)
+        statement = select(SourceConnectionRow.credential).where(SourceConnectionRow.id == connection.id)
         async with self._database.reading() as session:
-            sealed = await session.scalar(wanted)
+            sealed = await session.scalar(statement)
         if not sealed:
             if connection.source in sources_of(self._plugin):
                 await self._check_owner(connection)
@@ -141,38 +141,38 @@ class SourceConnections:
     async def _rivals(self, user_id: str, source: str, site_url: str) -> frozenset[str]:
         """Return the IDs of other accounts' connections to a property whose websites have proven control of it."""
         async with self._database.reading() as session:
-            found = [_connection(row) for row in await session.scalars(_others(user_id, source, site_url))]
+            connections = [_connection(row) for row in await session.scalars(_others(user_id, source, site_url))]
         entitled = set()
-        for one in found:
+        for connection in connections:
             try:
-                await self._check_owner(one)
+                await self._check_owner(connection)
             except (ControlNotProven, NotFound):
                 continue
-            entitled.add(one.id)
+            entitled.add(connection.id)
         return frozenset(entitled)
 
     async def disconnect(self, user_id: str, website_id: str, source: str) -> None:
         """Delete a connection with all its figures. Idempotent."""
-        gone = delete(SourceConnectionRow).where(
+        statement = delete(SourceConnectionRow).where(
             SourceConnectionRow.user_id == user_id,
             SourceConnectionRow.website_id == as_id(website_id),
             SourceConnectionRow.source == source,
         )
         async with self._database.writing() as session:
-            await session.execute(gone)
+            await session.execute(statement)
 
     async def note(self, connection: SourceConnection, error: str) -> None:
         """Record why a live source rejected the credential; an empty `error` clears the status."""
         if error == connection.last_error:
             return
-        noted = {
+        values = {
             "status": "error" if error else "active",
             "last_error": error.replace("\0", "")[:_MAX_ERROR_LENGTH],
             "last_error_at": datetime.now(UTC) if error else None,
         }
         async with self._database.writing() as session:
             await session.execute(
-                update(SourceConnectionRow).where(SourceConnectionRow.id == connection.id).values(**noted)
+                update(SourceConnectionRow).where(SourceConnectionRow.id == connection.id).values(**values)
             )
 
     async def reseal(self) -> int:
@@ -181,18 +181,18 @@ class SourceConnections:
         Credentials that no key decrypts are left alone; their next use raises an error.
         """
         vault, done = content_services(self._plugin).credentials, 0
-        kept = select(SourceConnectionRow.id, SourceConnectionRow.website_id, SourceConnectionRow.credential)
+        query = select(SourceConnectionRow.id, SourceConnectionRow.website_id, SourceConnectionRow.credential)
         async with self._database.reading() as session:
-            rows = [tuple(row) for row in await session.execute(kept.where(SourceConnectionRow.credential != ""))]
+            rows = [tuple(row) for row in await session.execute(query.where(SourceConnectionRow.credential != ""))]
         for id_, website_id, sealed in rows:
             fresh = vault.reseal(sealed, website_id)
             if fresh is None:
                 continue
-            same = update(SourceConnectionRow).where(
+            change = update(SourceConnectionRow).where(
                 SourceConnectionRow.id == id_, SourceConnectionRow.credential == sealed
             )
             async with self._database.writing() as session:
-                done += cast("CursorResult[Any]", await session.execute(same.values(credential=fresh))).rowcount
+                done += cast("CursorResult[Any]", await session.execute(change.values(credential=fresh))).rowcount
         return done
 
     async def hurry(self, user_id: str, website_id: str, source: str) -> None:
@@ -204,9 +204,9 @@ class SourceConnections:
 
     async def days(self, connection: SourceConnection) -> int:
         """Return the number of days with stored figures."""
-        counted = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
+        statement = select(func.count(func.distinct(DayRow.day))).where(DayRow.connection_id == connection.id)
         async with self._database.reading() as session:
-            return int(await session.scalar(counted) or 0)
+            return int(await session.scalar(statement) or 0)
 
 
 class _Keeper:
@@ -262,8 +262,8 @@ async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str
     """Claim a property for an account. Raises `InvalidInput` if an `entitled` connection of another account uses it."""
     id_ = hashlib.sha256(f"{source}\0{claim_name(site_url)}".encode()).hexdigest()
     claim = await session.get(ClaimRow, id_, with_for_update=True)
-    others = {row.id for row in await session.scalars(_others(user_id, source, site_url))}
-    if others & entitled:
+    other_ids = {row.id for row in await session.scalars(_others(user_id, source, site_url))}
+    if other_ids & entitled:
         raise InvalidInput(
             "property",
             "another account uses this property already; enter a credential of your own, or ask the operator",

@@ -88,10 +88,10 @@ def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
 
 async def fetch_due(plugin: PluginContext[SearchPerformanceConfig]) -> int:
     """Enqueue a fetch for every connection that is due, and return their number."""
-    found = await due(plugin)
-    for connection_id, user_id, due_at in found:
+    connections = await due(plugin)
+    for connection_id, user_id, due_at in connections:
         await wake(plugin, connection_id, user_id, due_at)
-    return len(found)
+    return len(connections)
 
 
 async def wake(
@@ -113,32 +113,32 @@ async def fetch_connection(
 
     Raises `LeaseLost` if another process has taken over.
     """
-    begun = await begin_round(plugin, connection_id, lease)
-    if begun is None:
+    fetch_round = await begin_round(plugin, connection_id, lease)
+    if fetch_round is None:
         return 0, False
-    work = _Work(plugin, begun, lease, progress)
+    work = _Work(plugin, fetch_round, lease, progress)
     now = datetime.now(UTC)
-    noted: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "due_at": now + _AWAY,
         "last_error": "the fetch failed with an internal error",
         "last_error_at": now,
     }
     try:
-        noted = await work.fetch()
+        columns = await work.fetch()
     except (LeaseLost, asyncio.CancelledError):
-        noted = {}  # the process that takes over continues immediately
+        columns = {}  # the process that takes over continues immediately
         raise
     except ConnectionGone:
-        noted = {}
+        columns = {}
     except SearchLimited as error:
-        noted = {"due_at": datetime.now(UTC) + timedelta(seconds=error.retry_after)}
+        columns = {"due_at": datetime.now(UTC) + timedelta(seconds=error.retry_after)}
     except (Rejected, SiteError) as error:
-        noted = {"due_at": now + _REJECTED, "status": "error", **_error(error.message)}
+        columns = {"due_at": now + _REJECTED, "status": "error", **_error(error.message)}
     except BackendError as error:
-        noted = {"due_at": now + _AWAY, **_error(error.message)}
+        columns = {"due_at": now + _AWAY, **_error(error.message)}
     finally:
-        if noted:
-            await asyncio.shield(note_round(plugin, connection_id, lease, noted))
+        if columns:
+            await asyncio.shield(note_round(plugin, connection_id, lease, columns))
     return work.days, work.more
 
 
@@ -150,42 +150,52 @@ class _Work:
     """The fetch of one slice of a connection's days."""
 
     def __init__(
-        self, plugin: PluginContext[SearchPerformanceConfig], begun: FetchRound, lease: Lease, progress: Progress | None
+        self,
+        plugin: PluginContext[SearchPerformanceConfig],
+        fetch_round: FetchRound,
+        lease: Lease,
+        progress: Progress | None,
     ) -> None:
         self.days = 0
         self.more = False
         self._plugin = plugin
-        self._round = begun
+        self._round = fetch_round
         self._lease = lease
         self._progress = progress
         self._config = plugin.config
 
     async def fetch(self) -> dict[str, Any]:
         """Fetch the slice, and return the column values to store on the connection."""
-        begun = self._round
+        fetch_round = self._round
         try:
-            await content_services(self._plugin).websites.get(begun.user_id, begun.website_id)
+            await content_services(self._plugin).websites.get(fetch_round.user_id, fetch_round.website_id)
         except NotFound:  # the website was disconnected: keep its figures in case it is connected again
             return {"due_at": datetime.now(UTC) + _REJECTED}
-        source = sources_of(self._plugin).get(begun.source)
+        source = sources_of(self._plugin).get(fetch_round.source)
         if source is None:
-            raise BackendError(f"no plugin of this server reads {begun.source}")
-        connection = (await SourceConnections(self._plugin).of(begun.user_id, begun.website_id)).get(begun.source)
-        if connection is None or connection.id != begun.connection_id:
-            raise ConnectionGone(begun.connection_id)
+            raise BackendError(f"no plugin of this server reads {fetch_round.source}")
+        connection = (await SourceConnections(self._plugin).of(fetch_round.user_id, fetch_round.website_id)).get(
+            fetch_round.source
+        )
+        if connection is None or connection.id != fetch_round.connection_id:
+            raise ConnectionGone(fetch_round.connection_id)
         credential = await SourceConnections(self._plugin).credential(connection)
         incomplete = await self._first_incomplete(source, credential)
-        wanted = await self._wanted()
-        todo = wanted[: self._config.slice_days]
+        pending = await self._wanted()
+        todo = pending[: self._config.slice_days]
         for number, (day, search_type) in enumerate(todo):
             await self._fetch_day(source, credential, day, search_type, final=day < incomplete)
             if self._progress is not None:
                 await self._progress((number + 1) / len(todo), f"{day.isoformat()} of {source.title}")
         now = datetime.now(UTC)
-        self.more = len(wanted) > len(todo)
-        noted = {"fetched_at": now, "status": "active", "last_error": "", "last_error_at": None}
+        self.more = len(pending) > len(todo)
+        columns = {"fetched_at": now, "status": "active", "last_error": "", "last_error_at": None}
         # The connection stays due while there are days left to fetch.
-        return noted if self.more else {**noted, "due_at": next_night(begun.connection_id, now), "round_at": None}
+        return (
+            columns
+            if self.more
+            else {**columns, "due_at": next_night(fetch_round.connection_id, now), "round_at": None}
+        )
 
     async def _first_incomplete(self, source: SearchSource, credential: Mapping[str, str]) -> date:
         if source.first_incomplete is None:
@@ -209,11 +219,11 @@ class _Work:
         """Return the days to fetch, newest first, without today, which has hardly begun."""
         last = today() - timedelta(days=1)
         first = today() - timedelta(days=self._config.history_days)
-        wanted: list[tuple[date, str]] = []
+        days: list[tuple[date, str]] = []
         for search_type in self._config.search_types:
             settled = await settled_days(self._plugin, self._round.connection_id, search_type, self._round.round_at)
-            wanted += [(day, search_type) for day in span(first, last) if day not in settled]
-        return sorted(wanted, key=lambda one: (-one[0].toordinal(), one[1]))
+            days += [(day, search_type) for day in span(first, last) if day not in settled]
+        return sorted(days, key=lambda entry: (-entry[0].toordinal(), entry[1]))
 
     async def _fetch_day(
         self, source: SearchSource, credential: Mapping[str, str], day: date, search_type: Any, *, final: bool
@@ -222,12 +232,12 @@ class _Work:
         truncated = False
         for grain in source.grains:
             # Totals are computed from these few rows, so none can be left out.
-            most = _MAX_DAY_ROWS if grain == "day" else self._config.max_rows
-            query = SearchQuery(self._round.site_url, day, search_type, grain, most)
-            found = source.rows(query, credential, self._plugin.services.fetcher)
+            max_rows = _MAX_DAY_ROWS if grain == "day" else self._config.max_rows
+            query = SearchQuery(self._round.site_url, day, search_type, grain, max_rows)
+            stream = source.rows(query, credential, self._plugin.services.fetcher)
             with self._bound(source):
-                rows[grain] = [row async for row in found][:most]
-            truncated = truncated or len(rows[grain]) >= most
+                rows[grain] = [row async for row in stream][:max_rows]
+            truncated = truncated or len(rows[grain]) >= max_rows
         await write_day(
             self._plugin,
             self._round.connection_id,

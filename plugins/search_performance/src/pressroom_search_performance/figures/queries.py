@@ -56,9 +56,9 @@ class Question:
 
         Regular expressions are untrusted and in Google's own dialect, so they never run here.
         """
-        if self.data_state == "hourly_all" or any(one.operator in _REGEX for one in self.conditions):
+        if self.data_state == "hourly_all" or any(condition.operator in _REGEX for condition in self.conditions):
             return None
-        used = {*self.dimensions, *(one.dimension for one in self.conditions)}
+        used = {*self.dimensions, *(condition.dimension for condition in self.conditions)}
         return next((grain for grain, splits in _SPLITS.items() if used <= splits), None)
 
 
@@ -91,13 +91,13 @@ async def ask_google(
 
     Raises the exceptions of `GoogleConsole`.
     """
-    answer = await console.query(site_url, _body(question), credential, fetcher)
-    counted = [row for one in objects(answer, "rows") if (row := _counted(question, one)) is not None]
-    metadata = answer.get("metadata")
-    told = ""
+    response = await console.query(site_url, _body(question), credential, fetcher)
+    rows = [row for entry in objects(response, "rows") if (row := _counted(question, entry)) is not None]
+    metadata = response.get("metadata")
+    incomplete = ""
     if isinstance(metadata, dict):
-        told = text(metadata.get("first_incomplete_date") or metadata.get("first_incomplete_hour"), 32)
-    return counted, told
+        incomplete = text(metadata.get("first_incomplete_date") or metadata.get("first_incomplete_hour"), 32)
+    return rows, incomplete
 
 
 async def google_totals(
@@ -106,8 +106,8 @@ async def google_totals(
     """Return the totals for a question. Raises the exceptions of `GoogleConsole`."""
     # Google only returns hourly data for rows that are split by hour.
     state = "all" if question.data_state == "hourly_all" else question.data_state
-    whole = replace(question, dimensions=(), limit=1, offset=0, data_state=state)
-    rows, _ = await ask_google(console, site_url, whole, credential, fetcher)
+    totals_question = replace(question, dimensions=(), limit=1, offset=0, data_state=state)
+    rows, _ = await ask_google(console, site_url, totals_question, credential, fetcher)
     return rows[0].figures if rows else Figures()
 
 
@@ -123,23 +123,29 @@ def _body(question: Question) -> dict[str, Any]:
     }
     if question.conditions:
         filters = [
-            {"dimension": DIMENSIONS[one.dimension], "operator": one.operator, "expression": one.expression}
-            for one in question.conditions
+            {
+                "dimension": DIMENSIONS[condition.dimension],
+                "operator": condition.operator,
+                "expression": condition.expression,
+            }
+            for condition in question.conditions
         ]
         body["dimensionFilterGroups"] = [{"groupType": "and", "filters": filters}]
     return body
 
 
-def _counted(question: Question, one: Mapping[str, Any]) -> DimensionFigures | None:
-    keys = keys_of(one, len(question.dimensions))
+def _counted(question: Question, entry: Mapping[str, Any]) -> DimensionFigures | None:
+    keys = keys_of(entry, len(question.dimensions))
     if keys is None:
         return None
-    named: dict[str, str] = dict(zip(question.dimensions, keys, strict=True))
+    by_dimension: dict[str, str] = dict(zip(question.dimensions, keys, strict=True))
     for name in ("country", "device"):
-        if name in named:
-            named[name] = named[name].lower()
-    figures = Figures(int(number(one.get("clicks"))), int(number(one.get("impressions"))), number(one.get("position")))
-    return DimensionFigures(named, figures)
+        if name in by_dimension:
+            by_dimension[name] = by_dimension[name].lower()
+    figures = Figures(
+        int(number(entry.get("clicks"))), int(number(entry.get("impressions"))), number(entry.get("position"))
+    )
+    return DimensionFigures(by_dimension, figures)
 
 
 COLUMNS: Final[Mapping[str, InstrumentedAttribute[Any]]] = {
@@ -160,8 +166,8 @@ SUMS: Final = (
 
 async def totals(plugin: PluginContext, connection_id: str, grain: Grain, question: Question) -> Figures:
     """Return the totals over all days of a question for rows that match its conditions."""
-    found = await read(plugin, connection_id, grain, question, dimensions=(), limit=1)
-    return found[0].figures if found else Figures()
+    rows = await read(plugin, connection_id, grain, question, dimensions=(), limit=1)
+    return rows[0].figures if rows else Figures()
 
 
 async def read(
@@ -180,13 +186,13 @@ async def read(
     names = tuple(question.dimensions if dimensions is None else dimensions)
     columns = [COLUMNS[name] for name in names]
     clicks, impressions, weighted = SUMS
-    wanted = matching(select(*columns, clicks, impressions, weighted), connection_id, grain, question)
+    statement = matching(select(*columns, clicks, impressions, weighted), connection_id, grain, question)
     if columns:
         order = columns if names == ("date",) else [clicks.desc(), impressions.desc(), *columns]
-        wanted = wanted.group_by(*columns).order_by(*order)
-        wanted = wanted.limit(question.limit if limit is None else limit).offset(question.offset)
+        statement = statement.group_by(*columns).order_by(*order)
+        statement = statement.limit(question.limit if limit is None else limit).offset(question.offset)
     async with plugin.services.database.reading() as session:
-        rows = [tuple(row) for row in await session.execute(wanted)]
+        rows = [tuple(row) for row in await session.execute(statement)]
     width = len(columns)
     return [
         DimensionFigures(
@@ -198,48 +204,48 @@ async def read(
 
 async def is_truncated(plugin: PluginContext, connection_id: str, question: Question) -> bool:
     """Return whether the source had more rows than are stored on any of the days."""
-    wanted = select(func.count()).where(
+    statement = select(func.count()).where(
         DayRow.connection_id == connection_id,
         DayRow.search_type == question.search_type,
         DayRow.day.between(question.start, question.end),
         DayRow.truncated,
     )
     async with plugin.services.database.reading() as session:
-        return bool(await session.scalar(wanted))
+        return bool(await session.scalar(statement))
 
 
 def matching(
-    wanted: Select[*tuple[Any, ...]], connection_id: str, grain: Grain, question: Question
+    statement: Select[*tuple[Any, ...]], connection_id: str, grain: Grain, question: Question
 ) -> Select[*tuple[Any, ...]]:
     """Narrow a selection to the rows for a question."""
-    wanted = wanted.where(
+    statement = statement.where(
         FigureRow.connection_id == connection_id,
         FigureRow.search_type == question.search_type,
         FigureRow.grain == grain,
         FigureRow.day.between(question.start, question.end),
-        *(condition(one) for one in question.conditions),
+        *(condition(criterion) for criterion in question.conditions),
     )
     if question.data_state == "final":
-        same = and_(
+        on_same_day = and_(
             DayRow.connection_id == FigureRow.connection_id,
             DayRow.search_type == FigureRow.search_type,
             DayRow.day == FigureRow.day,
         )
-        wanted = wanted.join(DayRow, same).where(DayRow.final)
-    return wanted
+        statement = statement.join(DayRow, on_same_day).where(DayRow.final)
+    return statement
 
 
-def condition(one: Condition) -> ColumnElement[bool]:
+def condition(criterion: Condition) -> ColumnElement[bool]:
     """Return a condition as an SQL expression."""
-    column = COLUMNS[one.dimension]
-    expression: Any = one.expression
-    if one.dimension in ("country", "device"):
+    column = COLUMNS[criterion.dimension]
+    expression: Any = criterion.expression
+    if criterion.dimension in ("country", "device"):
         expression = expression.lower()
-    match one.operator:
+    match criterion.operator:
         case "equals":
-            return column == (date.fromisoformat(expression) if one.dimension == "date" else expression)
+            return column == (date.fromisoformat(expression) if criterion.dimension == "date" else expression)
         case "notEquals":
-            return column != (date.fromisoformat(expression) if one.dimension == "date" else expression)
+            return column != (date.fromisoformat(expression) if criterion.dimension == "date" else expression)
         case "contains":
             return column.icontains(expression, autoescape=True)
         case _:
@@ -252,18 +258,20 @@ def _key(value: Any) -> str:
 
 def figures_of(clicks: Any, impressions: Any, weighted: Any) -> Figures:
     """Return figures from sums of clicks, of impressions, and of positions times impressions."""
-    shown = int(impressions or 0)
-    return Figures(int(clicks or 0), shown, float(weighted or 0) / shown if shown else 0.0)
+    total_impressions = int(impressions or 0)
+    return Figures(
+        int(clicks or 0), total_impressions, float(weighted or 0) / total_impressions if total_impressions else 0.0
+    )
 
 
 async def days(
     plugin: PluginContext, connection_id: str, search_type: str, start: date, end: date
 ) -> Mapping[date, bool]:
     """Return the fetched days of a period, oldest first, mapped to whether they are final."""
-    wanted = (
+    statement = (
         select(DayRow.day, DayRow.final)
         .where(DayRow.connection_id == connection_id, DayRow.search_type == search_type, DayRow.day.between(start, end))
         .order_by(DayRow.day)
     )
     async with plugin.services.database.reading() as session:
-        return {row.day: row.final for row in await session.execute(wanted)}
+        return {row.day: row.final for row in await session.execute(statement)}

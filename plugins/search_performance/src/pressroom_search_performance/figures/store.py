@@ -71,9 +71,11 @@ async def note_round(plugin: PluginContext, connection_id: str, lease: Lease, va
 async def due(plugin: PluginContext, limit: int = 1000) -> Sequence[tuple[str, str, datetime]]:
     """Return the IDs of due connections, with their accounts and due times, oldest first."""
     async with plugin.services.database.reading() as session:
-        wanted = select(SourceConnectionRow.id, SourceConnectionRow.user_id, SourceConnectionRow.due_at)
-        wanted = wanted.where(SourceConnectionRow.due_at <= await _now(session)).order_by(SourceConnectionRow.due_at)
-        return [(row.id, row.user_id, row.due_at) for row in await session.execute(wanted.limit(limit))]
+        statement = select(SourceConnectionRow.id, SourceConnectionRow.user_id, SourceConnectionRow.due_at)
+        statement = statement.where(SourceConnectionRow.due_at <= await _now(session)).order_by(
+            SourceConnectionRow.due_at
+        )
+        return [(row.id, row.user_id, row.due_at) for row in await session.execute(statement.limit(limit))]
 
 
 async def _now(session: AsyncSession) -> datetime:
@@ -88,13 +90,13 @@ _BATCH = 1000
 
 async def settled_days(plugin: PluginContext, connection_id: str, search_type: str, since: datetime) -> frozenset[date]:
     """Return the days to skip: final ones, and those fetched since `since`."""
-    wanted = select(DayRow.day).where(
+    statement = select(DayRow.day).where(
         DayRow.connection_id == connection_id,
         DayRow.search_type == search_type,
         or_(DayRow.final, DayRow.fetched_at >= since),
     )
     async with plugin.services.database.reading() as session:
-        return frozenset(await session.scalars(wanted))
+        return frozenset(await session.scalars(statement))
 
 
 async def write_day(
@@ -140,11 +142,11 @@ async def freshness(
     plugin: PluginContext, connection_id: str, search_type: str
 ) -> tuple[date | None, date | None, date | None]:
     """Return the first day, the last final day, and the first day that is not final; `None` for those without data."""
-    mine = (DayRow.connection_id == connection_id, DayRow.search_type == search_type)
+    conditions = (DayRow.connection_id == connection_id, DayRow.search_type == search_type)
     async with plugin.services.database.reading() as session:
-        first = await session.scalar(select(func.min(DayRow.day)).where(*mine))
-        last_final = await session.scalar(select(func.max(DayRow.day)).where(*mine, DayRow.final))
-        incomplete = await session.scalar(select(func.min(DayRow.day)).where(*mine, DayRow.final.is_(False)))
+        first = await session.scalar(select(func.min(DayRow.day)).where(*conditions))
+        last_final = await session.scalar(select(func.max(DayRow.day)).where(*conditions, DayRow.final))
+        incomplete = await session.scalar(select(func.min(DayRow.day)).where(*conditions, DayRow.final.is_(False)))
     return first, last_final, incomplete
 
 

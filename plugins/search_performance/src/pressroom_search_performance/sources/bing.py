@@ -71,8 +71,8 @@ class BingWebmaster:
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Sequence[str]:
         """Return the URLs of the account's verified sites."""
-        found = objects(await self._ask("GetUserSites", {}, credential, fetcher), "d")
-        return [text(one.get("Url")) for one in found if one.get("IsVerified") is True]
+        sites = objects(await self._ask("GetUserSites", {}, credential, fetcher), "d")
+        return [text(site.get("Url")) for site in sites if site.get("IsVerified") is True]
 
     async def days(self, grain: Grain, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> _Days:
         """Return all rows of a grain by date, most clicks first."""
@@ -89,21 +89,25 @@ class BingWebmaster:
     async def _days(self, grain: Grain, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> _Days:
         rows: list[SearchRow] = []
         if grain != "page_query":
-            found = objects(await self._ask(_METHODS[grain], {"siteUrl": site_url}, credential, fetcher), "d")
-            rows = [row for one in found if (row := _row(grain, one)) is not None]
+            entries = objects(await self._ask(_METHODS[grain], {"siteUrl": site_url}, credential, fetcher), "d")
+            rows = [row for entry in entries if (row := _row(grain, entry)) is not None]
         else:
             pages = await self.days("page", site_url, credential, fetcher)
             for page in _most_shown(pages):
-                asked = {"siteUrl": site_url, "page": page}
-                found = objects(await self._ask("GetPageQueryStats", asked, credential, fetcher), "d")
-                rows += [replace(row, page=page) for one in found if (row := _row("query", one)) is not None]
+                parameters = {"siteUrl": site_url, "page": page}
+                entries = objects(await self._ask("GetPageQueryStats", parameters, credential, fetcher), "d")
+                rows += [replace(row, page=page) for entry in entries if (row := _row("query", entry)) is not None]
         days: dict[date, list[SearchRow]] = defaultdict(list)
         for row in rows:
             days[row.day].append(row)
-        return {day: sorted(found, key=lambda row: (-row.clicks, -row.impressions)) for day, found in days.items()}
+        return {
+            day: sorted(day_rows, key=lambda row: (-row.clicks, -row.impressions)) for day, day_rows in days.items()
+        }
 
-    async def _ask(self, method: str, asked: Mapping[str, str], credential: Mapping[str, str], fetcher: Fetcher) -> Any:
-        query = urlencode({**asked, "apikey": credential.get("api_key", "")})
+    async def _ask(
+        self, method: str, parameters: Mapping[str, str], credential: Mapping[str, str], fetcher: Fetcher
+    ) -> Any:
+        query = urlencode({**parameters, "apikey": credential.get("api_key", "")})
         return await ask(fetcher, TITLE, "GET", f"{self._url}/{method}?{query}", failure=_failure)
 
 
@@ -165,9 +169,9 @@ class _Reader:
         return max(newest, now - _OLDEST) + timedelta(days=1)
 
     async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        known = await self._webmaster.sites(credential, fetcher)
-        if site_url not in known:
-            listed = f"; it has {', '.join(sorted(known)[:10])}" if known else "; it has none"
+        sites = await self._webmaster.sites(credential, fetcher)
+        if site_url not in sites:
+            listed = f"; it has {', '.join(sorted(sites)[:10])}" if sites else "; it has none"
             raise InvalidInput("property", f"is not a verified site of this API key in Bing Webmaster Tools{listed}")
 
 
@@ -175,19 +179,19 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     code = document.get("ErrorCode") if isinstance(document, dict) else None
     if not isinstance(code, int) or code == 0:
         return None
-    said = " ".join(text(document.get("Message"), 300).split()) or f"error {code}"
+    message = " ".join(text(document.get("Message"), 300).split()) or f"error {code}"
     if code in _NO_ACCESS:
-        return Rejected(f"{TITLE} does not accept the API key, or it may not read this site: {said}")
+        return Rejected(f"{TITLE} does not accept the API key, or it may not read this site: {message}")
     if code in _TOO_OFTEN:
-        return SearchLimited(f"{TITLE} gets too many requests: {said}", retry_after=_PAUSE)
+        return SearchLimited(f"{TITLE} gets too many requests: {message}", retry_after=_PAUSE)
     if status // 100 == 5 or code in (1, 2):
-        return BackendError(f"{TITLE} is not available right now: {said}")
-    return SourceRefused(f"{TITLE} refused the request: {said}")
+        return BackendError(f"{TITLE} is not available right now: {message}")
+    return SourceRefused(f"{TITLE} refused the request: {message}")
 
 
-def _row(grain: Grain, one: Mapping[str, Any]) -> SearchRow | None:
-    day = _day(one.get("Date"))
-    name = text(one.get("Query"))
+def _row(grain: Grain, entry: Mapping[str, Any]) -> SearchRow | None:
+    day = _day(entry.get("Date"))
+    name = text(entry.get("Query"))
     if day is None or (grain != "day" and not name):
         return None
     return SearchRow(
@@ -196,9 +200,9 @@ def _row(grain: Grain, one: Mapping[str, Any]) -> SearchRow | None:
         query=name if grain == "query" else "",
         country="",
         device="",
-        clicks=int(number(one.get("Clicks"))),
-        impressions=int(number(one.get("Impressions"))),
-        position=number(one.get("AvgImpressionPosition")),
+        clicks=int(number(entry.get("Clicks"))),
+        impressions=int(number(entry.get("Impressions"))),
+        position=number(entry.get("AvgImpressionPosition")),
     )
 
 
@@ -214,8 +218,8 @@ def _day(value: Any) -> date | None:
 
 
 def _most_shown(pages: _Days) -> Sequence[str]:
-    shown: dict[str, int] = defaultdict(int)
+    impressions: dict[str, int] = defaultdict(int)
     for rows in pages.values():
         for row in rows:
-            shown[row.page] += row.impressions
-    return sorted(shown, key=lambda page: (-shown[page], page))[:MAX_PAGES]
+            impressions[row.page] += row.impressions
+    return sorted(impressions, key=lambda page: (-impressions[page], page))[:MAX_PAGES]

@@ -43,7 +43,7 @@ def check_key_file(text: str) -> None:
     """
     _, key = key_file(text)
     numbers = key.as_dict(private=True)
-    if any(len(str(numbers.get(name, ""))) > most for name, most in _MAX_NUMBERS.items()):
+    if any(len(str(numbers.get(name, ""))) > max_digits for name, max_digits in _MAX_NUMBERS.items()):
         raise InvalidInput("service_account", "must have a private key of at most 4096 bits, with factors of one size")
 
 

@@ -85,16 +85,16 @@ class GoogleConsole:
     ) -> Mapping[str, Any]:
         """Return the response of `searchAnalytics/query`."""
         path = f"/webmasters/v3/sites/{quote(site_url, safe='')}/searchAnalytics/query"
-        answer = await self._ask(credential, fetcher, "POST", path, dict(body))
-        return answer if isinstance(answer, dict) else {}
+        response = await self._ask(credential, fetcher, "POST", path, dict(body))
+        return response if isinstance(response, dict) else {}
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
         """Return the properties that the credential can read, with their permission levels."""
-        answer = await self._ask(credential, fetcher, "GET", "/webmasters/v3/sites")
+        response = await self._ask(credential, fetcher, "GET", "/webmasters/v3/sites")
         return {
-            text(one.get("siteUrl")): text(one.get("permissionLevel"))
-            for one in objects(answer, "siteEntry")
-            if one.get("permissionLevel") != _UNVERIFIED
+            text(entry.get("siteUrl")): text(entry.get("permissionLevel"))
+            for entry in objects(response, "siteEntry")
+            if entry.get("permissionLevel") != _UNVERIFIED
         }
 
     async def inspect(
@@ -102,9 +102,9 @@ class GoogleConsole:
     ) -> Mapping[str, Any]:
         """Return the `indexStatusResult` of a URL."""
         body = {"inspectionUrl": url, "siteUrl": site_url}
-        answer = await self._ask(credential, fetcher, "POST", "/v1/urlInspection/index:inspect", body)
-        found = answer.get("inspectionResult") if isinstance(answer, dict) else None
-        status = found.get("indexStatusResult") if isinstance(found, dict) else None
+        response = await self._ask(credential, fetcher, "POST", "/v1/urlInspection/index:inspect", body)
+        result = response.get("inspectionResult") if isinstance(response, dict) else None
+        status = result.get("indexStatusResult") if isinstance(result, dict) else None
         return status if isinstance(status, dict) else {}
 
     async def sitemaps(
@@ -171,25 +171,25 @@ class _Reader:
         if "query" in query.grain and query.search_type in WITHOUT_QUERIES:
             return
         dimensions = GRAINS[query.grain]
-        read = 0
-        while read < query.most_rows:
-            asked = min(MAX_ROWS, query.most_rows - read)
+        offset = 0
+        while offset < query.most_rows:
+            row_limit = min(MAX_ROWS, query.most_rows - offset)
             body = {
                 "startDate": query.day.isoformat(),
                 "endDate": query.day.isoformat(),
                 "dimensions": list(dimensions),
                 "type": TYPES[query.search_type],
                 "dataState": "all",
-                "rowLimit": asked,
-                "startRow": read,
+                "rowLimit": row_limit,
+                "startRow": offset,
             }
-            found = objects(await self._console.query(query.site_url, body, credential, fetcher), "rows")
-            for one in found:
-                row = _row(query.day, dimensions, one)
+            entries = objects(await self._console.query(query.site_url, body, credential, fetcher), "rows")
+            for entry in entries:
+                row = _row(query.day, dimensions, entry)
                 if row is not None:
                     yield row
-            read += len(found)
-            if len(found) < asked:
+            offset += len(entries)
+            if len(entries) < row_limit:
                 return
 
     async def first_incomplete(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> date:
@@ -203,11 +203,11 @@ class _Reader:
         return _first_incomplete(await self._console.query(site_url, body, credential, fetcher), now)
 
     async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        known = await self._console.sites(credential, fetcher)
-        if site_url in known:
+        properties = await self._console.sites(credential, fetcher)
+        if site_url in properties:
             return
         # Do not reveal which other properties the operator's account can read.
-        listed = f"; it may read {', '.join(sorted(known)[:10])}" if credential and known else ""
+        listed = f"; it may read {', '.join(sorted(properties)[:10])}" if credential and properties else ""
         raise InvalidInput(
             "property",
             f"the credential may not read {site_url[:200]!r} in Search Console; add it to the property as a user"
@@ -215,36 +215,36 @@ class _Reader:
         )
 
 
-def keys_of(one: Mapping[str, Any], count: int) -> Sequence[str] | None:
+def keys_of(entry: Mapping[str, Any], count: int) -> Sequence[str] | None:
     """Return the keys of a row, or `None` if their number is not `count`."""
-    keys = one.get("keys", [])
+    keys = entry.get("keys", [])
     return [text(key) for key in keys] if isinstance(keys, list) and len(keys) == count else None
 
 
-def _row(day: date, dimensions: Sequence[str], one: Mapping[str, Any]) -> SearchRow | None:
-    keys = keys_of(one, len(dimensions))
+def _row(day: date, dimensions: Sequence[str], entry: Mapping[str, Any]) -> SearchRow | None:
+    keys = keys_of(entry, len(dimensions))
     if keys is None:
         return None
-    named = dict(zip(dimensions, keys, strict=True))
+    by_dimension = dict(zip(dimensions, keys, strict=True))
     return SearchRow(
         day=day,
-        page=named.get("page", ""),
-        query=named.get("query", ""),
-        country=named.get("country", "").lower()[:16],
-        device=named.get("device", "").lower()[:16],
-        clicks=int(number(one.get("clicks"))),
-        impressions=int(number(one.get("impressions"))),
-        position=number(one.get("position")),
+        page=by_dimension.get("page", ""),
+        query=by_dimension.get("query", ""),
+        country=by_dimension.get("country", "").lower()[:16],
+        device=by_dimension.get("device", "").lower()[:16],
+        clicks=int(number(entry.get("clicks"))),
+        impressions=int(number(entry.get("impressions"))),
+        position=number(entry.get("position")),
     )
 
 
-def _first_incomplete(answer: Mapping[str, Any], now: date) -> date:
-    metadata = answer.get("metadata")
-    told = ""
+def _first_incomplete(response: Mapping[str, Any], now: date) -> date:
+    metadata = response.get("metadata")
+    incomplete = ""
     if isinstance(metadata, dict):
-        told = text(metadata.get("first_incomplete_date") or metadata.get("firstIncompleteDate"))
+        incomplete = text(metadata.get("first_incomplete_date") or metadata.get("firstIncompleteDate"))
     try:
-        return min(date.fromisoformat(told), now)
+        return min(date.fromisoformat(incomplete), now)
     except ValueError:
         return now - timedelta(days=LAG_DAYS - 1)
 

@@ -114,10 +114,10 @@ def redirect_problem(redirect_uri: str) -> str:
     parts = urlsplit(redirect_uri)
     host = parts.hostname or ""
     try:
-        numeric, own = True, ip_address(host).is_loopback
+        numeric, loopback = True, ip_address(host).is_loopback
     except ValueError:
-        numeric, own = False, host == "localhost"
-    if own or (parts.scheme == "https" and not numeric and "." in host):
+        numeric, loopback = False, host == "localhost"
+    if loopback or (parts.scheme == "https" and not numeric and "." in host):
         return ""
     if parts.scheme != "https":
         return "Google sends people back to https only, but for localhost"
@@ -189,14 +189,14 @@ class GoogleAuth:
             "client_id": self.client.client_id,
             "client_secret": self.client.client_secret,
         }
-        answer = await self._ask(form, fetcher)
-        token, lifetime = _access_token(answer)
-        refresh_token = _refresh_token(answer)
+        response = await self._ask(form, fetcher)
+        token, lifetime = _access_token(response)
+        refresh_token = _refresh_token(response)
         credential = {SIGNED_IN: self.client.client_id, "refresh_token": refresh_token} if refresh_token else {}
         if credential:
             self._remember(credential, token, lifetime)
         # A missing scope means that the requested one was granted (RFC 6749, section 5.1).
-        scopes = answer.get("scope", SCOPE)
+        scopes = response.get("scope", SCOPE)
         return SignInGrant(credential, isinstance(scopes, str) and SCOPE in scopes.split())
 
     async def revoke(self, credential: Mapping[str, str], fetcher: Fetcher) -> None:
@@ -210,7 +210,7 @@ class GoogleAuth:
         form = urlencode({"token": credential["refresh_token"]}).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
-            answer = await fetcher.request(
+            response = await fetcher.request(
                 "POST",
                 self.client.revocation_url,
                 headers=headers,
@@ -219,16 +219,16 @@ class GoogleAuth:
                 seconds=_REVOCATION_SECONDS,
             )
             # 400: it was revoked already
-            problem = "" if answer.status in (200, 400) else f"HTTP {answer.status}"
+            problem = "" if response.status in (200, 400) else f"HTTP {response.status}"
         except (FetchFailed, FetchRefused, FetchUnknown, CallError) as error:
             problem = error.message
         if problem:
             log.warning("a sign-in with Google could not be revoked", reason=problem)
 
     async def _renew(self, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        used, answer = await self._tokens(credential, fetcher)
-        token, lifetime = _access_token(answer)
-        rotated = _refresh_token(answer)
+        used, response = await self._tokens(credential, fetcher)
+        token, lifetime = _access_token(response)
+        rotated = _refresh_token(response)
         if used.get("refresh_token") and rotated not in ("", used["refresh_token"]):
             renewed = {**used, "refresh_token": rotated}
             if isinstance(credential, StoredCredential):
@@ -285,8 +285,8 @@ class GoogleAuth:
 
     async def _ask(self, form: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, Any]:
         content = urlencode(form).encode()
-        answer = await ask(fetcher, "Google", "POST", self._token_url, form=content, failure=_failure)
-        return answer if isinstance(answer, dict) else {}
+        response = await ask(fetcher, "Google", "POST", self._token_url, form=content, failure=_failure)
+        return response if isinstance(response, dict) else {}
 
     def _remember(self, credential: Mapping[str, str], token: str, lifetime: float) -> None:
         name = _name_of(credential)
@@ -330,24 +330,24 @@ def _failure(status: int, document: Any) -> BackendError | None:
     code = document.get("error") if isinstance(document, dict) else None
     if status // 100 == 2 or not isinstance(code, str):
         return None
-    said = " ".join(text(document.get("error_description"), 300).split()) or code[:100]
+    message = " ".join(text(document.get("error_description"), 300).split()) or code[:100]
     if code == "invalid_grant":
-        return GrantRefused(f"Google does not accept the credential, or it may not read this site: {said}")
+        return GrantRefused(f"Google does not accept the credential, or it may not read this site: {message}")
     if code in _CLIENT_ERRORS:
-        return ClientRefused(f"Google does not accept the credential, or it may not read this site: {said}")
+        return ClientRefused(f"Google does not accept the credential, or it may not read this site: {message}")
     return None
 
 
-def _access_token(answer: Mapping[str, Any]) -> tuple[str, float]:
+def _access_token(response: Mapping[str, Any]) -> tuple[str, float]:
     """Return the access token of a response and its lifetime in seconds. Raises `BackendError`."""
-    token = answer.get("access_token")
+    token = response.get("access_token")
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise BackendError("Google gave no access token")
-    return token, number(answer.get("expires_in")) or _LIFETIME
+    return token, number(response.get("expires_in")) or _LIFETIME
 
 
-def _refresh_token(answer: Mapping[str, Any]) -> str:
-    token = answer.get("refresh_token")
+def _refresh_token(response: Mapping[str, Any]) -> str:
+    token = response.get("refresh_token")
     fits = isinstance(token, str) and token.isascii() and token.isprintable() and len(token) <= _MAX_TOKEN_LENGTH
     return str(token) if fits else ""
 

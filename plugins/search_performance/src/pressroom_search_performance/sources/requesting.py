@@ -69,8 +69,8 @@ async def ask(
     )
     kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
     document = None if form else body
-    answer = await api.request(fetcher, method, url, headers=kind, document=document, content=form)
-    return answer.body
+    response = await api.request(fetcher, method, url, headers=kind, document=document, content=form)
+    return response.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +83,36 @@ class SourceErrors:
         """Return the error for a source that cannot be reached."""
         return BackendError(f"{title} cannot be reached at the moment: {error.message}")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> BackendError | Rejected | None:
+    def failure(self, title: str, method: str, response: JsonAnswer) -> BackendError | Rejected | None:
         """Return the source's own error if there is one, or else the error for the status."""
         del method
-        own = self.own(answer.status, answer.body) if self.own is not None else None
-        if own is not None:
-            return own
-        if answer.status // 100 == 2:
-            wrong = answer.body is None and not answer.empty
+        error = self.own(response.status, response.body) if self.own is not None else None
+        if error is not None:
+            return error
+        if response.status // 100 == 2:
+            wrong = response.body is None and not response.empty
             return BackendError(f"{title} answered with something that is not JSON") if wrong else None
-        return _failure(title, answer)
+        return _failure(title, response)
 
 
-def _failure(title: str, answer: JsonAnswer) -> BackendError | Rejected:
-    document, told = answer.body, _told(answer.body)
-    said = f": {told}" if told else ""
-    if answer.status == 429 or (answer.status == 403 and _reasons(document) & _QUOTA_REASONS):
-        pause = _PAUSE if answer.retry_after is None else max(1, answer.retry_after)
-        return SearchLimited(f"{title} gets too many requests{said}", retry_after=pause)
-    if answer.status in (401, 403) or _error(document) in ("invalid_grant", "invalid_client", "unauthorized_client"):
-        return Rejected(f"{title} does not accept the credential, or it may not read this site{said}")
-    if answer.status in (400, 402, 404, 422):
-        return SourceRefused(f"{title} refused the request{said or f' with HTTP {answer.status}'}")
-    if answer.status // 100 == 3:
-        return SourceRefused(f"{title} is not at this URL: it answered HTTP {answer.status} and redirects elsewhere")
-    return BackendError(f"{title} is not available right now: it answered HTTP {answer.status}{said}")
+def _failure(title: str, response: JsonAnswer) -> BackendError | Rejected:
+    document, message = response.body, _told(response.body)
+    detail = f": {message}" if message else ""
+    if response.status == 429 or (response.status == 403 and _reasons(document) & _QUOTA_REASONS):
+        pause = _PAUSE if response.retry_after is None else max(1, response.retry_after)
+        return SearchLimited(f"{title} gets too many requests{detail}", retry_after=pause)
+    if response.status in (401, 403) or _error(document) in ("invalid_grant", "invalid_client", "unauthorized_client"):
+        return Rejected(f"{title} does not accept the credential, or it may not read this site{detail}")
+    if response.status in (400, 402, 404, 422):
+        return SourceRefused(f"{title} refused the request{detail or f' with HTTP {response.status}'}")
+    if response.status // 100 == 3:
+        return SourceRefused(f"{title} is not at this URL: it answered HTTP {response.status} and redirects elsewhere")
+    return BackendError(f"{title} is not available right now: it answered HTTP {response.status}{detail}")
 
 
 def _error(document: Any) -> Any:
-    found = document.get("error") if isinstance(document, dict) else None
-    return found if isinstance(found, str | dict) else None
+    error = document.get("error") if isinstance(document, dict) else None
+    return error if isinstance(error, str | dict) else None
 
 
 def _told(document: Any) -> str:
@@ -130,7 +130,7 @@ def _reasons(document: Any) -> set[str]:
         return set()
     details = error.get("errors")
     listed = details if isinstance(details, list) else []
-    return {str(one.get("reason")) for one in listed if isinstance(one, dict)} | {str(error.get("status"))}
+    return {str(entry.get("reason")) for entry in listed if isinstance(entry, dict)} | {str(error.get("status"))}
 
 
 def number(value: Any) -> float:
@@ -140,17 +140,17 @@ def number(value: Any) -> float:
     return float(min(max(value, 0), _MAX_INTEGER))
 
 
-def text(value: Any, longest: int = 2048) -> str:
+def text(value: Any, max_length: int = 2048) -> str:
     """Return a string from a response, made safe for the database; empty if invalid."""
     if not isinstance(value, str):
         return ""
-    return value.replace("\0", "").encode("utf-8", "replace").decode()[:longest]
+    return value.replace("\0", "").encode("utf-8", "replace").decode()[:max_length]
 
 
 def objects(document: Any, name: str) -> list[dict[str, Any]]:
     """Return the objects in a list of a response; empty if the list is missing."""
-    found = document.get(name) if isinstance(document, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    entries = document.get(name) if isinstance(document, dict) else None
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 _MAX_VISITS = 2**53
@@ -177,9 +177,9 @@ def fraction(value: Any) -> float | None:
     return float(min(max(value, 0), _MAX_VISITS))
 
 
-def share(part: float | None, whole: float | None) -> float | None:
+def share(part: float | None, total: float | None) -> float | None:
     """Return a part's share of the whole, from 0 to 1, or `None` if unknown."""
-    return None if part is None or not whole else round(min(part / whole, 1.0), 4)
+    return None if part is None or not total else round(min(part / total, 1.0), 4)
 
 
 def mean(total: float | None, count: float | None) -> float | None:

@@ -80,10 +80,10 @@ def position_of(figures: Figures) -> float | None:
 
 def line(figures: Figures, name: str = "") -> str:
     """Format figures as a line of text."""
-    told = f"{figures.clicks} clicks, {figures.impressions} impressions"
+    text = f"{figures.clicks} clicks, {figures.impressions} impressions"
     if figures.impressions:
-        told += f", CTR {percent(figures.ctr)}, position {place(position_of(figures))}"
-    return f"{name}: {told}" if name else told
+        text += f", CTR {percent(figures.ctr)}, position {place(position_of(figures))}"
+    return f"{name}: {text}" if name else text
 
 
 def place(position: float | None) -> str:
@@ -156,10 +156,10 @@ class SiteFigures:
 async def connected(call: Call, website_id: str, source: str) -> tuple[Website, SourceConnection]:
     """Return a website and its connection to a source. Raises `NotFound` and `NotConnected`."""
     website = await website_of(call, website_id)
-    found = (await SourceConnections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
-    if found is None:
+    connection = (await SourceConnections(plugin_of(call)).of(call.caller.subject, website.id)).get(source)
+    if connection is None:
         raise _missing(call, website, source)
-    return website, found
+    return website, connection
 
 
 async def searched(call: Call, website_id: str, provider: str = "auto", search_type: str = "web") -> SiteFigures:
@@ -169,13 +169,15 @@ async def searched(call: Call, website_id: str, provider: str = "auto", search_t
     used and the website has not proven control of its URL.
     """
     plugin = plugin_of(call)
-    known = sources_of(plugin)
+    sources = sources_of(plugin)
     website = await website_of(call, website_id)
-    if provider not in ("auto", *known):
-        raise InvalidInput("provider", f"this server does not read {provider}; it has auto, {', '.join(sorted(known))}")
-    there = await SourceConnections(plugin).of(call.caller.subject, website.id)
-    order = [google.NAME, *sorted(known)] if provider == "auto" else [provider]
-    connection = next((there[name] for name in order if name in there and name in known), None)
+    if provider not in ("auto", *sources):
+        raise InvalidInput(
+            "provider", f"this server does not read {provider}; it has auto, {', '.join(sorted(sources))}"
+        )
+    connections = await SourceConnections(plugin).of(call.caller.subject, website.id)
+    order = [google.NAME, *sorted(sources)] if provider == "auto" else [provider]
+    connection = next((connections[name] for name in order if name in connections and name in sources), None)
     if connection is None:
         raise _missing(call, website, google.NAME if provider == "auto" else provider)
     if connection.uses_operators:
@@ -198,12 +200,12 @@ def check_own(field: str, url: str, website_url: str, connection: SourceConnecti
     """Check that a URL is on the website's host, and with the operator's credential below its URL."""
     try:
         parts = urlsplit(url)
-        own = parts.hostname == urlsplit(website_url).hostname and parts.scheme in ("http", "https")
+        is_own = parts.hostname == urlsplit(website_url).hostname and parts.scheme in ("http", "https")
     except ValueError:
-        own = False
+        is_own = False
     if connection.uses_operators:
-        own = own and is_below(url, website_url)
-    if not own or not url.isprintable():
+        is_own = is_own and is_below(url, website_url)
+    if not is_own or not url.isprintable():
         raise InvalidInput(field, f"must be a URL of the website {website_url}")
 
 

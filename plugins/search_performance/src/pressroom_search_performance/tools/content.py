@@ -105,7 +105,7 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     article = await content.articles.get(call.caller.subject, params.content_id)
     posts = await content.publications.of_article(call.caller.subject, article.id)
     published = [post for post in posts if post.url]
-    addresses = [(post.website_id, post.url) for post in published]
+    page_urls = [(post.website_id, post.url) for post in published]
     pages: list[SearchOfPage] = []
     missing = [] if published else ["The article is not published anywhere; publish it with publish_content."]
     queries: dict[str, list[Figures]] = {}
@@ -125,17 +125,17 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
         missing += [f"{url}: {note}" for note in site.notes(period.before())]
         for query, figures in await _queries(site, url, period):
             queries.setdefault(query, []).append(figures)
-    shown = [QueryOfPage(query=query, **count(_sum(found)).model_dump()) for query, found in queries.items()]
-    shown.sort(key=lambda one: (-one.clicks, -one.impressions, one.query))
+    query_rows = [QueryOfPage(query=query, **count(_sum(parts)).model_dump()) for query, parts in queries.items()]
+    query_rows.sort(key=lambda row: (-row.clicks, -row.impressions, row.query))
     totals = _sum([_figures(page.now) for page in pages]) if pages else None
-    traffic = await visits_of_pages(plugin, call.caller.subject, addresses, params.days)
+    traffic = await visits_of_pages(plugin, call.caller.subject, page_urls, params.days)
     zone = await _zone(call, article, posts)
     events = await _events(plugin, article, posts, params.days, zone)
     result = ContentResult(
         search=ContentSearch(totals=count(totals) if totals else None, pages=pages, unknown=missing),
         traffic=traffic.sums or None,
         traffic_unknown=traffic.unknown,
-        queries=shown[:_MAX_QUERIES],
+        queries=query_rows[:_MAX_QUERIES],
         events=events,
     )
     return ToolResult(_text(article.title, totals, result, params.days), result)
@@ -153,18 +153,18 @@ def _text(title: str, totals: Figures | None, result: ContentResult, days: int) 
     elif not result.traffic_unknown:
         lines.append("Visits are unknown: no connected analytics service has them.")
     lines += [f"Visits are not known of {note}" for note in result.traffic_unknown]
-    lines += [f"{one.query}: {one.clicks} clicks, position {place(one.position)}" for one in result.queries]
+    lines += [f"{row.query}: {row.clicks} clicks, position {place(row.position)}" for row in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]
     return "\n".join(lines)
 
 
 def _told(page: SearchOfPage) -> str:
-    told = f"{page.url}, {page.start_date} to {page.end_date}: {page.now.clicks} clicks, {page.now.impressions} "
-    told += f"impressions, position {place(page.now.position)}"
+    text = f"{page.url}, {page.start_date} to {page.end_date}: {page.now.clicks} clicks, {page.now.impressions} "
+    text += f"impressions, position {place(page.now.position)}"
     if page.before is None:
-        return f"{told}; the days before are not known"
+        return f"{text}; the days before are not known"
     before = page.before
-    return f"{told}; before {before.clicks} clicks, {before.impressions} impressions, position {place(before.position)}"
+    return f"{text}; before {before.clicks} clicks, {before.impressions} impressions, position {place(before.position)}"
 
 
 def _same(url: str) -> tuple[str, str]:
@@ -173,34 +173,34 @@ def _same(url: str) -> tuple[str, str]:
 
 
 async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
-    found = []
+    totals = []
     for each in (period, period.before()):
-        wanted = matching(select(*SUMS), site.connection.id, "page", Question(each.start, each.end))
+        statement = matching(select(*SUMS), site.connection.id, "page", Question(each.start, each.end))
         async with site.plugin.services.database.reading() as session:
-            row = (await session.execute(wanted.where(FigureRow.page.in_(_same(url))))).one()
-        found.append(figures_of(*row))
+            row = (await session.execute(statement.where(FigureRow.page.in_(_same(url))))).one()
+        totals.append(figures_of(*row))
     return SearchOfPage(
         url=url,
         website_id=site.website.id,
         start_date=period.start.isoformat(),
         end_date=period.end.isoformat(),
-        now=count(found[0]),
-        before=None if site.first is None or period.before().start < site.first else count(found[1]),
+        now=count(totals[0]),
+        before=None if site.first is None or period.before().start < site.first else count(totals[1]),
     )
 
 
 async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tuple[str, Figures]]:
     clicks, impressions, weighted = SUMS
-    wanted = matching(
+    statement = matching(
         select(FigureRow.query, clicks, impressions, weighted),
         site.connection.id,
         "page_query",
         Question(period.start, period.end),
     )
-    wanted = wanted.where(FigureRow.page.in_(_same(url))).group_by(FigureRow.query)
-    wanted = wanted.order_by(clicks.desc(), impressions.desc(), FigureRow.query).limit(_MAX_QUERIES)
+    statement = statement.where(FigureRow.page.in_(_same(url))).group_by(FigureRow.query)
+    statement = statement.order_by(clicks.desc(), impressions.desc(), FigureRow.query).limit(_MAX_QUERIES)
     async with site.plugin.services.database.reading() as session:
-        return [(row[0], figures_of(*row[1:])) for row in await session.execute(wanted)]
+        return [(row[0], figures_of(*row[1:])) for row in await session.execute(statement)]
 
 
 async def _zone(call: Call, article: Article, posts: Sequence[ArticlePost]) -> tzinfo:
@@ -219,25 +219,29 @@ async def _events(
     since = datetime.now(UTC).timestamp() - days * 86_400
     changes = await content_services(plugin).articles.changes(article.user_id, article.id)
     events = [
-        (one.created_at, "version", f"version {one.version}: {', '.join(one.changed) or 'the article was written'}")
-        for one in changes
+        (
+            change.created_at,
+            "version",
+            f"version {change.version}: {', '.join(change.changed) or 'the article was written'}",
+        )
+        for change in changes
     ]
     events += [
         (post.published_at, "published", f"version {post.article_version} went to {post.url}")
         for post in posts
         if post.published_at is not None
     ]
-    recent = sorted((one for one in events if one[0].timestamp() >= since), reverse=True)[:_MAX_EVENTS]
+    recent = sorted((event for event in events if event[0].timestamp() >= since), reverse=True)[:_MAX_EVENTS]
     return [
         Event.model_validate({"at": at.astimezone(zone).isoformat(timespec="seconds"), "kind": kind, "what": what})
         for at, kind, what in recent
     ]
 
 
-def _figures(shown: Count) -> Figures:
-    return Figures(shown.clicks, shown.impressions, shown.position or 0.0)
+def _figures(counts: Count) -> Figures:
+    return Figures(counts.clicks, counts.impressions, counts.position or 0.0)
 
 
-def _sum(found: Sequence[Figures]) -> Figures:
-    weighted = sum(one.position * one.impressions for one in found)
-    return figures_of(sum(one.clicks for one in found), sum(one.impressions for one in found), weighted)
+def _sum(parts: Sequence[Figures]) -> Figures:
+    weighted = sum(part.position * part.impressions for part in parts)
+    return figures_of(sum(part.clicks for part in parts), sum(part.impressions for part in parts), weighted)

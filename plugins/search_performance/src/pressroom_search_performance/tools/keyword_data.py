@@ -84,8 +84,8 @@ def unavailable(plugin: PluginContext[SearchPerformanceConfig]) -> str:
     """Return why the tool is unavailable, or an empty string."""
     if keyword_source_of(plugin) is not None:
         return ""
-    if chosen := plugin.config.keyword_source:
-        return f"no plugin of this server offers {chosen}, the provider of keyword data that the operator chose"
+    if configured := plugin.config.keyword_source:
+        return f"no plugin of this server offers {configured}, the provider of keyword data that the operator chose"
     return (
         "the operator has to connect a provider of keyword data, such as DataForSEO (dataforseo_login and "
         "dataforseo_password in plugins.search_performance.config); suggest_keywords works without one"
@@ -122,21 +122,21 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
         (params.language or config.keyword_language).lower(),
     )
     data = KeywordData(plugin, source.name)
-    known = dict(await data.read(question))
-    cost, asked = 0.0, 0
-    if len(known) < len(phrases):
+    stored = dict(await data.read(question))
+    cost, lookups = 0.0, 0
+    if len(stored) < len(phrases):
         async with _turn(question):
-            known |= await data.read(question)  # a concurrent call may have stored them
-            missing = replace(question, phrases=tuple(phrase for phrase in phrases if phrase not in known))
+            stored |= await data.read(question)  # a concurrent call may have stored them
+            missing = replace(question, phrases=tuple(phrase for phrase in phrases if phrase not in stored))
             if missing.phrases:
-                answer = await _asked(source, missing, plugin)
-                cost, asked = answer.cost, len(missing.phrases)
-                known |= await data.write(missing, answer.figures)
-    rows = [_row(known[phrase]) for phrase in phrases]
+                response = await _asked(source, missing, plugin)
+                cost, lookups = response.cost, len(missing.phrases)
+                stored |= await data.write(missing, response.figures)
+    rows = [_row(stored[phrase]) for phrase in phrases]
     result = KeywordDataResult(
         rows=rows,
         provider=source.title,
-        cost=Cost(amount=cost, currency=_CURRENCY, phrases_asked=asked),
+        cost=Cost(amount=cost, currency=_CURRENCY, phrases_asked=lookups),
         country=question.country,
         language=question.language,
     )
@@ -160,7 +160,7 @@ async def _asked(
     called, seconds = f"keyword source {source.name}", plugin.config.source_seconds
     try:
         with plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
-            answer: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
+            response: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None
     except SearchLimited as error:
@@ -171,33 +171,33 @@ async def _asked(
         if isinstance(error.__cause__, TimeoutError):
             raise FigureSourceUnavailable(f"{source.title} did not answer within {seconds:g} seconds") from error
         raise
-    return answer
+    return response
 
 
 def _phrase(typed: str) -> str:
-    phrase = " ".join("".join(one if one.isprintable() else " " for one in typed.lower()).split())
+    phrase = " ".join("".join(character if character.isprintable() else " " for character in typed.lower()).split())
     if not phrase:
         raise InvalidInput("phrases", "must not contain an empty phrase")
     return phrase
 
 
-def _row(kept: StoredKeyword) -> KeywordOut:
-    one = kept.figures
+def _row(stored: StoredKeyword) -> KeywordOut:
+    figures = stored.figures
     return KeywordOut(
-        phrase=one.phrase,
-        volume=one.volume,
-        difficulty=one.difficulty,
-        cpc=one.cpc,
-        competition=one.competition,
-        as_of=kept.at,
+        phrase=figures.phrase,
+        volume=figures.volume,
+        difficulty=figures.difficulty,
+        cpc=figures.cpc,
+        competition=figures.competition,
+        as_of=stored.at,
     )
 
 
 def _text(result: KeywordDataResult) -> str:
-    asked = result.cost.phrases_asked
+    lookups = result.cost.phrases_asked
     cost = f"{result.cost.amount:g} {result.cost.currency}"
     where = f"{result.provider}, {result.country}, {result.language}"
-    lines = [f"{where}: {asked} of {len(result.rows)} phrases were asked for, which cost {cost}"]
+    lines = [f"{where}: {lookups} of {len(result.rows)} phrases were asked for, which cost {cost}"]
     for row in result.rows:
         volume = "volume unknown" if row.volume is None else f"{row.volume} searches a month"
         difficulty = "difficulty unknown" if row.difficulty is None else f"difficulty {row.difficulty}"

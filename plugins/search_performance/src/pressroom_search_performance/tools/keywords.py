@@ -64,7 +64,7 @@ async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolRes
     """Suggest keyphrases."""
     plugin = plugin_of(call)
     website = await website_of(call, params.website_id)
-    known = await ideas.topics(plugin, call.caller.subject, website.id)
+    site_topics = await ideas.topics(plugin, call.caller.subject, website.id)
     note = ""
     try:
         site = await searched(call, website.id)
@@ -73,26 +73,26 @@ async def suggest_keywords(params: SuggestKeywordsParams, call: Call) -> ToolRes
         queries = await ideas.searched_queries(plugin, site.connection.id, question)
     except NotConnected as error:
         queries, note = (), error.message
-    found = ideas.ideas(queries, known, params.seed or "", params.limit)
+    suggestions = ideas.ideas(queries, site_topics, params.seed or "", params.limit)
     items = [
         IdeaItem(
-            phrase=one.phrase,
-            source=one.source,
-            impressions=one.impressions,
-            position=one.position,
-            existing_page=one.existing_page,
+            phrase=idea.phrase,
+            source=idea.source,
+            impressions=idea.impressions,
+            position=idea.position,
+            existing_page=idea.existing_page,
         )
-        for one in found
+        for idea in suggestions
     ]
     lines = [
-        f"{one.phrase} ({one.source})"
-        + (f": {one.impressions} impressions" if one.impressions is not None else "")
-        + (f", position {one.position:.1f}" if one.position else "")
-        + (f", {one.existing_page}" if one.existing_page else "")
-        for one in items
+        f"{item.phrase} ({item.source})"
+        + (f": {item.impressions} impressions" if item.impressions is not None else "")
+        + (f", position {item.position:.1f}" if item.position else "")
+        + (f", {item.existing_page}" if item.existing_page else "")
+        for item in items
     ]
-    said = [f"No search figures: {note}. So these are the website's own titles."] if note else []
-    text = "\n".join([*said, *(lines or ["There are no ideas."])])
+    notes = [f"No search figures: {note}. So these are the website's own titles."] if note else []
+    text = "\n".join([*notes, *(lines or ["There are no ideas."])])
     return ToolResult(text, SuggestResult(ideas=items, note=note or None))
 
 
@@ -141,8 +141,8 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
         return ToolResult(f"{phrase} is no longer tracked.", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
         raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
-    one = await following.follow(phrase, params.target_url)
-    tracked = TrackedKeywordOut(phrase=one.phrase, target_url=one.target_url or None, following=True)
+    keyword = await following.follow(phrase, params.target_url)
+    tracked = TrackedKeywordOut(phrase=keyword.phrase, target_url=keyword.target_url or None, following=True)
     return ToolResult(f"{phrase} is tracked.", TrackResult(tracked=tracked))
 
 
@@ -195,26 +195,26 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
         site = await searched(call, website.id)
         now = site.latest(params.days)
     except NotConnected as error:
-        rows = [_row(one, None, None) for one in followed]
-        named = ", ".join(row.phrase for row in rows)
-        text = f"No search figures: {error.message}. The tracked phrases are: {named}"
+        rows = [_row(keyword, None, None) for keyword in followed]
+        names = ", ".join(row.phrase for row in rows)
+        text = f"No search figures: {error.message}. The tracked phrases are: {names}"
         return ToolResult(text, TrackedResult(rows=rows, note=error.message))
-    phrases = [one.phrase for one in followed]
+    phrases = [keyword.phrase for keyword in followed]
     question = Question(now.before().start, now.end)
-    found = await opportunities.queries_over_time(site.plugin, site.connection.id, question, now.start, phrases)
+    changes = await opportunities.queries_over_time(site.plugin, site.connection.id, question, now.start, phrases)
     recent = Question(now.start, now.end)
     pages = await opportunities.best_pages(site.plugin, site.connection.id, recent, phrases)
-    rows = [_row(one, found.get(one.phrase), pages.get(one.phrase)) for one in followed]
+    rows = [_row(keyword, changes.get(keyword.phrase), pages.get(keyword.phrase)) for keyword in followed]
     lines = [str(now), *site.notes(now.before())]
     for row in rows:
         if row.impressions is None:
             lines.append(f"{row.phrase}: unknown; nobody saw the site for it, or too few people did")
             continue
         moved = f" ({row.change:+.1f})" if row.change is not None else ""
-        found_page = f", {row.page}" if row.page else ""
+        page_text = f", {row.page}" if row.page else ""
         lines.append(
             f"{row.phrase}: position {place(row.position)}{moved}, {row.clicks} clicks, {row.impressions} impressions"
-            + found_page
+            + page_text
         )
     return ToolResult("\n".join(lines), TrackedResult(rows=rows, note=None))
 
@@ -222,14 +222,14 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
 TOOLS: Final = (suggest_keywords, track_keyword, list_tracked_keywords)
 
 
-def _row(one: FollowedKeyword, change: opportunities.FigureChange | None, page: str | None) -> TrackedRow:
+def _row(keyword: FollowedKeyword, change: opportunities.FigureChange | None, page: str | None) -> TrackedRow:
     now = change.now if change else None
     before = change.before if change else None
     position = position_of(now) if now else None
     previous = position_of(before) if before else None
     return TrackedRow(
-        phrase=one.phrase,
-        target_url=one.target_url or None,
+        phrase=keyword.phrase,
+        target_url=keyword.target_url or None,
         position=position,
         previous_position=previous,
         change=round(previous - position, 2) if position is not None and previous is not None else None,

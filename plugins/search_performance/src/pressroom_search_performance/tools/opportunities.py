@@ -134,7 +134,7 @@ TOOLS: Final = (find_content_opportunities,)
 
 
 async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Period) -> ToolResult:
-    found = await opportunities.quick_wins(
+    rows = await opportunities.quick_wins(
         site.plugin,
         site.connection.id,
         Question(period.start, period.end),
@@ -145,15 +145,15 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
     )
     items = [
         QuickWin(
-            query=one.keys["query"],
-            page=one.keys["page"],
-            impressions=one.figures.impressions,
-            ctr=round(one.figures.ctr, 4),
-            position=round(one.figures.position, 2),
-            expected_ctr=round(expected_ctr(one.figures.position), 4),
-            potential_clicks=opportunities.winnable(one.figures),
+            query=row.keys["query"],
+            page=row.keys["page"],
+            impressions=row.figures.impressions,
+            ctr=round(row.figures.ctr, 4),
+            position=round(row.figures.position, 2),
+            expected_ctr=round(expected_ctr(row.figures.position), 4),
+            potential_clicks=opportunities.winnable(row.figures),
         )
-        for one in found
+        for row in rows
     ]
     lines = [
         f"{item.query}: position {item.position:.1f}, {item.impressions} impressions, CTR {percent(item.ctr)} "
@@ -170,10 +170,10 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
 async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period) -> ToolResult:
     before = now.before()
     if site.first is not None and before.start < site.first:
-        there = (now.end - site.first).days + 1
-        message = f"figures begin on {site.first.isoformat()}: at most {there // 2} days can be compared"
+        available = (now.end - site.first).days + 1
+        message = f"figures begin on {site.first.isoformat()}: at most {available // 2} days can be compared"
         raise InvalidInput("days", message)
-    found = await opportunities.declining(
+    declines = await opportunities.declining(
         site.plugin,
         site.connection.id,
         Question(before.start, now.end),
@@ -181,7 +181,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
         min_drop_pct=_MIN_DROP_PCT,
         limit=params.limit,
     )
-    items = [_declining_page(one) for one in found]
+    items = [_declining_page(decline) for decline in declines]
     lines = []
     for item in items:
         lines.append(
@@ -200,44 +200,48 @@ def _moved(before: Count, now: Count) -> str:
     return f"position {place(before.position)} to {place(now.position)}"
 
 
-def _declining_page(one: opportunities.Decline) -> DecliningPage:
+def _declining_page(decline: opportunities.Decline) -> DecliningPage:
     return DecliningPage(
-        page=one.page.name,
-        lost_clicks=one.page.lost,
-        drop_pct=round(one.page.lost / one.page.before.clicks * 100, 1),
-        now=count(one.page.now),
-        before=count(one.page.before),
-        reason=one.page.reason,
-        queries=[QueryChange(query=each.name, now=count(each.now), before=count(each.before)) for each in one.queries],
+        page=decline.page.name,
+        lost_clicks=decline.page.lost,
+        drop_pct=round(decline.page.lost / decline.page.before.clicks * 100, 1),
+        now=count(decline.page.now),
+        before=count(decline.page.before),
+        reason=decline.page.reason,
+        queries=[
+            QueryChange(query=each.name, now=count(each.now), before=count(each.before)) for each in decline.queries
+        ],
     )
 
 
 async def _cannibalisation(params: OpportunitiesParams, site: SiteFigures, period: Period) -> ToolResult:
-    found = await opportunities.cannibalisation(
+    competitions = await opportunities.cannibalisation(
         site.plugin,
         site.connection.id,
         Question(period.start, period.end),
         min_impressions=params.min_impressions,
         limit=params.limit,
     )
-    items = [_competing(one) for one in found]
+    items = [_competing(competition) for competition in competitions]
     lines = []
-    for one in found:
-        lines.append(line(one.figures, one.query))
-        lines += [line(figures, f"  {page}") for page, figures in one.pages]
+    for competition in competitions:
+        lines.append(line(competition.figures, competition.query))
+        lines += [line(figures, f"  {page}") for page, figures in competition.pages]
     none = f"No pages compete for a query with at least {params.min_impressions} impressions."
     lines = [*lines, "Several pages for the name of the site itself are normal."] if lines else [none]
     return await _answer(params, site, period, lines, items, site.notes(period))
 
 
-def _competing(one: opportunities.Competition) -> CompetingPages:
+def _competing(competition: opportunities.Competition) -> CompetingPages:
     pages = [
         CompetingPage(
-            page=page, share=round(figures.impressions / one.figures.impressions, 3), **count(figures).model_dump()
+            page=page,
+            share=round(figures.impressions / competition.figures.impressions, 3),
+            **count(figures).model_dump(),
         )
-        for page, figures in one.pages
+        for page, figures in competition.pages
     ]
-    return CompetingPages(query=one.query, pages=pages)
+    return CompetingPages(query=competition.query, pages=pages)
 
 
 async def _answer(
@@ -258,11 +262,11 @@ async def _answer(
         items=items,
         content_ids=ids,
     )
-    here = [f"Article {content_id}: {page}" for page, content_id in ids.items()]
+    article_lines = [f"Article {content_id}: {page}" for page, content_id in ids.items()]
     if len(ids) < len(pages) and (note := await services.websites.import_note(website.user_id, website.id)):
-        here.append(note)
-    return ToolResult("\n".join([f"{period}.", *notes, *lines, *here]), result)
+        article_lines.append(note)
+    return ToolResult("\n".join([f"{period}.", *notes, *lines, *article_lines]), result)
 
 
 def _pages(item: QuickWin | DecliningPage | CompetingPages) -> list[str]:
-    return [one.page for one in item.pages] if isinstance(item, CompetingPages) else [item.page]
+    return [page.page for page in item.pages] if isinstance(item, CompetingPages) else [item.page]

@@ -58,8 +58,8 @@ def _filter(value: str) -> str:
 
 
 def _condition(value: str) -> Condition:
-    dimension, _, rest = value.strip().partition(" ")
-    operator, _, expression = rest.strip().partition(" ")
+    dimension, _, remainder = value.strip().partition(" ")
+    operator, _, expression = remainder.strip().partition(" ")
     if dimension not in _FILTER_DIMENSIONS or operator not in _OPERATORS or not expression.strip():
         raise ValueError(
             f"must be a dimension ({', '.join(_FILTER_DIMENSIONS)}), an operator ({', '.join(_OPERATORS)}) and "
@@ -152,9 +152,9 @@ class PerformanceResult(BaseModel):
 async def get_search_performance(params: PerformanceParams, call: Call) -> ToolResult:
     """Return figures."""
     site = await searched(call, params.website_id, params.provider, params.search_type)
-    asked = _Asked(site, _question(params, site))
+    query = _Asked(site, _question(params, site))
     with spoken(site.plugin, site.website):
-        return await _answer(params, asked)
+        return await _answer(params, query)
 
 
 TOOLS: Final = (get_search_performance,)
@@ -171,8 +171,8 @@ class _Asked:
         """Return the stored grain that can answer, or `None` if the source has to be queried."""
         grain = question.grain()
         offered = sources_of(self.site.plugin)[self.site.connection.source].grains
-        kept = question.search_type in self.site.plugin.config.search_types
-        return grain if kept and grain in offered else None
+        stored = question.search_type in self.site.plugin.config.search_types
+        return grain if stored and grain in offered else None
 
     async def rows(self) -> tuple[Sequence[DimensionFigures], str]:
         """Return one row more than requested, and the first incomplete date or hour from Google."""
@@ -186,11 +186,11 @@ class _Asked:
 
     async def totals(self, question: Question) -> Figures:
         """Return the totals for a question, from the coarsest grain that supports its conditions."""
-        whole = replace(question, dimensions=())
-        grain = self.stored_grain(whole)
+        totals_question = replace(question, dimensions=())
+        grain = self.stored_grain(totals_question)
         if grain is not None:
-            return await queries.totals(self.site.plugin, self.site.connection.id, grain, whole)
-        return await queries.google_totals(*await self._live(), whole, *await self._access())
+            return await queries.totals(self.site.plugin, self.site.connection.id, grain, totals_question)
+        return await queries.google_totals(*await self._live(), totals_question, *await self._access())
 
     async def _live(self) -> tuple[google.GoogleConsole, str]:
         if self.site.connection.source != google.NAME:
@@ -204,18 +204,18 @@ class _Asked:
         return credential, self.site.plugin.services.fetcher
 
 
-async def _answer(params: PerformanceParams, asked: _Asked) -> ToolResult:
-    site, question = asked.site, asked.question
-    stored = asked.stored_grain(question) is not None
+async def _answer(params: PerformanceParams, query: _Asked) -> ToolResult:
+    site, question = query.site, query.question
+    stored = query.stored_grain(question) is not None
     if stored and site.first is None:
         site.latest(1)  # raises the reason why there is nothing yet
-    totals = await asked.totals(question)
-    rows, told = await asked.rows()
+    totals = await query.totals(question)
+    rows, first_incomplete = await query.rows()
     more = len(rows) > question.limit
     rows = rows[: question.limit]
     period = Period(question.start, question.end)
-    comparison = await _comparison(params, asked, totals)
-    incomplete = told or (site.incomplete.isoformat() if site.incomplete else None)
+    comparison = await _comparison(params, query, totals)
+    incomplete = first_incomplete or (site.incomplete.isoformat() if site.incomplete else None)
     following = question.offset + question.limit
     result = PerformanceResult(
         totals=count(totals),
@@ -251,20 +251,20 @@ def _text(
     return "\n".join(lines)
 
 
-async def _comparison(params: PerformanceParams, asked: _Asked, totals: Figures) -> ComparisonOut | None:
+async def _comparison(params: PerformanceParams, query: _Asked, totals: Figures) -> ComparisonOut | None:
     if params.compare is None:
         return None
-    now = Period(asked.question.start, asked.question.end)
+    now = Period(query.question.start, query.question.end)
     then = now.before() if params.compare == "previous_period" else Period(year_before(now.start), year_before(now.end))
-    before = await asked.totals(replace(asked.question, start=then.start, end=then.end))
-    places = position_of(totals), position_of(before)
+    before = await query.totals(replace(query.question, start=then.start, end=then.end))
+    positions = position_of(totals), position_of(before)
     return ComparisonOut(
         start_date=then.start.isoformat(),
         end_date=then.end.isoformat(),
         totals=count(before),
         clicks_change_pct=_change(totals.clicks, before.clicks),
         impressions_change_pct=_change(totals.impressions, before.impressions),
-        position_change=None if places[0] is None or places[1] is None else round(places[0] - places[1], 2),
+        position_change=None if positions[0] is None or positions[1] is None else round(positions[0] - positions[1], 2),
     )
 
 
@@ -279,7 +279,7 @@ def _question(params: PerformanceParams, site: SiteFigures) -> Question:
     period = _period(params, site)
     conditions = tuple(map(_condition, params.filters))
     if params.search_type in google.WITHOUT_QUERIES and (
-        "query" in params.dimensions or any(one.dimension == "query" for one in conditions)
+        "query" in params.dimensions or any(condition.dimension == "query" for condition in conditions)
     ):
         raise InvalidInput("search_type", f"{params.search_type} has no queries")
     return Question(
@@ -302,16 +302,16 @@ def _state(params: PerformanceParams) -> DataState:
 def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
     source = sources_of(site.plugin)[site.connection.source]
     if source.search_types and params.search_type not in source.search_types:
-        known = ", ".join(sorted(source.search_types))
-        raise InvalidInput("search_type", f"{source.title} has figures for {known} only")
+        supported = ", ".join(sorted(source.search_types))
+        raise InvalidInput("search_type", f"{source.title} has figures for {supported} only")
     for name, used in (
         ("dimensions", params.dimensions),
-        ("filters", [_condition(one).dimension for one in params.filters]),
+        ("filters", [_condition(expression).dimension for expression in params.filters]),
     ):
         unknown = sorted(source.without.intersection(used))
         if unknown:
-            told = " or ".join(unknown)
-            raise InvalidInput(name, f"{source.title} does not report {told}; leave it out, or set provider to google")
+            names = " or ".join(unknown)
+            raise InvalidInput(name, f"{source.title} does not report {names}; leave it out, or set provider to google")
 
 
 def _period(params: PerformanceParams, site: SiteFigures) -> Period:

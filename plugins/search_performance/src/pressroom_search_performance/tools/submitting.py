@@ -108,21 +108,21 @@ async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]
         content, user_id = content_services(plugin_of(call)), call.caller.subject
         article = await content.articles.get(user_id, params.content_id)
         posts = await content.publications.of_article(user_id, article.id)
-        found = next((post.url for post in posts if post.website_id == website.id and post.url), None)
-        if found is None:
+        post_url = next((post.url for post in posts if post.website_id == website.id and post.url), None)
+        if post_url is None:
             raise InvalidInput(
                 "content_id", "the article was never published on this website; publish it with publish_content"
             )
-        urls.append(found)
+        urls.append(post_url)
     return urls
 
 
 async def _to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> SubmitResult:
     done = await submit(plugin_of(call), website, urls)
-    told = f"{done.count} URL{'' if done.count == 1 else 's'} (HTTP {done.status})"
+    text = f"{done.count} URL{'' if done.count == 1 else 's'} (HTTP {done.status})"
     if done.status == _CHECKING:
-        told += ", and its key is still being checked"
-    engine = EngineOut(engine=f"{INDEXNOW} ({_MEMBERS})", told=told, problem=None)
+        text += ", and its key is still being checked"
+    engine = EngineOut(engine=f"{INDEXNOW} ({_MEMBERS})", told=text, problem=None)
     return SubmitResult(engines=[engine], submitted=done.count, key_url=done.key_url, sitemaps=None)
 
 
@@ -136,10 +136,10 @@ async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
         credential = await SourceConnections(plugin).credential(connection)
         if params.sitemap_url is not None:
             await console.submit_sitemap(connection.property, params.sitemap_url, credential, fetcher)
-        found = await console.sitemaps(connection.property, credential, fetcher)
-    told = f"the sitemap {params.sitemap_url}" if params.sitemap_url is not None else None
-    engines = [EngineOut(engine=google.TITLE, told=told, problem=None)] if told else []
-    sitemaps = [_sitemap(one) for one in found[:_MAX_SITEMAPS]]
+        entries = await console.sitemaps(connection.property, credential, fetcher)
+    message = f"the sitemap {params.sitemap_url}" if params.sitemap_url is not None else None
+    engines = [EngineOut(engine=google.TITLE, told=message, problem=None)] if message else []
+    sitemaps = [_sitemap(entry) for entry in entries[:_MAX_SITEMAPS]]
     return SubmitResult(engines=engines, submitted=0, key_url=None, sitemaps=sitemaps)
 
 
@@ -151,45 +151,47 @@ async def _google_alone(params: SubmitParams, call: Call) -> SubmitResult:
 
 
 def _untold(engine: str, error: CallError) -> SubmitResult:
-    told = EngineOut(engine=engine, told=None, problem=error.message)
-    return SubmitResult(engines=[told], submitted=0, key_url=None, sitemaps=None)
+    engine_out = EngineOut(engine=engine, told=None, problem=error.message)
+    return SubmitResult(engines=[engine_out], submitted=0, key_url=None, sitemaps=None)
 
 
 def _merged(results: Sequence[SubmitResult]) -> SubmitResult:
     return SubmitResult(
-        engines=[engine for one in results for engine in one.engines],
-        submitted=sum(one.submitted for one in results),
-        key_url=next((one.key_url for one in results if one.key_url), None),
-        sitemaps=next((one.sitemaps for one in results if one.sitemaps is not None), None),
+        engines=[engine for result in results for engine in result.engines],
+        submitted=sum(result.submitted for result in results),
+        key_url=next((result.key_url for result in results if result.key_url), None),
+        sitemaps=next((result.sitemaps for result in results if result.sitemaps is not None), None),
     )
 
 
 def _answer(result: SubmitResult) -> ToolResult:
     lines = [
-        f"{one.engine} was told: {one.told}." if one.told else f"{one.engine} was not told anything: {one.problem}"
-        for one in result.engines
+        f"{engine.engine} was told: {engine.told}."
+        if engine.told
+        else f"{engine.engine} was not told anything: {engine.problem}"
+        for engine in result.engines
     ]
     if result.sitemaps is not None:
         lines += [
-            f"{one.path}: {one.submitted_urls} URLs, {one.errors} errors, {one.warnings} warnings, "
-            f"read {one.last_downloaded or 'not yet'}"
-            for one in result.sitemaps
+            f"{sitemap.path}: {sitemap.submitted_urls} URLs, {sitemap.errors} errors, {sitemap.warnings} warnings, "
+            f"read {sitemap.last_downloaded or 'not yet'}"
+            for sitemap in result.sitemaps
         ] or ["Google does not know any sitemap of this website; give sitemap_url."]
-    elif all(one.engine != google.TITLE for one in result.engines):
+    elif all(engine.engine != google.TITLE for engine in result.engines):
         lines.append("Nothing was sent to Google: it does not accept single URLs. Pass sitemap_url instead.")
     return ToolResult("\n".join(lines), result)
 
 
-def _sitemap(one: Mapping[str, Any]) -> SitemapOut:
-    contents = one.get("contents")
+def _sitemap(entry: Mapping[str, Any]) -> SitemapOut:
+    contents = entry.get("contents")
     listed = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
     return SitemapOut(
-        path=text(one.get("path")),
-        last_submitted=text(one.get("lastSubmitted"), 50) or None,
-        last_downloaded=text(one.get("lastDownloaded"), 50) or None,
-        is_pending=one.get("isPending") is True,
-        warnings=_whole(one.get("warnings")),
-        errors=_whole(one.get("errors")),
+        path=text(entry.get("path")),
+        last_submitted=text(entry.get("lastSubmitted"), 50) or None,
+        last_downloaded=text(entry.get("lastDownloaded"), 50) or None,
+        is_pending=entry.get("isPending") is True,
+        warnings=_whole(entry.get("warnings")),
+        errors=_whole(entry.get("errors")),
         submitted_urls=sum(_whole(each.get("submitted")) for each in listed),
     )
 
@@ -241,23 +243,25 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
     with spoken(plugin, website):
         credential = await SourceConnections(plugin).credential(connection)
         console = google.console_of(plugin.config)
-        found = await console.inspect(connection.property, params.url, credential, plugin.services.fetcher)
-    listed = found.get("sitemap")
+        inspection = await console.inspect(connection.property, params.url, credential, plugin.services.fetcher)
+    listed = inspection.get("sitemap")
     result = InspectResult(
-        verdict=text(found.get("verdict"), 50) or "VERDICT_UNSPECIFIED",
-        coverage_state=text(found.get("coverageState"), 200),
-        google_canonical=text(found.get("googleCanonical")) or None,
-        user_canonical=text(found.get("userCanonical")) or None,
-        last_crawl_time=text(found.get("lastCrawlTime"), 50) or None,
-        robots=text(found.get("robotsTxtState"), 50) or "ROBOTS_TXT_STATE_UNSPECIFIED",
-        sitemaps=[text(one) for one in listed[:_MAX_SITEMAPS]] if isinstance(listed, list) else [],
+        verdict=text(inspection.get("verdict"), 50) or "VERDICT_UNSPECIFIED",
+        coverage_state=text(inspection.get("coverageState"), 200),
+        google_canonical=text(inspection.get("googleCanonical")) or None,
+        user_canonical=text(inspection.get("userCanonical")) or None,
+        last_crawl_time=text(inspection.get("lastCrawlTime"), 50) or None,
+        robots=text(inspection.get("robotsTxtState"), 50) or "ROBOTS_TXT_STATE_UNSPECIFIED",
+        sitemaps=[text(url) for url in listed[:_MAX_SITEMAPS]] if isinstance(listed, list) else [],
     )
-    told = f"{params.url}: {result.verdict}, {result.coverage_state}; last crawled {result.last_crawl_time or 'never'}"
-    told += f"; robots.txt: {result.robots}"
+    summary = (
+        f"{params.url}: {result.verdict}, {result.coverage_state}; last crawled {result.last_crawl_time or 'never'}"
+    )
+    summary += f"; robots.txt: {result.robots}"
     if result.google_canonical and result.google_canonical != params.url:
-        told += f"; Google takes {result.google_canonical} for the original"
-    told += f"; in the sitemaps {', '.join(result.sitemaps)}" if result.sitemaps else "; in no known sitemap"
-    return ToolResult(told, result)
+        summary += f"; Google takes {result.google_canonical} for the original"
+    summary += f"; in the sitemaps {', '.join(result.sitemaps)}" if result.sitemaps else "; in no known sitemap"
+    return ToolResult(summary, result)
 
 
 TOOLS: Final = (inspect_url_index, submit_urls)

@@ -107,15 +107,15 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
     plugin = plugin_of(call)
     website = await website_of(call, params.website_id)
     connections = SourceConnections(plugin)
-    there = await connections.of(call.caller.subject, website.id)
-    kind = next((one for name, one in analytics_of(plugin).items() if name in there), None)
+    connected = await connections.of(call.caller.subject, website.id)
+    kind = next((source for name, source in analytics_of(plugin).items() if name in connected), None)
     if kind is None:
-        titles = ", ".join(one.title for one in analytics_of(plugin).values())
+        titles = ", ".join(source.title for source in analytics_of(plugin).values())
         raise NotConnected(
             f"{website.url} is not connected with analytics ({titles}). Ask the user to connect it at "
             f"{page_of(plugin, website.id)}, then call this tool again"
         )
-    connection = there[kind.name]
+    connection = connected[kind.name]
     now = datetime.now(UTC)
     end = now.date() - timedelta(days=1)
     question = TrafficQuestion(
@@ -130,7 +130,9 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
         try:
             credential = await connections.credential(connection)
             with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=seconds):
-                found = await kind.analytics.traffic(connection.property, credential, question, plugin.services.fetcher)
+                traffic = await kind.analytics.traffic(
+                    connection.property, credential, question, plugin.services.fetcher
+                )
         except (Rejected, SiteError) as error:
             await connections.note(connection, error.message)
             raise
@@ -145,18 +147,18 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
             raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
     await connections.note(connection, "")
     result = TrafficResult(
-        totals=_totals(found.totals),
+        totals=_totals(traffic.totals),
         rows=[
-            TrafficRow(key=key, visitors=one.visitors, visits=one.visits, pageviews=one.pageviews)
-            for key, one in found.rows
+            TrafficRow(key=key, visitors=visits.visitors, visits=visits.visits, pageviews=visits.pageviews)
+            for key, visits in traffic.rows
         ],
-        truncated=found.truncated,
+        truncated=traffic.truncated,
         provider=kind.title,
         freshness=TrafficFreshness(
             start_date=question.start.isoformat(), end_date=question.end.isoformat(), asked_at=now
         ),
     )
-    return ToolResult(_text(website.url, found.totals, result), result)
+    return ToolResult(_text(website.url, traffic.totals, result), result)
 
 
 TOOLS: Final = (get_traffic_stats,)
@@ -179,24 +181,24 @@ async def visits_of_pages(
     time, are unknown: the caller has other figures to return.
     """
     connections, offered = SourceConnections(plugin), analytics_of(plugin)
-    asked: list[tuple[str, AnalyticsSource, SourceConnection]] = []
+    targets: list[tuple[str, AnalyticsSource, SourceConnection]] = []
     for website_id, url in pages:
-        there = await connections.of(user_id, website_id)
-        asked += [(url, kind, there[name]) for name, kind in offered.items() if name in there][:1]
+        connected = await connections.of(user_id, website_id)
+        targets += [(url, kind, connected[name]) for name, kind in offered.items() if name in connected][:1]
     end = datetime.now(UTC).date() - timedelta(days=1)
     start = end - timedelta(days=days - 1)
     sums: dict[str, int] = {}
-    problems = {url: f"{kind.title} did not answer in time" for url, kind, _ in asked}
+    problems = {url: f"{kind.title} did not answer in time" for url, kind, _ in targets}
     try:
         async with asyncio.timeout(PATIENCE):
-            for url, kind, connection in asked:
-                found = await _visits_of(plugin, kind, connection, url, start, end)
-                if isinstance(found, str):
-                    problems[url] = found
+            for url, kind, connection in targets:
+                visits = await _visits_of(plugin, kind, connection, url, start, end)
+                if isinstance(visits, str):
+                    problems[url] = visits
                     continue
                 del problems[url]
-                named = {"visitors": found.visitors, "visits": found.visits, "pageviews": found.pageviews}
-                for name, value in named.items():
+                metrics = {"visitors": visits.visitors, "visits": visits.visits, "pageviews": visits.pageviews}
+                for name, value in metrics.items():
                     if value is not None:
                         sums[name] = sums.get(name, 0) + value
     except TimeoutError:
@@ -221,20 +223,20 @@ async def _visits_of(
         return f"{kind.title} failed"
 
 
-def _totals(found: Visits) -> Totals:
+def _totals(visits: Visits) -> Totals:
     return Totals(
-        visitors=found.visitors,
-        visits=found.visits,
-        pageviews=found.pageviews,
-        bounce_rate=found.bounce_rate,
-        visit_seconds=found.seconds,
+        visitors=visits.visitors,
+        visits=visits.visits,
+        pageviews=visits.pageviews,
+        bounce_rate=visits.bounce_rate,
+        visit_seconds=visits.seconds,
     )
 
 
 def line(visits: Visits | TrafficOut) -> str:
     """Format visits as a line of text."""
-    named = (("visitors", visits.visitors), ("visits", visits.visits), ("page views", visits.pageviews))
-    return ", ".join(f"{value} {name}" for name, value in named if value is not None) or "nothing is known"
+    metrics = (("visitors", visits.visitors), ("visits", visits.visits), ("page views", visits.pageviews))
+    return ", ".join(f"{value} {name}" for name, value in metrics if value is not None) or "nothing is known"
 
 
 def _text(url: str, totals: Visits, result: TrafficResult) -> str:
