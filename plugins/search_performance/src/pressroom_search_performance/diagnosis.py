@@ -82,15 +82,15 @@ def keyword_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResul
 def names_result(plugin: PluginContext[SearchPerformanceConfig]) -> CheckResult:
     """Report names that are both an analytics and a search source: connections identify sources by name."""
     search = {source.name: owner for owner, source in search_sources(plugin)}
-    twice = [
+    names = [
         f"{source.name} (plugins {search[source.name]} and {owner})"
         for owner, source in analytics_sources(plugin)
         if source.name in search
     ]
-    if not twice:
+    if not names:
         return CheckResult("ok", "every source has a name of its own")
     return CheckResult(
         "error",
-        f"the same name is offered for search figures and for analytics, which cannot be connected: {', '.join(twice)}",
+        f"the same name is offered for search figures and for analytics, which cannot be connected: {', '.join(names)}",
         "remove one of the plugins, and tell its authors to give the source another name",
     )

@@ -200,8 +200,8 @@ async def canonical_page(
     record = await reader.page(responses[-1], None)
     if record.failure == "refused":
         return {}, None
-    moved = responses[-1].url if len(responses) > 1 else ""
-    return {canonicals[0]: LinkStatus(record.status, moved)}, record.noindex if record.is_page else None
+    final_url = responses[-1].url if len(responses) > 1 else ""
+    return {canonicals[0]: LinkStatus(record.status, final_url)}, record.noindex if record.is_page else None
 
 
 async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str, Any]:
@@ -247,10 +247,10 @@ class LivePageReport:
 async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) -> LivePageReport:
     """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
-    began = time.monotonic()
+    started = time.monotonic()
     visitor = _Keeping(plugin.services.fetcher, ASKED, reader=SiteReader(plugin.services.workers))
     report = await check_page(visitor, url)
-    spent = round((time.monotonic() - began) * 1000)
+    elapsed = round((time.monotonic() - started) * 1000)
     if report.record.failure == "refused":
         raise InvalidInput("url", report.record.message)
     text, data = None, None
@@ -259,7 +259,7 @@ async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) 
         text, data = await run_with_languages(
             plugin.services.workers, partial(_judge, robots=robots), visitor.last, keyphrase, what="the page"
         )
-    return LivePageReport(report, text, data, spent)
+    return LivePageReport(report, text, data, elapsed)
 
 
 def _judge(response: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[ScoringReport, Validation]:

@@ -152,8 +152,8 @@ async def upsert(session: AsyncSession, table: Any, rows: Sequence[dict[str, Any
     names = tuple(keys)
     unique = list({tuple(row[name] for name in names): row for row in rows}.values())
     insert: Any = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
-    for at in range(0, len(unique), _ROWS_AT_ONCE):
-        part = unique[at : at + _ROWS_AT_ONCE]
+    for start in range(0, len(unique), _ROWS_AT_ONCE):
+        part = unique[start : start + _ROWS_AT_ONCE]
         adding = insert(table).values(part)
         changed = {name: adding.excluded[name] for name in part[0] if name not in names}
         await session.execute(adding.on_conflict_do_update(index_elements=list(names), set_=changed))

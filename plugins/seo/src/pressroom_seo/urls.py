@@ -67,9 +67,9 @@ def normalise(reference: str, base: str | None = None) -> str | None:
 
 def _plain(text: str) -> str:
     """Write escapes in upper case and decode unreserved characters (RFC 3986, section 2.3)."""
-    once = _ESCAPE.sub(_unescaped, text)
+    decoded = _ESCAPE.sub(_unescaped, text)
     # Decoding must not create a new escape: `%2%35` is not `%25`.
-    return once if _ESCAPE.sub(_unescaped, once) == once else text
+    return decoded if _ESCAPE.sub(_unescaped, decoded) == decoded else text
 
 
 def _unescaped(match: re.Match[str]) -> str:

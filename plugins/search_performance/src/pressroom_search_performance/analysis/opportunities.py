@@ -170,7 +170,8 @@ async def declining(
             by_page[row[0]].append(_change(row[1:]))
     return [
         Decline(
-            change, tuple(sorted(by_page[change.name], key=lambda each: (-each.lost, each.name))[:_MAX_CHANGED_QUERIES])
+            change,
+            tuple(sorted(by_page[change.name], key=lambda query: (-query.lost, query.name))[:_MAX_CHANGED_QUERIES]),
         )
         for change in changes
     ]

@@ -69,11 +69,11 @@ class Matomo:
         if question.by == "date":
             rows = await _dates(site, credential, question, days, fetcher)
         else:
-            more = {"flat": "1"} if question.by == "page" else {}
+            extra = {"flat": "1"} if question.by == "page" else {}
             limit = str(question.limit + 1)
             method = _METHODS[question.by]
             response = await _ask(
-                method, site, credential, fetcher, period="range", date=days, filter_limit=limit, **more
+                method, site, credential, fetcher, period="range", date=days, filter_limit=limit, **extra
             )
             rows = [_row(question.by, entry) for entry in _objects(response)]
         return Traffic(totals, tuple(rows[: question.limit]), truncated=len(rows) > question.limit)
@@ -102,9 +102,9 @@ async def _dates(
     response = await _ask("API.get", site, credential, fetcher, period=period, date=days)
     if not isinstance(response, dict | list):
         raise unreadable(TITLE)
-    listed = response.items() if isinstance(response, dict) else ()
+    entries = response.items() if isinstance(response, dict) else ()
     length = 7 if question.monthly else 10
-    rows = [(text(day, length), _visits(entry)) for day, entry in listed]
+    rows = [(text(day, length), _visits(entry)) for day, entry in entries]
     return sorted(rows, key=lambda row: row[0], reverse=True)
 
 

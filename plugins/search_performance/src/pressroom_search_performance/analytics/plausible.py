@@ -123,8 +123,8 @@ def _key(by: By, result: Mapping[str, Any]) -> str:
 
 def _visits(metrics: Sequence[str], result: Mapping[str, Any]) -> Visits:
     values = result.get("metrics")
-    listed = values if isinstance(values, list) and len(values) == len(metrics) else [None] * len(metrics)
-    by_name = dict(zip(metrics, listed, strict=True))
+    metric_values = values if isinstance(values, list) and len(values) == len(metrics) else [None] * len(metrics)
+    by_name = dict(zip(metrics, metric_values, strict=True))
     visits = Visits(counted(by_name["visitors"]), counted(by_name["visits"]), counted(by_name["pageviews"]))
     if "bounce_rate" not in by_name:
         return visits

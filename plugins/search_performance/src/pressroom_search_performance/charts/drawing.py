@@ -116,15 +116,15 @@ class Metric:
         if new is None or old is None or (self.key in ("clicks", "impressions") and not old):
             return ChangeLabel()
         if self.key == "ctr":
-            by, unit, words = (new - old) * 100, " points", ("higher", "lower")
+            amount, unit, words = (new - old) * 100, " points", ("higher", "lower")
         elif self.key == "position":
-            by, unit, words = old - new, "", ("better", "worse")
+            amount, unit, words = old - new, "", ("better", "worse")
         else:
-            by, unit, words = (new - old) / old * 100, " %", ("more", "less")
-        if round(by, 1) == 0:
+            amount, unit, words = (new - old) / old * 100, " %", ("more", "less")
+        if round(amount, 1) == 0:
             return ChangeLabel("same", "no change", self.text(then))
-        text = f"{abs(by):,.1f}{unit} {words[by < 0]}"
-        return ChangeLabel("better" if by > 0 else "worse", text, self.text(then))
+        text = f"{abs(amount):,.1f}{unit} {words[amount < 0]}"
+        return ChangeLabel("better" if amount > 0 else "worse", text, self.text(then))
 
 
 _AXES: Final = {"ctr": share_axis, "position": position_axis}
@@ -169,11 +169,11 @@ def axis_days(days: Sequence[date], *, months: bool) -> Sequence[str]:
     """
     last = len(days) - 1
     parts = next((parts for parts in (3, 2, 4) if last % parts == 0), 3) if last > 1 else last
-    picked = [days[round(last * part / parts)] for part in range(parts + 1)] if last > 0 else days
+    ticks = [days[round(last * part / parts)] for part in range(parts + 1)] if last > 0 else days
     if not months:
-        return [_short(day) for day in picked]
-    years: Mapping[int, date] = {day.year: day for day in reversed(picked)}
-    return [f"{day:%b %Y}" if years[day.year] is day else f"{day:%b}" for day in picked]
+        return [_short(day) for day in ticks]
+    years: Mapping[int, date] = {day.year: day for day in reversed(ticks)}
+    return [f"{day:%b %Y}" if years[day.year] is day else f"{day:%b}" for day in ticks]
 
 
 def _short(day: date) -> str:

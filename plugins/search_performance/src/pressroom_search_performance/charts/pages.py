@@ -69,14 +69,14 @@ class PerformancePages:
 
     async def websites(self, request: HttpRequest) -> HttpResponse:
         """List the websites with their clicks of the last four weeks. Raises `InvalidInput` for an invalid cursor."""
-        every = await SourceConnections(self._plugin).every(request.subject)
-        rows, cursor = await self._rows(request.subject, every, WEBSITES, request.query.get("cursor") or None)
+        connections = await SourceConnections(self._plugin).every(request.subject)
+        rows, cursor = await self._rows(request.subject, connections, WEBSITES, request.query.get("cursor") or None)
         return self._fragment(request, "websites.html", rows=rows, next_cursor=cursor, older="cursor" in request.query)
 
     async def overview(self, subject: str) -> str:
         """Return the section with four weeks of clicks per website, or an empty string if no website has figures."""
-        every = await SourceConnections(self._plugin).every(subject)
-        rows, _ = await self._rows(subject, every, _ON_OVERVIEW) if every else ([], None)
+        connections = await SourceConnections(self._plugin).every(subject)
+        rows, _ = await self._rows(subject, connections, _ON_OVERVIEW) if connections else ([], None)
         visible = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
         return self._render("overview.html", rows=visible) if visible else ""
 
@@ -183,14 +183,14 @@ class PerformancePages:
     async def _rows(
         self, subject: str, every: Sequence[SourceConnection], limit: int, cursor: str | None = None
     ) -> tuple[list[dict[str, Any]], str | None]:
-        websites, following = await self._websites.page(subject, limit=limit, cursor=cursor)
+        websites, next_cursor = await self._websites.page(subject, limit=limit, cursor=cursor)
         rows = []
         for website in websites:
             connections = self._usable(
                 website, {connection.source: connection for connection in every if connection.website_id == website.id}
             )
             rows.append(await self._row(website, next(iter(connections.values()), None)))
-        return rows, following
+        return rows, next_cursor
 
     async def _row(self, website: Website, connection: SourceConnection | None) -> dict[str, Any]:
         row: dict[str, Any] = {"website": website, "state": "none", "connect": self._connect(website)}

@@ -124,9 +124,9 @@ async def connect_with(
         if not credential:
             await _check_owner(plugin, user_id, website, site_url)
     if offer.check is not None:
-        called, seconds = f"check of {offer.name}", min(_CHECK_SECONDS, plugin.config.source_seconds)
+        operation, seconds = f"check of {offer.name}", min(_CHECK_SECONDS, plugin.config.source_seconds)
         try:
-            with plugin.extensions.calling(called, passes=(Exception,), private=True, seconds=seconds):
+            with plugin.extensions.calling(operation, passes=(Exception,), private=True, seconds=seconds):
                 await offer.check(site_url, credential, plugin.services.fetcher)
         except (Rejected, BackendError) as error:
             raise InvalidInput("", error.message) from None

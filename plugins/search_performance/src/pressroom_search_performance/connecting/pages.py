@@ -27,13 +27,13 @@ def routes(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Route]:
     """Return the routes of the pages."""
     pages = SearchPages(plugin)
     page = DashboardPage("Search sources", group="Search", sees="owner", posts="owner")
-    leaving = replace(page, redirecting=can_sign_in(plugin))
+    redirecting_page = replace(page, redirecting=can_sign_in(plugin))
     # A parameter in the path keeps the route out of the navigation.
     callback = CALLBACK.replace(f"/{google.NAME}/", "/<source>/")
     return [
         Route(PAGE, pages.overview, page=page),
-        Route(f"{PAGE}/<website_id>", pages.website, ("GET", "POST"), leaving),
-        Route(callback, pages.back_from_google, page=leaving),
+        Route(f"{PAGE}/<website_id>", pages.website, ("GET", "POST"), redirecting_page),
+        Route(callback, pages.back_from_google, page=redirecting_page),
     ]
 
 
@@ -216,7 +216,8 @@ class SearchPages:
         buttons = [("fetch", "Fetch now")] if offer.fetched else []
         buttons.append(("disconnect", "Disconnect and delete the figures" if offer.fetched else "Disconnect"))
         forms = "".join(
-            _posting(target, offer, do, f'<button class="button quiet small">{label}</button>') for do, label in buttons
+            _posting(target, offer, action, f'<button class="button quiet small">{label}</button>')
+            for action, label in buttons
         )
         return f'{"".join(parts)}<div class="actions">{forms}</div>'
 
@@ -229,23 +230,25 @@ class _Target:
     csrf: str
 
 
-def _posting(target: _Target, offer: Offer, do: str, content: str, attributes: str = "") -> str:
+def _posting(target: _Target, offer: Offer, action: str, content: str, attributes: str = "") -> str:
     """Return a form with one action for a source."""
-    values = {"csrf": target.csrf, "source": offer.name, "do": do}
+    values = {"csrf": target.csrf, "source": offer.name, "do": action}
     hidden = "".join(f'<input type="hidden" name="{name}" value="{escape(value)}">' for name, value in values.items())
     return f'<form method="post" action="{target.action}"{attributes}>{hidden}{content}</form>'
 
 
 def _form(
-    target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str], wrong: str
+    target: _Target, offer: Offer, connection: SourceConnection | None, typed: Mapping[str, str], invalid_field: str
 ) -> str:
-    """Return the form for a credential. `wrong` is the name of the invalid field, if any."""
+    """Return the form for a credential. `invalid_field` is the name of the invalid field, if any."""
     value = typed.get("property", connection.property if connection else "")
     site = CredentialField("property", offer.label, offer.hint, secret=False)
-    fields = [_input(offer, site, value, wrong)]
+    fields = [_input(offer, site, value, invalid_field)]
     if offer.operators:
         fields.append(_operators(offer))
-    fields += [_input(offer, field, "" if field.secret else typed.get(field.name, ""), wrong) for field in offer.fields]
+    fields += [
+        _input(offer, field, "" if field.secret else typed.get(field.name, ""), invalid_field) for field in offer.fields
+    ]
     content = f'{"".join(fields)}<p class="actions"><button class="button">Connect</button></p>'
     return _posting(target, offer, "connect", content, ' autocomplete="off"')
 
@@ -316,13 +319,13 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
-def _input(offer: Offer, field: CredentialField, value: str, wrong: str) -> str:
+def _input(offer: Offer, field: CredentialField, value: str, invalid_field: str) -> str:
     id_ = f"{offer.name}-{field.name}"
     hint = f'<p class="help" id="{id_}-hint">{escape(field.hint)}</p>' if field.hint else ""
-    texts = [_problem_id(offer)] if field.name == wrong else []
+    texts = [_problem_id(offer)] if field.name == invalid_field else []
     texts += [f"{id_}-hint"] if field.hint else []
     described = f' aria-describedby="{" ".join(texts)}"' if texts else ""
-    described += ' aria-invalid="true" autofocus' if field.name == wrong else ""
+    described += ' aria-invalid="true" autofocus' if field.name == invalid_field else ""
     required = " required" if field.required else ""
     common = f'class="input" id="{id_}" name="{escape(field.name)}"{described}{required}'
     if field.multiline:
@@ -340,8 +343,8 @@ def _state(connection: SourceConnection, title: str = "") -> str:
     return f'<span class="badge {kind}">{escape(f"{title}: {text}" if title else text)}</span>'
 
 
-def _moment(at: datetime) -> str:
-    return f'<time datetime="{at.isoformat()}">{at:%Y-%m-%d %H:%M} UTC</time>'
+def _moment(time: datetime) -> str:
+    return f'<time datetime="{time.isoformat()}">{time:%Y-%m-%d %H:%M} UTC</time>'
 
 
 def _typed(request: HttpRequest) -> Mapping[str, str]:

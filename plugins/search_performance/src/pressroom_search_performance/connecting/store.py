@@ -180,20 +180,20 @@ class SourceConnections:
 
         Credentials that no key decrypts are left alone; their next use raises an error.
         """
-        vault, done = content_services(self._plugin).credentials, 0
+        vault, count = content_services(self._plugin).credentials, 0
         query = select(SourceConnectionRow.id, SourceConnectionRow.website_id, SourceConnectionRow.credential)
         async with self._database.reading() as session:
             rows = [tuple(row) for row in await session.execute(query.where(SourceConnectionRow.credential != ""))]
         for id_, website_id, sealed in rows:
-            fresh = vault.reseal(sealed, website_id)
-            if fresh is None:
+            resealed = vault.reseal(sealed, website_id)
+            if resealed is None:
                 continue
             change = update(SourceConnectionRow).where(
                 SourceConnectionRow.id == id_, SourceConnectionRow.credential == sealed
             )
             async with self._database.writing() as session:
-                done += cast("CursorResult[Any]", await session.execute(change.values(credential=fresh))).rowcount
-        return done
+                count += cast("CursorResult[Any]", await session.execute(change.values(credential=resealed))).rowcount
+        return count
 
     async def hurry(self, user_id: str, website_id: str, source: str) -> None:
         """Make a connection due immediately."""
@@ -249,11 +249,11 @@ def _one(user_id: str, website_id: str, source: str) -> Select[SourceConnectionR
 
 def _others(user_id: str, source: str, site_url: str) -> Select[SourceConnectionRow]:
     """Select other accounts' connections to a property that use the operator's credential."""
-    spelled = [site_url, claim_name(site_url)]
+    spellings = [site_url, claim_name(site_url)]
     return select(SourceConnectionRow).where(
         SourceConnectionRow.user_id != user_id,
         SourceConnectionRow.source == source,
-        SourceConnectionRow.property.in_(spelled),
+        SourceConnectionRow.property.in_(spellings),
         SourceConnectionRow.credential == "",
     )
 

@@ -77,11 +77,11 @@ def jobs(plugin: PluginContext[SearchPerformanceConfig]) -> Sequence[Job]:
     async def reseal(_run: JobRun) -> Mapping[str, Any]:
         return {"encrypted_anew": await SourceConnections(plugin).reseal()}
 
-    every = float(plugin.config.sweep_seconds)
+    interval = float(plugin.config.sweep_seconds)
     return [
         # A killed process costs an attempt; days fetched before that are kept.
         Job(JOB, fetch, attempts=_MANY, lease=_LEASE_SECONDS, timeout=3600, lock=lock),
-        Job(SWEEP, sweep, every=every),
+        Job(SWEEP, sweep, every=interval),
         Job(RESEAL, reseal, every=_DAY),
     ]
 
@@ -206,9 +206,9 @@ class _Work:
     @contextmanager
     def _bound(self, source: SearchSource) -> Iterator[None]:
         """Limit the time of a source, and turn a timeout into `BackendError`. Other exceptions pass through."""
-        called, seconds = f"search source {source.name}", self._config.source_seconds
+        operation, seconds = f"search source {source.name}", self._config.source_seconds
         try:
-            with self._plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
+            with self._plugin.extensions.calling(operation, source, passes=(Exception,), seconds=seconds):
                 yield
         except PluginError as error:
             if isinstance(error.__cause__, TimeoutError):

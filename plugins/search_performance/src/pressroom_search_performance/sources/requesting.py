@@ -90,8 +90,8 @@ class SourceErrors:
         if error is not None:
             return error
         if response.status // 100 == 2:
-            wrong = response.body is None and not response.empty
-            return BackendError(f"{title} answered with something that is not JSON") if wrong else None
+            malformed = response.body is None and not response.empty
+            return BackendError(f"{title} answered with something that is not JSON") if malformed else None
         return _failure(title, response)
 
 
@@ -129,8 +129,8 @@ def _reasons(document: Any) -> set[str]:
     if not isinstance(error, dict):
         return set()
     details = error.get("errors")
-    listed = details if isinstance(details, list) else []
-    return {str(entry.get("reason")) for entry in listed if isinstance(entry, dict)} | {str(error.get("status"))}
+    entries = details if isinstance(details, list) else []
+    return {str(entry.get("reason")) for entry in entries if isinstance(entry, dict)} | {str(error.get("status"))}
 
 
 def number(value: Any) -> float:
@@ -192,21 +192,21 @@ def unreadable(title: str) -> BackendError:
     return BackendError(f"{title} answered with something that cannot be read")
 
 
-def server_of(credential: Mapping[str, str], usual: str = "") -> str:
+def server_of(credential: Mapping[str, str], default: str = "") -> str:
     """Return the server URL of a credential without a trailing slash, or else the default one.
 
     Raises `InvalidInput`.
     """
-    typed = credential.get("server", "").strip().rstrip("/")
-    if not typed:
-        return usual.rstrip("/")
+    server = credential.get("server", "").strip().rstrip("/")
+    if not server:
+        return default.rstrip("/")
     try:
-        parts = urlsplit(typed)
+        parts = urlsplit(server)
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port, parts = None, None, urlsplit("")
-    wrong = parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment
-    if wrong or not typed.isascii() or not typed.isprintable() or " " in typed:
+    invalid = parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment
+    if invalid or not server.isascii() or not server.isprintable() or " " in server:
         raise InvalidInput("server", "must be a URL such as https://analytics.example.com")
     ending = f":{port}" if port is not None and port != _DEFAULT_PORTS[parts.scheme] else ""
     return f"{parts.scheme}://{host}{ending}{parts.path}"

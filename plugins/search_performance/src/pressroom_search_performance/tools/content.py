@@ -174,8 +174,8 @@ def _same(url: str) -> tuple[str, str]:
 
 async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
     totals = []
-    for each in (period, period.before()):
-        statement = matching(select(*SUMS), site.connection.id, "page", Question(each.start, each.end))
+    for interval in (period, period.before()):
+        statement = matching(select(*SUMS), site.connection.id, "page", Question(interval.start, interval.end))
         async with site.plugin.services.database.reading() as session:
             row = (await session.execute(statement.where(FigureRow.page.in_(_same(url))))).one()
         totals.append(figures_of(*row))

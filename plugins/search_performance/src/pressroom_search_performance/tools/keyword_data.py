@@ -157,9 +157,9 @@ def _turn(question: KeywordQuestion) -> asyncio.Lock:
 async def _asked(
     source: KeywordSource, question: KeywordQuestion, plugin: PluginContext[SearchPerformanceConfig]
 ) -> KeywordAnswer:
-    called, seconds = f"keyword source {source.name}", plugin.config.source_seconds
+    operation, seconds = f"keyword source {source.name}", plugin.config.source_seconds
     try:
-        with plugin.extensions.calling(called, source, passes=(Exception,), seconds=seconds):
+        with plugin.extensions.calling(operation, source, passes=(Exception,), seconds=seconds):
             response: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None

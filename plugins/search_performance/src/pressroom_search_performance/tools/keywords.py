@@ -134,14 +134,14 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     """Follow a phrase, or stop to."""
     website = await website_of(call, params.website_id)
     phrase = _phrase(params.phrase)
-    following = FollowedKeywords(plugin_of(call), call.caller.subject, website.id)
+    store = FollowedKeywords(plugin_of(call), call.caller.subject, website.id)
     if params.remove:
-        await following.forget(phrase)
+        await store.forget(phrase)
         tracked = TrackedKeywordOut(phrase=phrase, target_url=None, following=False)
         return ToolResult(f"{phrase} is no longer tracked.", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
         raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
-    keyword = await following.follow(phrase, params.target_url)
+    keyword = await store.follow(phrase, params.target_url)
     tracked = TrackedKeywordOut(phrase=keyword.phrase, target_url=keyword.target_url or None, following=True)
     return ToolResult(f"{phrase} is tracked.", TrackResult(tracked=tracked))
 
@@ -210,10 +210,10 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
         if row.impressions is None:
             lines.append(f"{row.phrase}: unknown; nobody saw the site for it, or too few people did")
             continue
-        moved = f" ({row.change:+.1f})" if row.change is not None else ""
+        change = f" ({row.change:+.1f})" if row.change is not None else ""
         page_text = f", {row.page}" if row.page else ""
         lines.append(
-            f"{row.phrase}: position {place(row.position)}{moved}, {row.clicks} clicks, {row.impressions} impressions"
+            f"{row.phrase}: position {place(row.position)}{change}, {row.clicks} clicks, {row.impressions} impressions"
             + page_text
         )
     return ToolResult("\n".join(lines), TrackedResult(rows=rows, note=None))

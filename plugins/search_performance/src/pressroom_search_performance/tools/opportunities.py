@@ -189,8 +189,8 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
             f"{_moved(item.before, item.now)}, impressions {item.before.impressions} to {item.now.impressions}"
         )
         lines += [
-            f"  {each.query}: {each.before.clicks} to {each.now.clicks} clicks, {_moved(each.before, each.now)}"
-            for each in item.queries
+            f"  {query.query}: {query.before.clicks} to {query.now.clicks} clicks, {_moved(query.before, query.now)}"
+            for query in item.queries
         ]
     none = f"No page lost three clicks and {_MIN_DROP_PCT:g} % of them against the {now.days} days before."
     return await _answer(params, site, now, lines or [none], items, site.notes(before))
@@ -209,7 +209,7 @@ def _declining_page(decline: opportunities.Decline) -> DecliningPage:
         before=count(decline.page.before),
         reason=decline.page.reason,
         queries=[
-            QueryChange(query=each.name, now=count(each.now), before=count(each.before)) for each in decline.queries
+            QueryChange(query=query.name, now=count(query.now), before=count(query.before)) for query in decline.queries
         ],
     )
 

@@ -211,12 +211,12 @@ async def _answer(params: PerformanceParams, query: _Asked) -> ToolResult:
         site.latest(1)  # raises the reason why there is nothing yet
     totals = await query.totals(question)
     rows, first_incomplete = await query.rows()
-    more = len(rows) > question.limit
+    has_more = len(rows) > question.limit
     rows = rows[: question.limit]
     period = Period(question.start, question.end)
     comparison = await _comparison(params, query, totals)
     incomplete = first_incomplete or (site.incomplete.isoformat() if site.incomplete else None)
-    following = question.offset + question.limit
+    next_offset = question.offset + question.limit
     result = PerformanceResult(
         totals=count(totals),
         rows=[FigureRowOut(keys=dict(row.keys), **count(row.figures).model_dump()) for row in rows],
@@ -225,7 +225,7 @@ async def _answer(params: PerformanceParams, query: _Asked) -> ToolResult:
             last_final_date=site.last.isoformat() if site.last else None, first_incomplete_date=incomplete
         ),
         truncated=stored and await queries.is_truncated(site.plugin, site.connection.id, question),
-        next_cursor=_cursor(params, following) if more and following <= _MAX_OFFSET else None,
+        next_cursor=_cursor(params, next_offset) if has_more and next_offset <= _MAX_OFFSET else None,
     )
     return ToolResult(_text(site, period, totals, rows, result), result)
 
@@ -235,17 +235,17 @@ def _text(
 ) -> str:
     lines = [line(totals, f"{site.website.url} in {site.connection.source}, {period}"), *site.notes(period)]
     if result.comparison is not None:
-        then = result.comparison
-        change = "new" if then.clicks_change_pct is None else f"{then.clicks_change_pct:+.1f} %"
+        comparison = result.comparison
+        change = "new" if comparison.clicks_change_pct is None else f"{comparison.clicks_change_pct:+.1f} %"
         lines.append(
-            f"{then.start_date} to {then.end_date}: {then.totals.clicks} clicks ({change} since), "
-            f"CTR {'unknown' if then.totals.ctr is None else percent(then.totals.ctr)}, "
-            f"position {place(then.totals.position)}"
+            f"{comparison.start_date} to {comparison.end_date}: {comparison.totals.clicks} clicks ({change} since), "
+            f"CTR {'unknown' if comparison.totals.ctr is None else percent(comparison.totals.ctr)}, "
+            f"position {place(comparison.totals.position)}"
         )
     lines += [table([(row.keys, row.figures) for row in rows])] if rows else []
-    fresh = result.freshness
-    if fresh.last_final_date:
-        lines.append(f"The last day with final figures is {fresh.last_final_date}.")
+    freshness = result.freshness
+    if freshness.last_final_date:
+        lines.append(f"The last day with final figures is {freshness.last_final_date}.")
     if result.next_cursor:
         lines.append(f"There are more rows: call again with cursor {result.next_cursor}")
     return "\n".join(lines)
@@ -316,10 +316,10 @@ def _check_known(params: PerformanceParams, site: SiteFigures) -> None:
 
 def _period(params: PerformanceParams, site: SiteFigures) -> Period:
     newest = today()
-    usual = site.last or newest - timedelta(days=google.LAG_DAYS)
+    latest = site.last or newest - timedelta(days=google.LAG_DAYS)
     if _state(params) != "final":
-        usual = newest
-    end = date.fromisoformat(params.end_date) if params.end_date else usual
+        latest = newest
+    end = date.fromisoformat(params.end_date) if params.end_date else latest
     start = date.fromisoformat(params.start_date) if params.start_date else end - timedelta(days=_DEFAULT_DAYS - 1)
     if start > end:
         raise InvalidInput("start_date", f"must not be after the end, {end.isoformat()}")

@@ -92,8 +92,8 @@ async def submit_urls(params: SubmitParams, call: Call) -> ToolResult:
     results, errors = [], []
     for engine in (INDEXNOW, google.TITLE):
         try:
-            telling = _to_indexnow(call, website, urls) if engine == INDEXNOW else _to_google(params, call)
-            results.append(await telling)
+            submission = _to_indexnow(call, website, urls) if engine == INDEXNOW else _to_google(params, call)
+            results.append(await submission)
         except CallError as error:
             errors.append(error)
             results.append(_untold(engine, error))
@@ -118,12 +118,12 @@ async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]
 
 
 async def _to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> SubmitResult:
-    done = await submit(plugin_of(call), website, urls)
-    text = f"{done.count} URL{'' if done.count == 1 else 's'} (HTTP {done.status})"
-    if done.status == _CHECKING:
+    submission = await submit(plugin_of(call), website, urls)
+    text = f"{submission.count} URL{'' if submission.count == 1 else 's'} (HTTP {submission.status})"
+    if submission.status == _CHECKING:
         text += ", and its key is still being checked"
     engine = EngineOut(engine=f"{INDEXNOW} ({_MEMBERS})", told=text, problem=None)
-    return SubmitResult(engines=[engine], submitted=done.count, key_url=done.key_url, sitemaps=None)
+    return SubmitResult(engines=[engine], submitted=submission.count, key_url=submission.key_url, sitemaps=None)
 
 
 async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
@@ -184,7 +184,7 @@ def _answer(result: SubmitResult) -> ToolResult:
 
 def _sitemap(entry: Mapping[str, Any]) -> SitemapOut:
     contents = entry.get("contents")
-    listed = [each for each in contents if isinstance(each, dict)] if isinstance(contents, list) else []
+    entries = [content for content in contents if isinstance(content, dict)] if isinstance(contents, list) else []
     return SitemapOut(
         path=text(entry.get("path")),
         last_submitted=text(entry.get("lastSubmitted"), 50) or None,
@@ -192,7 +192,7 @@ def _sitemap(entry: Mapping[str, Any]) -> SitemapOut:
         is_pending=entry.get("isPending") is True,
         warnings=_whole(entry.get("warnings")),
         errors=_whole(entry.get("errors")),
-        submitted_urls=sum(_whole(each.get("submitted")) for each in listed),
+        submitted_urls=sum(_whole(content.get("submitted")) for content in entries),
     )
 
 
@@ -244,7 +244,7 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
         credential = await SourceConnections(plugin).credential(connection)
         console = google.console_of(plugin.config)
         inspection = await console.inspect(connection.property, params.url, credential, plugin.services.fetcher)
-    listed = inspection.get("sitemap")
+    sitemaps = inspection.get("sitemap")
     result = InspectResult(
         verdict=text(inspection.get("verdict"), 50) or "VERDICT_UNSPECIFIED",
         coverage_state=text(inspection.get("coverageState"), 200),
@@ -252,7 +252,7 @@ async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
         user_canonical=text(inspection.get("userCanonical")) or None,
         last_crawl_time=text(inspection.get("lastCrawlTime"), 50) or None,
         robots=text(inspection.get("robotsTxtState"), 50) or "ROBOTS_TXT_STATE_UNSPECIFIED",
-        sitemaps=[text(url) for url in listed[:_MAX_SITEMAPS]] if isinstance(listed, list) else [],
+        sitemaps=[text(url) for url in sitemaps[:_MAX_SITEMAPS]] if isinstance(sitemaps, list) else [],
     )
     summary = (
         f"{params.url}: {result.verdict}, {result.coverage_state}; last crawled {result.last_crawl_time or 'never'}"

@@ -118,9 +118,16 @@ class Crawl:
         self._site = plan.site
         self._clock = clock or SystemClock()
         host = host_of(plan.start)
-        owed = dict.fromkeys((host, host.removeprefix("www."), f"www.{host.removeprefix('www.')}"), plan.politeness)
+        politeness_by_host = dict.fromkeys(
+            (host, host.removeprefix("www."), f"www.{host.removeprefix('www.')}"), plan.politeness
+        )
         self._visitor = Visitor(
-            fetcher, plan.elsewhere, own=owed, clock=self._clock, seconds=plan.seconds, max_bytes=plan.max_bytes
+            fetcher,
+            plan.elsewhere,
+            own=politeness_by_host,
+            clock=self._clock,
+            seconds=plan.seconds,
+            max_bytes=plan.max_bytes,
         )
         self._visitor.reader = reader or SiteReader()
         self._visitor.patience = plan.patience

@@ -145,10 +145,10 @@ class Visitor:
     async def _ask_for_robots(self, origin: str) -> Robots:
         response = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         for _ in range(_ROBOTS_REDIRECTS):
-            following = response.location
-            if following is None:
+            next_url = response.location
+            if next_url is None:
                 break
-            response = await self.visit(following, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
+            response = await self.visit(next_url, accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         robots = await self.reader.robots(response)
         if response.busy is not None:
             robots = replace(robots, busy=response.busy)
@@ -167,8 +167,8 @@ class Visitor:
 
     def delays(self, robots: Robots, url: str) -> bool:
         """Return whether a host's crawl delay exceeds the longest one that the crawler accepts."""
-        owed = self.politeness_of(host_of(url))
-        return owed.crawl_delay and robots.crawl_delay > owed.longest_delay
+        politeness = self.politeness_of(host_of(url))
+        return politeness.crawl_delay and robots.crawl_delay > politeness.longest_delay
 
     async def follow(self, url: str, *, accept: str = PAGES) -> list[CrawlResponse]:
         """Return the responses along a URL's redirects, in order.
@@ -178,11 +178,11 @@ class Visitor:
         responses = [await self.visit(url, accept=accept)]
         visited = {url}
         while len(responses) <= MAX_REDIRECTS:
-            following = responses[-1].location
-            if following is None or following in visited:
+            next_url = responses[-1].location
+            if next_url is None or next_url in visited:
                 break
-            visited.add(following)
-            responses.append(await self.visit(following, accept=accept))
+            visited.add(next_url)
+            responses.append(await self.visit(next_url, accept=accept))
         return responses
 
     async def _ask(self, url: str, accept: str, method: Literal["GET", "HEAD"], max_bytes: int) -> CrawlResponse:

@@ -58,10 +58,10 @@ class LinkChecker:
                 message = "robots.txt of the host disallows it, or asks for too long a pause"
                 return LinkRecord(url, 0, "disallowed", message, location=first and current, image=image)
             response = await self._look(current)
-            following = response.location
-            if following is None:
+            next_url = response.location
+            if next_url is None:
                 return _record(url, response, location=first and current, image=image)
-            first, current = current, following
+            first, current = current, next_url
         message = (
             "its redirects go round in a circle"
             if current in visited
@@ -121,8 +121,8 @@ async def check_links(
 
     tasks = [asyncio.ensure_future(check_one(url)) for url in pages_by_url]
     try:
-        for count, done in enumerate(asyncio.as_completed(tasks), 1):
-            report = await done
+        for count, completed in enumerate(asyncio.as_completed(tasks), 1):
+            report = await completed
             if progress is not None:
                 await progress(count / len(tasks), f"{count} of {len(tasks)} links")
             yield report

@@ -164,15 +164,15 @@ def _matches(pattern: str, path: str) -> bool:
         return False
     if not rest:
         return not is_anchored or len(path) == len(first)
-    at = len(first)
+    offset = len(first)
     for part in rest[:-1]:
-        position = path.find(part, at)
+        position = path.find(part, offset)
         if position < 0:
             return False
-        at = position + len(part)
+        offset = position + len(part)
     if is_anchored:
-        return path.endswith(rest[-1]) and len(path) - len(rest[-1]) >= at
-    return path.find(rest[-1], at) >= 0
+        return path.endswith(rest[-1]) and len(path) - len(rest[-1]) >= offset
+    return path.find(rest[-1], offset) >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def _read_xml(sitemap: Sitemap, content: bytes, max_urls: int, *, whole: bool) -
     target = _Target(sitemap, max_urls)
     parser = DefusedXMLParser(target=target, forbid_dtd=True, forbid_entities=True, forbid_external=True)
     try:
-        for at in range(0, len(content), _CHUNK):
-            chunk = content[at : at + _CHUNK]
+        for start in range(0, len(content), _CHUNK):
+            chunk = content[start : start + _CHUNK]
             if len(chunk) == _CHUNK and b"<" not in chunk:
                 sitemap.problem = f"it has a tag or a text of more than {_CHUNK} bytes"
                 return

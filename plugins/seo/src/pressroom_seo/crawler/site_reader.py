@@ -82,9 +82,9 @@ class SiteReader:
 
     async def sitemap(self, response: CrawlResponse, site: SiteScope, now: float, max_urls: int) -> SitemapReading:
         """Parse a sitemap. Raises `Overloaded`."""
-        unread = Sitemap(response.url, problem=f"it {_UNREADABLE}")
+        fallback = Sitemap(response.url, problem=f"it {_UNREADABLE}")
         return await self._run(
-            partial(sitemap_of, response, site, now, max_urls), len(response.content), SitemapReading(unread, 0)
+            partial(sitemap_of, response, site, now, max_urls), len(response.content), SitemapReading(fallback, 0)
         )
 
     async def robots(self, response: CrawlResponse) -> Robots:
@@ -100,8 +100,8 @@ class SiteReader:
 
     async def llms_txt(self, response: CrawlResponse) -> LlmsTxt:
         """Parse an llms.txt. Raises `Overloaded`."""
-        unread = LlmsTxt("", "", (), (), (f"it {_UNREADABLE}",))
-        return await self._run(partial(read_llms_txt, response.content, response.url), len(response.content), unread)
+        fallback = LlmsTxt("", "", (), (), (f"it {_UNREADABLE}",))
+        return await self._run(partial(read_llms_txt, response.content, response.url), len(response.content), fallback)
 
     async def _run(self, parse: Callable[[], T], size: int, otherwise: T) -> T:
         if self._workers is None or size <= QUICK_BYTES:
@@ -151,12 +151,12 @@ class SiteReader:
                 for waiting in batch:
                     await self._read([waiting])
                 return
-            unread = replace(
+            unreadable = replace(
                 batch[0].answer,
                 content=b"",
                 message="the page could not be read: it takes too long, or too much memory",
             )
-            records = [replace(record_of(unread, batch[0].depth), size=len(batch[0].answer.content))]
+            records = [replace(record_of(unreadable, batch[0].depth), size=len(batch[0].answer.content))]
         for waiting, record in zip(batch, records, strict=True):
             waiting.record = record
 

@@ -193,13 +193,13 @@ def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url
     facts.todo = [
         SurveyRequest("sitemap", url, url) for url in dict.fromkeys(sitemap_urls or [f"{site.home}sitemap.xml"])
     ]
-    usual = ":" not in host_of(site.origin)
-    if plain_url is None and usual and site.origin.startswith("https:"):
+    default_port = ":" not in host_of(site.origin)
+    if plain_url is None and default_port and site.origin.startswith("https:"):
         plain_url = f"http://{host_of(site.origin)}/"
     probes = [SurveyRequest("missing", f"{site.origin}{_IMPOSSIBLE}")]
     if plain_url is not None:
         probes.append(SurveyRequest("plain", plain_url))
-    if usual:
+    if default_port:
         probes.append(SurveyRequest("other_host", f"https://{_other(host_of(site.origin))}/"))
     probes.append(SurveyRequest("llms", f"{site.origin}/llms.txt"))
     facts.todo += [probe for probe in probes if robots.allows(probe.url)]

@@ -144,46 +144,46 @@ def prescan(content: bytes) -> str:
     Implements section 13.2.3.2 of the HTML Standard, which reads a UTF-16 declaration in ASCII bytes as UTF-8.
     """
     head = content[:_PRESCAN]
-    at = 0
-    while 0 <= at < len(head):
-        at = head.find(b"<", at)
-        if at < 0:
+    pos = 0
+    while 0 <= pos < len(head):
+        pos = head.find(b"<", pos)
+        if pos < 0:
             break
-        if head.startswith(b"<!--", at):
-            end = head.find(b"-->", at + 2)
-            at = end + 3 if end >= 0 else -1
-        elif head[at + 1 : at + 5].lower() == b"meta" and head[at + 5 : at + 6] in _ONE_SPACE:
-            encoding, at = _declared(head, at + 5)
+        if head.startswith(b"<!--", pos):
+            end = head.find(b"-->", pos + 2)
+            pos = end + 3 if end >= 0 else -1
+        elif head[pos + 1 : pos + 5].lower() == b"meta" and head[pos + 5 : pos + 6] in _ONE_SPACE:
+            encoding, pos = _declared(head, pos + 5)
             if encoding:
                 return encoding
-        elif re.match(rb"</?[A-Za-z]", head[at : at + 3]):
-            at = _after_tag(head, at)
-        elif head[at + 1 : at + 2] in (b"!", b"/", b"?"):
-            end = head.find(b">", at)
-            at = end + 1 if end >= 0 else -1
+        elif re.match(rb"</?[A-Za-z]", head[pos : pos + 3]):
+            pos = _after_tag(head, pos)
+        elif head[pos + 1 : pos + 2] in (b"!", b"/", b"?"):
+            end = head.find(b">", pos)
+            pos = end + 1 if end >= 0 else -1
         else:
-            at += 1
+            pos += 1
     return ""
 
 
 _ONE_SPACE = tuple(bytes([byte]) for byte in _SPACE)
 
 
-def _after_tag(head: bytes, at: int) -> int:
-    while at < len(head) and head[at : at + 1] not in (*_ONE_SPACE, b">"):
-        at += 1
-    while at < len(head):
-        name, _, at = _attribute(head, at)
+def _after_tag(head: bytes, pos: int) -> int:
+    while pos < len(head) and head[pos : pos + 1] not in (*_ONE_SPACE, b">"):
+        pos += 1
+    while pos < len(head):
+        name, _, pos = _attribute(head, pos)
         if not name:
             break
-    return at
+    return pos
 
 
-def _declared(head: bytes, at: int) -> tuple[str, int]:
+def _declared(head: bytes, pos: int) -> tuple[str, int]:
     """Read a meta element's attributes. Return the encoding it declares, or an empty string, and its end position."""
     names: dict[bytes, bytes] = {}
     while True:
-        name, value, at = _attribute(head, at)
+        name, value, pos = _attribute(head, pos)
         if not name:
             break
         names.setdefault(name, value)
@@ -193,39 +193,39 @@ def _declared(head: bytes, at: int) -> tuple[str, int]:
     encoding = _known(label.decode("latin-1"))
     if encoding in ("utf-16le", "utf-16be"):
         encoding = "utf-8"
-    return "windows-1252" if encoding == "x-user-defined" else encoding, at
+    return "windows-1252" if encoding == "x-user-defined" else encoding, pos
 
 
-def _attribute(head: bytes, at: int) -> tuple[bytes, bytes, int]:
+def _attribute(head: bytes, pos: int) -> tuple[bytes, bytes, int]:
     """Read one attribute (section 13.2.3.2, "get an attribute"). The name is empty at the end of the tag."""
-    while at < len(head) and head[at] in _SPACE:
-        at += 1
-    if at >= len(head) or head[at : at + 1] == b">":
-        return b"", b"", at + 1
-    begins = at
-    while at < len(head) and head[at] not in b"\t\n\x0c\r />" and (head[at : at + 1] != b"=" or at == begins):
-        at += 1
-    name = head[begins:at].lower()
-    after = at
+    while pos < len(head) and head[pos] in _SPACE:
+        pos += 1
+    if pos >= len(head) or head[pos : pos + 1] == b">":
+        return b"", b"", pos + 1
+    start = pos
+    while pos < len(head) and head[pos] not in b"\t\n\x0c\r />" and (head[pos : pos + 1] != b"=" or pos == start):
+        pos += 1
+    name = head[start:pos].lower()
+    after = pos
     while after < len(head) and head[after] in b"\t\n\x0c\r ":
         after += 1
     if head[after : after + 1] != b"=":
-        return name, b"", at
-    value, at = _value(head, after + 1)
-    return name, value, at
+        return name, b"", pos
+    value, pos = _value(head, after + 1)
+    return name, value, pos
 
 
-def _value(head: bytes, at: int) -> tuple[bytes, int]:
-    while at < len(head) and head[at] in b"\t\n\x0c\r ":
-        at += 1
-    quote = head[at : at + 1]
+def _value(head: bytes, pos: int) -> tuple[bytes, int]:
+    while pos < len(head) and head[pos] in b"\t\n\x0c\r ":
+        pos += 1
+    quote = head[pos : pos + 1]
     if quote in (b'"', b"'"):
-        end = head.find(quote, at + 1)
-        return (head[at + 1 : end].lower(), end + 1) if end >= 0 else (b"", len(head))
-    begins = at
-    while at < len(head) and head[at] not in b"\t\n\x0c\r >":
-        at += 1
-    return head[begins:at].lower(), at
+        end = head.find(quote, pos + 1)
+        return (head[pos + 1 : end].lower(), end + 1) if end >= 0 else (b"", len(head))
+    start = pos
+    while pos < len(head) and head[pos] not in b"\t\n\x0c\r >":
+        pos += 1
+    return head[start:pos].lower(), pos
 
 
 def _known(label: str) -> str:

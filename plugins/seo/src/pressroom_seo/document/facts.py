@@ -314,11 +314,11 @@ def _open_graph(metas: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def _is_unseen(node: LexborNode) -> bool:
     """Return whether an element or an ancestor is hidden, or is a dialog, `noscript` or `template`."""
-    at: LexborNode | None = node
-    while at is not None and at.tag != "html":
-        if at.tag in _UNOPENED or is_hidden(at.attributes):
+    current: LexborNode | None = node
+    while current is not None and current.tag != "html":
+        if current.tag in _UNOPENED or is_hidden(current.attributes):
             return True
-        at = at.parent
+        current = current.parent
     return False
 
 

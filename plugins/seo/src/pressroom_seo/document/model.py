@@ -238,8 +238,8 @@ def simhash(words: Sequence[str]) -> int:
     # Each integer packs eight 32-bit counters, so one addition counts eight bits.
     counters = [0] * 8
     total = len(words) - 2
-    for at in range(total):
-        digest = blake2b("\0".join(words[at : at + 3]).encode(), digest_size=8).digest()
+    for start in range(total):
+        digest = blake2b("\0".join(words[start : start + 3]).encode(), digest_size=8).digest()
         for index, byte in enumerate(digest):
             counters[index] += _SPREAD[byte]
     fingerprint = 0

@@ -152,12 +152,12 @@ class _Reader:
                     node = child
                     continue
                 self._leave(stack.pop())
-            following = node.next if node is not root else None
-            while following is None and stack:
+            next_node = node.next if node is not root else None
+            while next_node is None and stack:
                 state = stack.pop()
                 self._leave(state)
-                following = state[0].next if stack else None
-            node = following
+                next_node = state[0].next if stack else None
+            node = next_node
         self._flush()
 
     def _enter(self, node: LexborNode, tag: str, stack: list[_State]) -> bool:
@@ -292,7 +292,7 @@ def _bounded(text: str) -> tuple[str, bool]:
     body = text[:MAX_BODY]
     cut = len(text) > MAX_BODY
     lines = body.splitlines()
-    with_text = [at for at, line in enumerate(lines) if line.strip()]
+    with_text = [index for index, line in enumerate(lines) if line.strip()]
     if len(with_text) > MAX_LINES:
         body, cut = "\n".join(lines[: with_text[MAX_LINES]]), True
     if body.count("|") > _MAX_CELLS:

@@ -184,12 +184,12 @@ def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
 
 def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
     """Return the link record of a page of the site, with the status at the end of its redirects."""
-    at, visited = entry, {entry.url}
-    while at.location and at.location not in visited and at.location in index.entries:
-        visited.add(at.location)
-        at = index.entries[at.location]
-    location = at.location or at.url if entry.location else ""
-    return LinkRecord(entry.url, at.status, at.failure, location=location)  # type: ignore[arg-type]
+    current, visited = entry, {entry.url}
+    while current.location and current.location not in visited and current.location in index.entries:
+        visited.add(current.location)
+        current = index.entries[current.location]
+    location = current.location or current.url if entry.location else ""
+    return LinkRecord(entry.url, current.status, current.failure, location=location)  # type: ignore[arg-type]
 
 
 def _link_row(crawl: CrawlRow, record: LinkRecord, found_in: Sequence[str], *, internal: bool) -> dict[str, Any]:
@@ -271,17 +271,17 @@ async def crawl_website(plugin: PluginContext[SeoConfig], run: JobRun) -> Mappin
     if facts.stopped == "busy" and busy_waits < MAX_WAITS and facts.retry_after <= MAX_WAIT.total_seconds():
         return await _wait(crawls, row, timedelta(seconds=facts.retry_after), busy_waits + 1)
     await close(plugin.services.database, row, report, facts, plugin.config.kept_reports)
-    done = await crawls.read(row.id)
-    if done is None:
+    stored = await crawls.read(row.id)
+    if stored is None:
         return {"crawl_id": row.id, "status": "gone"}
     return {
         "crawl_id": row.id,
         "website_id": row.website_id,
-        "status": done.status,
-        "score": done.score,
-        "pages": done.pages,
-        "issues": dict(done.severities),
-        "notes": list(done.notes),
+        "status": stored.status,
+        "score": stored.score,
+        "pages": stored.pages,
+        "issues": dict(stored.severities),
+        "notes": list(stored.notes),
     }
 
 

@@ -106,12 +106,12 @@ class CrawlReport:
 
     async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """Return a page of the requested URLs, each with its number of open issues."""
-        rows, more = await self._page_rows((), limit, cursor)
+        rows, next_cursor = await self._page_rows((), limit, cursor)
         counting = with_marks(select(FindingRow.url, func.count()), self._crawl).where(*self._open())
         counting = counting.where(FindingRow.url.in_([row.url for row in rows])).group_by(FindingRow.url)
         async with self._database.reading() as session:
             issues: dict[str, int] = {row[0]: row[1] for row in await session.execute(counting)}
-        listed = [
+        entries = [
             {
                 "url": row.url,
                 "status": row.status,
@@ -123,18 +123,18 @@ class CrawlReport:
             }
             for row in rows
         ]
-        return listed, more
+        return entries, next_cursor
 
     async def structured_data(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
         """Return a page of the URLs with structured data, and its items."""
-        rows, more = await self._page_rows((CrawledPageRow.structured.is_not(None),), limit, cursor)
-        return [{"url": row.url, "items": list(row.structured or ())} for row in rows], more
+        rows, next_cursor = await self._page_rows((CrawledPageRow.structured.is_not(None),), limit, cursor)
+        return [{"url": row.url, "items": list(row.structured or ())} for row in rows], next_cursor
 
     async def orphans(self, limit: int) -> list[dict[str, Any]]:
         """Return pages without incoming links, then pages that are too deep, deepest first."""
-        bad = or_(CrawledPageRow.orphan.is_(True), CrawledPageRow.depth > MAX_DEPTH)
+        condition = or_(CrawledPageRow.orphan.is_(True), CrawledPageRow.depth > MAX_DEPTH)
         statement = select(CrawledPageRow.url, CrawledPageRow.inlinks, CrawledPageRow.depth).where(
-            CrawledPageRow.crawl_id == self._crawl.id, bad
+            CrawledPageRow.crawl_id == self._crawl.id, condition
         )
         statement = statement.order_by(
             CrawledPageRow.orphan.desc(), CrawledPageRow.depth.desc(), CrawledPageRow.url
@@ -153,7 +153,7 @@ class CrawlReport:
         )
         async with self._database.reading() as session:
             rows = list(await session.scalars(statement.order_by(LinkRow.url).limit(limit + 1)))
-        listed = [
+        entries = [
             {
                 "url": row.url,
                 "status": row.status,
@@ -164,7 +164,7 @@ class CrawlReport:
             }
             for row in rows[:limit]
         ]
-        return listed, cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
+        return entries, cursor_of(self._crawl, rows[limit - 1].url) if len(rows) > limit else None
 
     async def targets(self, limit: int) -> dict[str, list[str]]:
         """Return up to `limit` links of the crawl with the pages that contain them; links with problems come first."""
@@ -211,7 +211,7 @@ class CrawlReport:
         return {row[0]: row[1] for row in await session.execute(statement)}
 
 
-def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **more: Any) -> CrawlFinding:
+def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **fields: Any) -> CrawlFinding:
     check = CRAWL_CHECKS.get(check_id)
     message, fix = (check.message, check.fix) if check is not None else ("", "")
-    return CrawlFinding(issue_id, check_id, severity, count, tuple(urls), message, fix, **more)
+    return CrawlFinding(issue_id, check_id, severity, count, tuple(urls), message, fix, **fields)

@@ -156,9 +156,9 @@ class Crawls:
         async with self._database.writing() as session:
             await session.execute(update(CrawlRow).where(CrawlRow.id == crawl_id).values(**values))
 
-    async def fail(self, crawl_id: str, why: str) -> None:
+    async def fail(self, crawl_id: str, reason: str) -> None:
         """Mark an active crawl as failed."""
-        values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [why]}
+        values = {"status": "failed", "active": None, "host": None, "state": None, "notes": [reason]}
         statement = update(CrawlRow).where(CrawlRow.id == crawl_id, CrawlRow.active.is_not(None))
         async with self._database.writing() as session:
             await session.execute(statement.values(**values, finished_at=datetime.now(UTC)))
@@ -172,8 +172,8 @@ class Crawls:
         for _ in range(2):
             try:
                 async with self._database.writing() as session:
-                    done = await session.execute(claim.values(host=host))
-                    return cast("CursorResult[Any]", done).rowcount == 1
+                    result = await session.execute(claim.values(host=host))
+                    return cast("CursorResult[Any]", result).rowcount == 1
             except IntegrityError:
                 async with self._database.reading() as session:
                     holder = await session.scalar(select(CrawlRow).where(CrawlRow.host == host))

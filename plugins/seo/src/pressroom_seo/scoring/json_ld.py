@@ -102,9 +102,9 @@ def _publisher(article: ScoringArticle) -> dict[str, Any] | str:
 def _faq(context: Context) -> dict[str, Any]:
     blocks = context.document.blocks
     questions = []
-    for at, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         if block.kind is BlockKind.HEADING and block.text.rstrip(" \"'”»").endswith(_QUESTION_MARKS):
-            answer = _text_under(blocks, at)
+            answer = _text_under(blocks, index)
             reply = {"@type": "Answer", "text": answer} if answer else ""
             questions.append({"@type": "Question", "name": block.text, "acceptedAnswer": reply})
     return {"mainEntity": questions[:_MAX_ITEMS], "inLanguage": primary_subtag(context.article.language)}
@@ -123,12 +123,14 @@ def _how_to(context: Context) -> dict[str, Any]:
 def _steps(context: Context) -> list[dict[str, Any]]:
     """Return the steps: the numbered headings if there are at least two, else the items of the longest list."""
     blocks = context.document.blocks
-    numbered = [(at, _STEP.match(block.text)) for at, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
-    steps = [(at, blocks[at].text[match.end() :] or blocks[at].text) for at, match in numbered if match]
+    numbered = [
+        (index, _STEP.match(block.text)) for index, block in enumerate(blocks) if block.kind is BlockKind.HEADING
+    ]
+    steps = [(index, blocks[index].text[match.end() :] or blocks[index].text) for index, match in numbered if match]
     if len(steps) > 1:
         return [
-            {"@type": "HowToStep", "name": name.strip(), "text": _text_under(blocks, at) or name.strip()}
-            for at, name in steps
+            {"@type": "HowToStep", "name": name.strip(), "text": _text_under(blocks, index) or name.strip()}
+            for index, name in steps
         ]
     return [{"@type": "HowToStep", "text": text} for text in _longest_list(blocks)]
 

@@ -114,9 +114,9 @@ class Keyphrase:
         """Return the positions of exact matches: indexes of parts, or a character offset for unspaced scripts."""
         parts, phrase = self.parts(words), self.words
         if self._letters:
-            at = fold("".join(parts)).find(self._letters)
-            return [at] if at >= 0 else []
-        return [at for at in range(len(parts) - len(phrase) + 1) if parts[at : at + len(phrase)] == phrase]
+            position = fold("".join(parts)).find(self._letters)
+            return [position] if position >= 0 else []
+        return [index for index in range(len(parts) - len(phrase) + 1) if parts[index : index + len(phrase)] == phrase]
 
     def starts(self, words: Sequence[str]) -> bool:
         """Return whether `words` start with an exact match, ignoring leading function words."""

@@ -89,9 +89,9 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
         if main is None and tree.body is not None:
             _drop_all(tree.body, _FRAME)
         return tree.body if main is None else main
-    headed = next((article for article in articles if article.css_first("h1") is not None), None)
-    if headed is not None:
-        return headed
+    with_headline = next((article for article in articles if article.css_first("h1") is not None), None)
+    if with_headline is not None:
+        return with_headline
     lengths = [len(article.text()) for article in articles]
     if main is None or 2 * max(lengths) >= len(main.text()):
         return articles[lengths.index(max(lengths))]
@@ -125,8 +125,8 @@ class _Around:
         """Return the author and dates of the removed lines."""
         return Byline(
             tuple(dict.fromkeys(self._authors)),
-            next((at for at, updated in self._dates if not updated), None),
-            next((at for at, updated in self._dates if updated), None),
+            next((date for date, updated in self._dates if not updated), None),
+            next((date for date, updated in self._dates if updated), None),
         )
 
     def drop(self) -> None:
@@ -147,10 +147,10 @@ class _Around:
             line, before = before, before.prev
             if line.tag in _LINES and not line.css_first("img, figure"):
                 self._drop(line)
-        at: LexborNode | None = heading
-        while at is not None and at.mem_id != self._body.mem_id:
-            self._drop_marked(at.next)
-            at = at.parent
+        current: LexborNode | None = heading
+        while current is not None and current.mem_id != self._body.mem_id:
+            self._drop_marked(current.next)
+            current = current.parent
 
     def _drop_lines(self, header: LexborNode) -> None:
         """Remove everything in a headline's `header` except the headline and images."""
@@ -187,10 +187,10 @@ class _Around:
                 if name and len(name.split()) <= _MAX_NAME_WORDS:
                     self._authors = self._authors or [name]
             for node in line.css("time[datetime]"):
-                at = moment(node.attributes.get("datetime"))
+                date = moment(node.attributes.get("datetime"))
                 marks = f"{node.attributes.get('class') or ''} {node.attributes.get('itemprop') or ''}".lower()
-                if at is not None:
-                    self._dates.append((at, any(mark in marks for mark in _UPDATED)))
+                if date is not None:
+                    self._dates.append((date, any(mark in marks for mark in _UPDATED)))
         line.decompose()
 
 

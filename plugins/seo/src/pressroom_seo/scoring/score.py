@@ -111,19 +111,19 @@ class _Tally:
         self.weight = sum(rule.weight for rule in applies)
         self._doubled = sum(round(rule.weight * 2 * self._points[rule.id]) for rule in applies)
 
-    def ungated(self, more: int = 0) -> int:
-        """Return the score without gates, after adding `more` doubled points."""
+    def ungated(self, extra: int = 0) -> int:
+        """Return the score without gates, after adding `extra` doubled points."""
         if not self.weight:
             return 0
-        return (200 * (self._doubled + more) // (2 * self.weight) + 1) // 2
+        return (200 * (self._doubled + extra) // (2 * self.weight) + 1) // 2
 
     def score(self, rule: Rule | None = None) -> int:
         """Return the score; with `rule`, the score if that check were good."""
-        more = 0
+        extra = 0
         if rule is not None and rule.id in self._points:
-            more = round(rule.weight * 2 * (1 - self._points[rule.id]))
+            extra = round(rule.weight * 2 * (1 - self._points[rule.id]))
         caps = (gate.cap for gate in self._gates if rule is None or rule.id not in gate.lifted_by)
-        return min([self.ungated(more), *caps])
+        return min([self.ungated(extra), *caps])
 
     def gain(self, rule: Rule) -> float:
         """Return the points gained if the check were good: to one decimal, or a whole number while a gate applies."""

@@ -128,10 +128,10 @@ def _fit(text: str, room: Room) -> Line:
 
 def _letters_within(text: str, width: float, size: int) -> int:
     used = 0.0
-    for at, letter in enumerate(text):
+    for index, letter in enumerate(text):
         used += pixel_width(letter, size)
         if used > width:
-            return at
+            return index
     return len(text)
 
 
@@ -148,9 +148,9 @@ def _warnings(title: str, description: str, url: str, desktop: DeviceSnippet, mo
 def _title_warnings(title: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:
     if not title:
         return ["title: is missing; a search engine will make one up from the page."]
-    for where, line in (("desktops", desktop.title), ("phones", mobile.title)):
+    for device, line in (("desktops", desktop.title), ("phones", mobile.title)):
         if line.truncated:
-            return [f"title: is {line.width} px wide of {line.limit} on {where}; “{_short(line.cut)}” is cut."]
+            return [f"title: is {line.width} px wide of {line.limit} on {device}; “{_short(line.cut)}” is cut."]
     if desktop.title.width < _SHORT_TITLE:
         return [
             f"title: is only {desktop.title.width} px wide of {desktop.title.limit}; say more about what readers get."

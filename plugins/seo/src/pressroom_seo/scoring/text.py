@@ -103,23 +103,23 @@ class TextAnalysis:
         self.words = 0
         self.characters = 0
         self.cut = False
-        for at, block in enumerate(document.blocks):
+        for index, block in enumerate(document.blocks):
             if block.kind is BlockKind.CODE:
                 continue
-            self._read(at, block)
+            self._read(index, block)
             if self.cut:
                 break
 
-    def _read(self, at: int, block: Block) -> None:
+    def _read(self, index: int, block: Block) -> None:
         remaining = MAX_TEXT - self.characters
         self.characters += min(remaining, len(block.text))
         self.cut = len(block.text) > remaining
         for number, sentence in enumerate(self._split(block, block.text[:remaining]), 1):
             words = tuple(lowered(split_words(sentence)))
             if words:
-                self.sentences.append(Sentence(sentence, words, at, number, self.words))
+                self.sentences.append(Sentence(sentence, words, index, number, self.words))
                 self.words += len(words)
-                self.block_words[at] += len(words)
+                self.block_words[index] += len(words)
             if len(self.sentences) >= MAX_SENTENCES or self.words >= MAX_WORDS:
                 self.cut = True
                 return
@@ -153,7 +153,7 @@ class TextAnalysis:
     @cached_property
     def first_of_block(self) -> dict[int, int]:
         """Index in `sentences` of each block's first sentence, for blocks that have any."""
-        return {sentence.block: at for at, sentence in reversed(list(enumerate(self.sentences)))}
+        return {sentence.block: index for index, sentence in reversed(list(enumerate(self.sentences)))}
 
     @cached_property
     def first_paragraph(self) -> list[Sentence]:

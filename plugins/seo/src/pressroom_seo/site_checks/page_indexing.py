@@ -29,10 +29,10 @@ def _elsewhere(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _invalid_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    wrong = [
+    invalid = [
         alternate.language for alternate in page.alternates if not alternate.url or not _is_language(alternate.language)
     ]
-    return when(wrong, languages=wrong[:10])
+    return when(invalid, languages=invalid[:10])
 
 
 def _is_language(code: str) -> bool:
@@ -43,8 +43,8 @@ def _is_language(code: str) -> bool:
 
 def _conflicting_languages(_record: PageRecord, page: PageFacts) -> Evidence | None:
     counts = Counter(language for language, _ in {(alternate.language, alternate.url) for alternate in page.alternates})
-    twice = sorted(language for language, count in counts.items() if count > 1)
-    return when(twice, languages=twice)
+    duplicates = sorted(language for language, count in counts.items() if count > 1)
+    return when(duplicates, languages=duplicates)
 
 
 CHECKS: Final = (

@@ -41,12 +41,12 @@ def _description(page: PageFacts) -> str:
 
 
 def _width(
-    text: Callable[[PageFacts], str], size: int, wrong: Callable[[int], bool]
+    text: Callable[[PageFacts], str], size: int, is_wrong: Callable[[int], bool]
 ) -> Callable[[PageRecord, PageFacts], Evidence | None]:
     def find(_record: PageRecord, page: PageFacts) -> Evidence | None:
         content = text(page)
         width = round(pixel_width(content, size))
-        return when(content and wrong(width), text=content, pixels=width)
+        return when(content and is_wrong(width), text=content, pixels=width)
 
     return find
 

@@ -12,13 +12,13 @@ from pressroom_seo.urls import normalise
 Found = Iterator[tuple[str, Evidence]]
 
 
-def _canonical_targets(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
+def _canonical_targets(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
     """Return a check of the pages that others declare as canonical."""
 
     def find(index: SiteIndex) -> Found:
         for entry in index.pages():
             target = index.entries.get(entry.canonical)
-            if target is not None and target.url != entry.url and wrong(target):
+            if target is not None and target.url != entry.url and is_wrong(target):
                 yield entry.url, {"canonical": target.url, "status": target.status}
 
     return find
@@ -33,13 +33,13 @@ def _canonical_errors(index: SiteIndex) -> Found:
             yield entry.url, {"canonical": elsewhere.url, "status": elsewhere.status}
 
 
-def _listed(wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
+def _listed(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
     """Return a check of the URLs in sitemaps."""
 
     def find(index: SiteIndex) -> Found:
         for url in index.facts.listed:
             entry = index.entries.get(url)
-            if entry is not None and wrong(entry):
+            if entry is not None and is_wrong(entry):
                 yield url, {"status": entry.status, "canonical": entry.canonical, "location": entry.location}
 
     return find

@@ -74,10 +74,10 @@ def _with_sources(index: SiteIndex, broken: dict[str, int]) -> Found:
 
 
 def _links_to_redirects(index: SiteIndex) -> Found:
-    moved = {entry.url: entry.location for entry in index.entries.values() if entry.location}
-    for url, sources in index.found_in(moved).items():
+    redirected = {entry.url: entry.location for entry in index.entries.values() if entry.location}
+    for url, sources in index.found_in(redirected).items():
         for source in sources:
-            yield source, {"link": url, "to": moved[url]}
+            yield source, {"link": url, "to": redirected[url]}
 
 
 def _orphans(index: SiteIndex) -> Found:
@@ -211,12 +211,12 @@ CHECKS: Final = (
 _SAMPLES = 5
 
 
-def _same(of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Found]:
+def _same(text_of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Found]:
     def find(index: SiteIndex) -> Found:
         groups: dict[str, list[str]] = defaultdict(list)
         for entry in index.indexable():
-            if of(entry):
-                groups[of(entry)].append(entry.url)
+            if text_of(entry):
+                groups[text_of(entry)].append(entry.url)
         for text, urls in groups.items():
             if len(urls) > 1:
                 for url in urls:

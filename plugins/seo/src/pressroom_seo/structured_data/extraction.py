@@ -143,11 +143,11 @@ def byline(documents: Sequence[Any]) -> Byline:
     ]
     pages = [_byline_of(item, items_by_id) for item in items if "datePublished" in item and not _is_article(item)]
     # Page items fill in what the first article omits; other articles have their own authors and dates.
-    in_order = [*articles[:1], *pages]
+    bylines = [*articles[:1], *pages]
     return Byline(
-        next((entry.authors for entry in in_order if entry.authors), ()),
-        next((entry.published for entry in in_order if entry.published), None),
-        next((entry.modified for entry in in_order if entry.modified), None),
+        next((entry.authors for entry in bylines if entry.authors), ()),
+        next((entry.published for entry in bylines if entry.published), None),
+        next((entry.modified for entry in bylines if entry.modified), None),
     )
 
 

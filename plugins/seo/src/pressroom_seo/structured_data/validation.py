@@ -72,11 +72,11 @@ def validate_page(html: str) -> Validation:
     structured = extract_structured_data(html)
     errors = [Problem(path, message, "Correct the JSON.") for path, message in structured.errors]
     linked = validate_structured_data(structured.json_ld)
-    micro = _validated(structured.microdata, "microdata", check_context=False)
-    warnings = [*linked.warnings, *micro.warnings]
-    if not linked.items and not micro.items and not errors:
+    microdata = _validated(structured.microdata, "microdata", check_context=False)
+    warnings = [*linked.warnings, *microdata.warnings]
+    if not linked.items and not microdata.items and not errors:
         warnings.append(Problem("", "There is no structured data.", "Add JSON-LD of the page's type."))
-    return Validation((*linked.items, *micro.items), (*errors, *linked.errors, *micro.errors), tuple(warnings))
+    return Validation((*linked.items, *microdata.items), (*errors, *linked.errors, *microdata.errors), tuple(warnings))
 
 
 def validate_structured_data(documents: Any) -> Validation:
@@ -84,7 +84,7 @@ def validate_structured_data(documents: Any) -> Validation:
 
     `documents` is one document or several: an object, a list, a `@graph`, or a JSON string. Accepts any value.
     """
-    parsed, broken = [], []
+    parsed, errors = [], []
     for document in documents if isinstance(documents, list | tuple) else [documents]:
         if not isinstance(document, str):
             parsed.append(document)
@@ -92,9 +92,9 @@ def validate_structured_data(documents: Any) -> Validation:
         try:
             parsed.append(json.loads(document))
         except (ValueError, RecursionError) as error:
-            broken.append(Problem("", f"This is not JSON: {error}", "Correct the JSON."))
+            errors.append(Problem("", f"This is not JSON: {error}", "Correct the JSON."))
     result = _validated(parsed, "json-ld", check_context=True)
-    return Validation(result.items, (*broken, *result.errors), result.warnings)
+    return Validation(result.items, (*errors, *result.errors), result.warnings)
 
 
 def missing_of(item: StructuredDataItem) -> tuple[str, ...]:
@@ -120,11 +120,11 @@ class _Findings:
 
 def _validated(documents: Sequence[Any], form: Literal["json-ld", "microdata"], *, check_context: bool) -> Validation:
     errors: list[Problem] = []
-    tops = list(_tops(documents, errors))[:_MAX_ITEMS]
+    top_items = list(_tops(documents, errors))[:_MAX_ITEMS]
     if check_context:
         errors += _context_errors(documents)
-    by_id = {node["@id"]: node for node in tops if isinstance(node.get("@id"), str) and len(node) > 1}
-    items = [item for node in tops if (item := _item(node, form, by_id)) is not None]
+    by_id = {node["@id"]: node for node in top_items if isinstance(node.get("@id"), str) and len(node) > 1}
+    items = [item for node in top_items if (item := _item(node, form, by_id)) is not None]
     return Validation(
         tuple(items),
         (*errors, *(problem for item in items for problem in item.errors)),

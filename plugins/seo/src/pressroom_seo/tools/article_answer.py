@@ -211,8 +211,8 @@ def _maker(
     name: str, subject: Subject, reviewer: ArticleReviewer | None, links: TriedLinks | None
 ) -> Callable[[], Awaitable[Part]]:
     if name in ("voice", "snippet"):
-        make = _voice if name == "voice" else _snippet
-        return lambda: make(subject)
+        maker = _voice if name == "voice" else _snippet
+        return lambda: maker(subject)
     if name == "links" and links is not None:
         tried = links
         return lambda: _links(subject, tried)
@@ -224,10 +224,10 @@ def _maker(
     return lambda: _duplicates(subject, stored) if reviewer is None else _reviewed(subject.plugin, reviewer, stored)
 
 
-async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
+async def _made(name: str, maker: Callable[[], Awaitable[Part]]) -> Part | None:
     try:
         async with asyncio.timeout(_SECONDS):
-            return await make()
+            return await maker()
     except (InvalidInput, NotFound, BackendError):
         raise
     except TimeoutError:
@@ -239,9 +239,9 @@ async def _made(name: str, make: Callable[[], Awaitable[Part]]) -> Part | None:
 
 
 async def _reviewed(plugin: PluginContext, reviewer: ArticleReviewer, stored: StoredArticle) -> Part:
-    called, seconds = f"reviewer {reviewer.name}", _SECONDS - _MARGIN
+    operation, seconds = f"reviewer {reviewer.name}", _SECONDS - _MARGIN
     try:
-        with plugin.extensions.calling(called, reviewer, passes=(TimeoutError,), seconds=seconds):
+        with plugin.extensions.calling(operation, reviewer, passes=(TimeoutError,), seconds=seconds):
             review = await reviewer.review(stored)
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):

@@ -222,10 +222,10 @@ def _lines(report: ScoringReport) -> Iterator[str]:
         yield "Fix first:"
     for action in report.next_actions:
         yield f"- {action.fix} ({f'+{action.gain:.1f}, ' if action.gain else ''}{action.check})"
-    wrong = [check for check in report.checks if check.status in ("bad", "ok")]
-    if wrong:
+    failing = [check for check in report.checks if check.status in ("bad", "ok")]
+    if failing:
         yield "Not good:"
-    for check in wrong:
+    for check in failing:
         yield f"- {check.id}: {check.message}"
     yield from report.notes
 

@@ -102,8 +102,8 @@ def structured_data_part(validation: Validation) -> StructuredDataPart:
         [ProblemRow(path=problem.path, message=problem.message, fix=problem.fix) for problem in group[:_MAX_ITEMS]]
         for group in (validation.errors, validation.warnings)
     ]
-    more = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
-    return StructuredDataPart(items=items, errors=problems[0], warnings=problems[1], more=more)
+    omitted = sum(max(0, len(group) - _MAX_ITEMS) for group in groups)
+    return StructuredDataPart(items=items, errors=problems[0], warnings=problems[1], more=omitted)
 
 
 def structured_data_lines(part: StructuredDataPart) -> Iterator[str]:

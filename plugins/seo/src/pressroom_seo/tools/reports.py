@@ -184,21 +184,21 @@ async def get_seo_report(params: ReportParams, call: Call) -> ToolResult:
     if newest is not None:
         await _fill(plugin, newest, params, result)
         if params.section == "summary":
-            past = await crawls.history(user_id, website.id, _HISTORY)
+            earlier = await crawls.history(user_id, website.id, _HISTORY)
             result.history = [
                 PastRow(crawled_at=_local(crawl.finished_at, zone), score=crawl.score, pages=crawl.pages)
-                for crawl in past
+                for crawl in earlier
             ]
-    doing = "A crawl has begun" if started else "A crawl is under way"
+    progress = "A crawl has begun" if started else "A crawl is under way"
     if params.section == "links" and params.refresh:
-        result.job_id, doing = await _try_links(plugin, user_id, website), "The links are being tried"
+        result.job_id, progress = await _try_links(plugin, user_id, website), "The links are being tried"
     if params.section == "llms_txt":
         await _add_llms_txt(plugin, website, result)
     rows: list[PageOut | OrphanRow | StructuredRow] = [*result.page_rows, *result.orphans, *result.structured_data]
     urls = [*(entry.url for entry in rows), *(url for entry in result.issues for url in entry.sample_urls)]
     result.content_ids = await articles_at(plugin, website, urls)
     articles = await article_lines(plugin, website, urls, result.content_ids)
-    text = "\n".join([*_lines(result, params.section, doing), *articles])
+    text = "\n".join([*_lines(result, params.section, progress), *articles])
     return ToolResult(text, result, counts=started or not _counts(params))
 
 
@@ -315,9 +315,9 @@ def issue_row(finding: CrawlFinding) -> IssueRow:
     )
 
 
-def _lines(result: ReportAnswer, section: str, doing: str) -> Iterator[str]:
+def _lines(result: ReportAnswer, section: str, progress: str) -> Iterator[str]:
     if result.job_id:
-        yield f"{doing}; get_job {result.job_id} shows the progress."
+        yield f"{progress}; get_job {result.job_id} shows the progress."
     if result.score is None:
         yield "There is no report of this website yet." + (
             "" if result.job_id else " Call this again with refresh true to crawl it."
@@ -337,9 +337,9 @@ def _lines(result: ReportAnswer, section: str, doing: str) -> Iterator[str]:
 
 
 def _overview(result: ReportAnswer) -> Iterator[str]:
-    at = result.crawled_at.isoformat(" ", "minutes") if result.crawled_at else "?"
+    crawled = result.crawled_at.isoformat(" ", "minutes") if result.crawled_at else "?"
     change = f" ({result.trend.score:+d} since the report before)" if result.trend else ""
-    yield f"Score {result.score} of 100{change}, {result.pages} URLs, crawled {at} (the website's time)."
+    yield f"Score {result.score} of 100{change}, {result.pages} URLs, crawled {crawled} (the website's time)."
     yield "Open issues: " + ", ".join(f"{count} {name}" for name, count in result.severities.items()) + "."
     yield from result.notes
 

@@ -89,19 +89,19 @@ def _leads_to(link: str, host: str, path: str) -> bool:
 def answer_first(context: Context, rule: Rule) -> Verdict:
     """Is each question in a heading followed by a short answer?"""
     blocks = context.document.blocks
-    questions = [(at, block) for at, block in enumerate(blocks) if _is_question(context, block)]
+    questions = [(index, block) for index, block in enumerate(blocks) if _is_question(context, block)]
     if not questions:
         return skipped("No heading asks a question.")
-    wrong = [(block, problem) for at, block in questions if (problem := _answer_fault(context, at, rule))]
-    answered = len(questions) - len(wrong)
+    faulty = [(block, problem) for index, block in questions if (problem := _answer_fault(context, index, rule))]
+    answered = len(questions) - len(faulty)
     message = f"{answered} of {plural(len(questions), 'question')} in headings are answered at once."
-    if not wrong:
+    if not faulty:
         return good(message, answered)
     return bad(
         message,
         answered,
         fix=f"Answer each question in the first {rule['sentences']} sentences, in up to {rule['words']} words.",
-        evidence=[Evidence(block.text, problem) for block, problem in wrong],
+        evidence=[Evidence(block.text, problem) for block, problem in faulty],
     )
 
 
@@ -144,13 +144,13 @@ _VERBS = frozenset(
 )
 
 
-def _answer_fault(context: Context, at: int, rule: Rule) -> str:
+def _answer_fault(context: Context, index: int, rule: Rule) -> str:
     blocks, starts = context.document.blocks, context.text.first_of_block
-    under = range(at + 1, len(blocks))
-    following = next((number for number in under if blocks[number].kind is not BlockKind.CODE), None)
-    if following is None or blocks[following].kind is BlockKind.HEADING:
+    under = range(index + 1, len(blocks))
+    next_index = next((number for number in under if blocks[number].kind is not BlockKind.CODE), None)
+    if next_index is None or blocks[next_index].kind is BlockKind.HEADING:
         return "no text follows"
-    begin = starts.get(following)
+    begin = starts.get(next_index)
     if begin is None:
         return "no sentence follows"
     after = islice(context.text.sentences, begin, begin + int(rule["sentences"]))

@@ -78,7 +78,7 @@ def keyphrase_density(context: Context, rule: Rule) -> Verdict:
     if _is_right(context, rule, number):
         return good(message, percent, _evidence(context))
     minimum, _ = _limits(context, rule)
-    fix = _density_fix(context, number, rule, few=number < minimum)
+    fix = _density_fix(context, number, rule, too_few=number < minimum)
     return bad(message, percent, fix=fix, evidence=_evidence(context))
 
 
@@ -102,12 +102,12 @@ def _is_right(context: Context, rule: Rule, number: int) -> bool:
     return minimum <= number <= maximum_inflected and sum(uses for _, _, uses in context.uses) <= maximum
 
 
-def _density_fix(context: Context, number: int, rule: Rule, *, few: bool) -> str:
+def _density_fix(context: Context, number: int, rule: Rule, *, too_few: bool) -> str:
     minimum, maximum = _limits(context, rule)
     if context.text.words < rule["short"]:
         times = "once" if maximum == minimum else "once or twice"
-        return f"A text this short needs it {times}: {'add it' if few else 'take it out elsewhere'}."
-    if few:
+        return f"A text this short needs it {times}: {'add it' if too_few else 'take it out elsewhere'}."
+    if too_few:
         return f"Use it {plural(minimum - number, 'more time')}, where it reads well: {minimum} in all."
     return f"Take it out or reword it in {plural(max(1, number - maximum), 'place')}: at most {maximum} in all."
 
@@ -122,14 +122,14 @@ def keyphrase_distribution(context: Context, rule: Rule) -> Verdict:
     text = context.text
     if len(text.sentences) < rule["from"]:
         return skipped(f"The text has under {rule['from']} sentences; in short texts distances say little.")
-    about = [sentence for sentence in text.sentences if _is_about(context, sentence)]
-    if not about or not text.words:
+    mentions = [sentence for sentence in text.sentences if _is_about(context, sentence)]
+    if not mentions or not text.words:
         return bad(
             "The keyphrase and its synonyms are nowhere in the text.",
             100,
             fix="Use the keyphrase in the first paragraph, in a subheading and in the text below.",
         )
-    length, start, end = _longest_gap(about, text.words)
+    length, start, end = _longest_gap(mentions, text.words)
     percent = round(100 * length / text.words, 1)
     first, last = _sentence_at(text.sentences, start), _sentence_at(text.sentences, end - 1)
     return graded(
@@ -152,16 +152,16 @@ def _is_about(context: Context, sentence: Sentence) -> bool:
     )
 
 
-def _longest_gap(about: list[Sentence], words: int) -> tuple[int, int, int]:
-    ends = [0, *(sentence.offset + len(sentence.words) for sentence in about)]
-    starts = [*(sentence.offset for sentence in about), words]
+def _longest_gap(mentions: list[Sentence], words: int) -> tuple[int, int, int]:
+    ends = [0, *(sentence.offset + len(sentence.words) for sentence in mentions)]
+    starts = [*(sentence.offset for sentence in mentions), words]
     return max(((start - end, end, start) for end, start in zip(ends, starts, strict=True)), key=lambda gap: gap[0])
 
 
 def _sentence_at(sentences: list[Sentence], word: int) -> Sentence:
-    at = max(0, word)
+    position = max(0, word)
     return next(
-        (sentence for sentence in reversed(sentences) if sentence.offset <= at and sentence.words), sentences[0]
+        (sentence for sentence in reversed(sentences) if sentence.offset <= position and sentence.words), sentences[0]
     )
 
 
@@ -283,14 +283,14 @@ def keyphrase_in_subheadings(context: Context, rule: Rule) -> Verdict:
         if any(phrase.share(context.words_of(heading.text)) >= _HALF for phrase in phrases)
     ]
     percent = 100 * len(carriers) / len(headings)
-    right = len(carriers) == 1 if len(headings) == 1 else rule["low"] <= percent <= rule["high"]
-    few = percent < rule["low"]
-    listed = [heading for heading in headings if heading not in carriers] if few else carriers
+    in_range = len(carriers) == 1 if len(headings) == 1 else rule["low"] <= percent <= rule["high"]
+    too_few = percent < rule["low"]
+    listed = [heading for heading in headings if heading not in carriers] if too_few else carriers
     return graded(
-        Status.GOOD if right else Status.BAD,
+        Status.GOOD if in_range else Status.BAD,
         f"{len(carriers)} of {plural(len(headings), 'subheading')} carry the keyphrase: {percent:.0f} %.",
         round(percent, 1),
-        fix="Work the keyphrase or a synonym into more subheadings." if few else "Reword some of the subheadings.",
+        fix="Work the keyphrase or a synonym into more subheadings." if too_few else "Reword some of the subheadings.",
         evidence=[Evidence(heading.text, f"H{heading.level}") for heading in listed],
     )
 
@@ -305,14 +305,16 @@ def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
         return skipped("There are no images.")
     carriers = [alt for alt in alts if context.keyphrase.share(context.words_of(alt)) >= _HALF]
     percent = 100 * len(carriers) / len(alts)
-    right = rule["low"] <= percent <= rule["high"] if len(alts) >= rule["many"] else bool(carriers)
+    in_range = rule["low"] <= percent <= rule["high"] if len(alts) >= rule["many"] else bool(carriers)
     message = f"{len(carriers)} of {plural(len(alts), 'alt text')} carry the keyphrase."
     evidence = [Evidence(alt, "alt text") for alt in alts if alt]
-    if right:
+    if in_range:
         return good(message, len(carriers), evidence)
     if any(alts):
-        few = percent < rule["low"] or not carriers
-        fix = "Use the keyphrase where the image shows it." if few else "Describe what the other images show instead."
+        too_few = percent < rule["low"] or not carriers
+        fix = (
+            "Use the keyphrase where the image shows it." if too_few else "Describe what the other images show instead."
+        )
         return ok(message, len(carriers), fix=fix, evidence=evidence)
     return bad("No image has an alt text.", 0, fix="Describe each image, with the keyphrase where it is shown.")
 

@@ -37,12 +37,12 @@ def internal_links(context: Context, rule: Rule) -> Verdict:
     """Does it link to other pages of the site?"""
     links = [link for link in context.document.links if context.is_internal(link)]
     followed = [link for link in links if link.followed]
-    due = 2 if context.text.words >= rule["long"] else 1
+    needed = 2 if context.text.words >= rule["long"] else 1
     message = f"{plural(len(links), 'link leads', 'links lead')} to pages of the same site, {len(followed)} followed."
     evidence = _evidence(context, links)
-    if len(followed) >= due:
+    if len(followed) >= needed:
         return good(message, len(followed), evidence)
-    fix = f"Link to {plural(due - len(followed), 'more article')} of the site that readers need next."
+    fix = f"Link to {plural(needed - len(followed), 'more article')} of the site that readers need next."
     if links:
         return ok(message, len(followed), fix=fix, evidence=evidence)
     if context.address is None and any(map(context.is_outbound, context.document.links)):
@@ -140,13 +140,13 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
         return skipped("The links were not tried; call check_blog_seo with links in include to try them.")
     hrefs = [link.href for link in context.document.links if link.href]
     canonicals = [url.strip() for url in context.article.canonicals]
-    tried = [(href, statuses[href]) for href in dict.fromkeys([*canonicals, *hrefs]) if href in statuses]
-    if not tried:
+    checked = [(href, statuses[href]) for href in dict.fromkeys([*canonicals, *hrefs]) if href in statuses]
+    if not checked:
         return skipped("No links were tried.")
     hidden = [Evidence(url, "says noindex") for url in canonicals if context.world.canonical_noindex]
     broken = [
         Evidence(href, f"{'canonical URL: ' if href in canonicals else ''}{status.status or 'no answer'}")
-        for href, status in tried
+        for href, status in checked
         if not 0 < status.status < _ERRORS
     ]
     if broken or hidden:
@@ -154,15 +154,15 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
         message += " The canonical page says noindex." if hidden else ""
         fix = "Fix or remove the broken links." if broken else "Name a canonical page that may be indexed."
         return bad(message.strip(), len(broken) + len(hidden), fix=fix, evidence=[*hidden, *broken])
-    moved = [(href, status) for href, status in tried if status.redirected_to]
-    if moved:
+    redirected = [(href, status) for href, status in checked if status.redirected_to]
+    if redirected:
         return ok(
-            f"{plural(len(moved), 'link is', 'links are')} redirected.",
-            len(moved),
+            f"{plural(len(redirected), 'link is', 'links are')} redirected.",
+            len(redirected),
             fix="Link to the final URLs directly.",
-            evidence=[Evidence(href, f"to {status.redirected_to}") for href, status in moved],
+            evidence=[Evidence(href, f"to {status.redirected_to}") for href, status in redirected],
         )
-    return good(f"All of {plural(len(tried), 'link')} answer.", 0)
+    return good(f"All of {plural(len(checked), 'link')} answer.", 0)
 
 
 def _pages(context: Context) -> list[Link]:
@@ -265,12 +265,12 @@ def image_weight(context: Context, rule: Rule) -> Verdict:
 def image_credit(context: Context, rule: Rule) -> Verdict:
     """Do licensed images have the credit that their licence requires?"""
     del rule
-    owed = [(source, facts) for source, facts in _with_facts(context) if facts.credit_required]
-    if not owed:
+    credited = [(source, facts) for source, facts in _with_facts(context) if facts.credit_required]
+    if not credited:
         return skipped("No image is known to need a credit.")
-    missing = [(source, facts) for source, facts in owed if not _has_credit(context.document.prose, facts)]
+    missing = [(source, facts) for source, facts in credited if not _has_credit(context.document.prose, facts)]
     if not missing:
-        return good(f"{plural(len(owed), 'image carries', 'images carry')} the required credit.", 0)
+        return good(f"{plural(len(credited), 'image carries', 'images carry')} the required credit.", 0)
     return bad(
         f"{plural(len(missing), 'image lacks', 'images lack')} the credit that the licence asks for.",
         len(missing),

@@ -73,17 +73,20 @@ def paragraph_length(context: Context, rule: Rule) -> Verdict:
         return skipped(_UNSPACED)
     kinds = {BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.LIST_ITEM}
     blocks = context.document.blocks
-    sizes = [(words, at) for at, words in enumerate(context.text.block_words) if blocks[at].kind in kinds]
+    sizes = [(words, index) for index, words in enumerate(context.text.block_words) if blocks[index].kind in kinds]
     if not sizes:
         return skipped("There are no paragraphs.")
     longest = max(sizes)[0]
-    long = sorted((pair for pair in sizes if pair[0] > rule["good"]), reverse=True)
+    long_paragraphs = sorted((pair for pair in sizes if pair[0] > rule["good"]), reverse=True)
     return graded(
         at_most(longest, rule["good"], rule["ok"]),
         f"The longest paragraph has {plural(longest, 'word')}.",
         longest,
         fix="Split it where a new thought begins.",
-        evidence=(Evidence(blocks[at].text, f"{context.text.block_place(at)}: {words} words") for words, at in long),
+        evidence=(
+            Evidence(blocks[index].text, f"{context.text.block_place(index)}: {words} words")
+            for words, index in long_paragraphs
+        ),
     )
 
 
@@ -138,13 +141,13 @@ def word_complexity(context: Context, rule: Rule) -> Verdict:
     if not total:
         return skipped(_NO_SENTENCES)
     keyphrase_words = set(context.keyphrase.words)
-    hard = {
+    complex_words = {
         word: number
         for word, number in words.items()
         if word not in keyphrase_words and pack.syllables.count(word) >= pack.complex_syllables
     }
-    percent = 100 * sum(hard.values()) / total
-    most_frequent = sorted(hard, key=lambda word: (-hard[word], word))[:20]
+    percent = 100 * sum(complex_words.values()) / total
+    most_frequent = sorted(complex_words, key=lambda word: (-complex_words[word], word))[:20]
     return graded(
         at_most(percent, rule["good"], rule["good"]),
         f"{percent:.1f} % of the words have {pack.complex_syllables} syllables or more.",
@@ -160,8 +163,8 @@ def text_alignment(context: Context, rule: Rule) -> Verdict:
     kinds = {BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.LIST_ITEM}
     blocks = enumerate(context.document.blocks)
     centred = [
-        (at, block)
-        for at, block in blocks
+        (index, block)
+        for index, block in blocks
         if block.centred and block.kind in kinds and len(block.text) > rule["longest"]
     ]
     if not centred:
@@ -170,7 +173,7 @@ def text_alignment(context: Context, rule: Rule) -> Verdict:
         f"{plural(len(centred), 'long block is', 'long blocks are')} centred.",
         len(centred),
         fix="Align long text at the start of the line.",
-        evidence=[Evidence(block.text, context.text.block_place(at)) for at, block in centred[:5]],
+        evidence=[Evidence(block.text, context.text.block_place(index)) for index, block in centred[:5]],
     )
 
 

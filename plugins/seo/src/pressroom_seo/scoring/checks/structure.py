@@ -84,13 +84,13 @@ def subheading_distribution(context: Context, rule: Rule) -> Verdict:
     heading = context.document.blocks[start] if start is not None else None
     headings = bool(context.document.headings)
     before = "before the first heading" if headings else "about every 250 words: it has none"
-    where = f"under “{heading.text[:80]}”" if heading else before
+    location = f"under “{heading.text[:80]}”" if heading else before
     return graded(
         at_most(longest, rule["good"], rule["ok"] if headings else rule["good"]),
         f"The longest stretch without a subheading has {plural(longest, 'word')}.",
         longest,
-        fix=f"Add a subheading to the text {where}.",
-        evidence=[Evidence((heading or context.document.blocks[0]).text, where if headings else "the whole text")],
+        fix=f"Add a subheading to the text {location}.",
+        evidence=[Evidence((heading or context.document.blocks[0]).text, location if headings else "the whole text")],
     )
 
 
@@ -98,12 +98,12 @@ def _stretches(context: Context) -> list[tuple[int, int | None]]:
     """Return the number of words in each stretch between headings, with the block index of the preceding heading."""
     stretches: list[tuple[int, int | None]] = []
     words, start = 0, None
-    for at, block in enumerate(context.document.blocks):
+    for index, block in enumerate(context.document.blocks):
         if block.kind is BlockKind.HEADING:
             stretches.append((words, start))
-            words, start = 0, at
+            words, start = 0, index
         else:
-            words += context.text.block_words[at]
+            words += context.text.block_words[index]
     return [*stretches, (words, start)]
 
 
@@ -132,13 +132,13 @@ def scannable(context: Context, rule: Rule) -> Verdict:
         return good(f"The text has {plural(words, 'word')}: short enough to take in at once.", words)
     anchors = set(context.document.anchors)
     longest, length, start = 0, 0, 0
-    began = 0
-    for at, block in enumerate(context.document.blocks):
-        if at in anchors or _is_short_heading(context, at, block, rule):
-            length, began = 0, at
-        length += context.text.block_words[at]
+    stretch_start = 0
+    for index, block in enumerate(context.document.blocks):
+        if index in anchors or _is_short_heading(context, index, block, rule):
+            length, stretch_start = 0, index
+        length += context.text.block_words[index]
         if length > longest:
-            longest, start = length, began
+            longest, start = length, stretch_start
     message = f"The longest stretch without a list, a table or a short heading has {plural(longest, 'word')}."
     if longest <= rule["every"]:
         return good(message, longest)
@@ -150,5 +150,5 @@ def scannable(context: Context, rule: Rule) -> Verdict:
     )
 
 
-def _is_short_heading(context: Context, at: int, block: Block, rule: Rule) -> bool:
-    return block.kind is BlockKind.HEADING and context.text.block_words[at] <= rule["heading_words"]
+def _is_short_heading(context: Context, index: int, block: Block, rule: Rule) -> bool:
+    return block.kind is BlockKind.HEADING and context.text.block_words[index] <= rule["heading_words"]
