@@ -92,7 +92,7 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         section=stored.categories[0] if stored.categories else "",
         tags=stored.tags,
     )
-    others = await others_of(plugin, stored.user_id, stored.website_id, but=stored.id)
+    others = await others_of(plugin, stored.user_id, stored.website_id, excluding=stored.id)
     published, changed = stored.published_at or stored.created_at, stored.updated_at
     scored = replace(article, url=expected, published=published, modified=changed)
     return ScoringInput(stored, article, scored, others, published_on)
@@ -158,11 +158,11 @@ async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str,
 
 
 async def others_of(
-    plugin: PluginContext, user_id: str, website_id: str | None, *, but: str
+    plugin: PluginContext, user_id: str, website_id: str | None, *, excluding: str
 ) -> tuple[OtherArticle, ...]:
-    """Return the account's articles for a website, or those without one, excluding the article `but`."""
+    """Return the account's articles for a website, or those without one, except the article `excluding`."""
     articles = content_services(plugin).articles
-    summaries = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=but)
+    summaries = await articles.summaries(user_id, website_id, limit=MAX_COMPARED_ARTICLES, excluding=excluding)
     return tuple(
         OtherArticle(
             f"article {summary.id}", summary.meta_title or summary.title, summary.meta_description, summary.keyphrase

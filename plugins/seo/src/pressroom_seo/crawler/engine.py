@@ -214,7 +214,7 @@ class Crawl:
             self._visitor.take_robots(self._site.origin, self._facts.robots)
         if not self._facts.stopped:
             await survey(
-                self._visitor, self._facts, now=now, most_urls=self._limits.most_known, later=self._leave_for_later
+                self._visitor, self._facts, now=now, most_urls=self._limits.most_known, postpone=self._leave_for_later
             )
         return self._facts
 

@@ -212,7 +212,7 @@ async def survey(
     *,
     now: float,
     most_urls: int,
-    later: Callable[[str, float | None], bool] = _never,
+    postpone: Callable[[str, float | None], bool] = _never,
 ) -> bool:
     """Send the pending requests of a survey. Return whether all of them were sent.
 
@@ -221,7 +221,7 @@ async def survey(
         facts: the survey; updated in place.
         now: current time in seconds since 1970, to recognise dates in the future.
         most_urls: maximum number of sitemap URLs to keep.
-        later: called with the URL and `None` before each request, and with the URL and the requested wait in seconds
+        postpone: called with the URL and `None` before each request, and with the URL and the requested wait in seconds
             after a busy response. Return true to stop the survey and leave the URL pending. By default, none is left.
     """
     most_urls = min(most_urls, MAX_URLS)
@@ -233,10 +233,10 @@ async def survey(
             facts.listed_whole = False
             facts.todo.pop(0)
             continue
-        if later(step.url, None):
+        if postpone(step.url, None):
             return False
         response = await visitor.visit(step.url, **_ASKED[step.kind])
-        if response.busy is not None and later(step.url, response.busy):
+        if response.busy is not None and postpone(step.url, response.busy):
             return False
         facts.todo.pop(0)
         if step.kind == "sitemap":

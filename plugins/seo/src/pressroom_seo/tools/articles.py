@@ -125,7 +125,7 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
     if params.article is not None:
         draft, website_id = params.article, params.article.website_id
         scored = article = await _given(plugin, user_id, draft)
-        others = await others_of(plugin, user_id, website_id, but="")
+        others = await others_of(plugin, user_id, website_id, excluding="")
         # A stored article with the same title is most likely this article.
         world = World(others=tuple(other for other in others if other.title != article.search_title))
     else:
