@@ -74,8 +74,8 @@ def escaped(text: str, piece: MarkdownPiece, generator: Generator) -> str:
     """Escape a block of Markdown so that the generator shows it literally."""
     in_text, in_code = _ESCAPES[generator]
     parts = [(in_code if code else in_text)(part, piece.kind) for part, code in segments(text, piece)]
-    made = "".join(parts).strip("\n")
-    return _raw(made) if generator == "jekyll" else made
+    literal = "".join(parts).strip("\n")
+    return _raw(literal) if generator == "jekyll" else literal
 
 
 def unescaped(text: str, generator: Generator) -> str:
@@ -93,10 +93,10 @@ def _bare(match: re.Match[str]) -> str:
 
 def without_raw(text: str) -> str:
     """Remove the Liquid tags that `escaped` added to a block."""
-    found = _RAW_BLOCK.fullmatch(text)
-    if found is None:
+    match = _RAW_BLOCK.fullmatch(text)
+    if match is None:
         return _SHOWN_LIQUID.sub(r"\1", text)
-    return text if _RAW.search(found[2]) else f"{found[1]}{found[2]}{found[3]}"
+    return text if _RAW.search(match[2]) else f"{match[1]}{match[2]}{match[3]}"
 
 
 def without_raws(body: str) -> str:
@@ -208,36 +208,36 @@ class MarkdownCodec:
         pieces = pieces_of(raw)
         if pieces is None:
             return [BodyBlock(raw, "text")]
-        known = definitions(raw, pieces)
-        return [self._block(raw, group, known) for group in groups(raw, pieces, self.generator)]
+        targets = definitions(raw, pieces)
+        return [self._block(raw, group, targets) for group in groups(raw, pieces, self.generator)]
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
         """Join blocks into a body. Blocks that are not adjacent in the original are separated by an empty line."""
         if not sources:
             return "" if original.strip() else original
         before = [block.source for block in self.split(original)] if original else []
-        beside = set(pairwise(before))
-        made = [sources[0]]
-        for one, following in pairwise(sources):
-            if (one, following) not in beside:
-                made.append(_gap(one, following))
-            made.append(following)
-        return "".join(made)
+        adjacent = set(pairwise(before))
+        parts = [sources[0]]
+        for source, following in pairwise(sources):
+            if (source, following) not in adjacent:
+                parts.append(_gap(source, following))
+            parts.append(following)
+        return "".join(parts)
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
         """Convert a text to blocks. Raw HTML is kept except for Hugo, which does not render it by default."""
         html, markdown = (text.encode(errors="replace").decode() for text in (html, markdown))
         text = _NEWLINES.sub("\n", markdown).strip("\n")
         if not text.strip():
-            return [f"{one}\n\n" for one in self._of_html(html) if one.strip()]
+            return [f"{block}\n\n" for block in self._of_html(html) if block.strip()]
         pieces = pieces_of(text)
         if pieces is None:
             pieces = [MarkdownPiece(0, len(text), "text")]
-        known = "\n".join(text[piece.start : piece.end] for piece in pieces if piece.kind == "definitions")
-        made: list[str] = []
+        link_definitions = "\n".join(text[piece.start : piece.end] for piece in pieces if piece.kind == "definitions")
+        blocks: list[str] = []
         for group in groups(text, pieces, None):
-            made += self._encoded(text, group, known)
-        return [f"{one.strip(chr(10))}\n\n" for one in made if one.strip()]
+            blocks += self._encoded(text, group, link_definitions)
+        return [f"{block.strip(chr(10))}\n\n" for block in blocks if block.strip()]
 
     def programs(self, raw: str) -> Sequence[str]:
         """Return the sources of blocks with code that the generator runs, such as shortcodes and components."""
@@ -247,14 +247,14 @@ class MarkdownCodec:
             if block.markdown is None and not block.name.startswith(_HARMLESS)
         ]
 
-    def _encoded(self, text: str, group: BlockGroup, known: str) -> Iterator[str]:
+    def _encoded(self, text: str, group: BlockGroup, link_definitions: str) -> Iterator[str]:
         source = text[group.start : group.end]
         if is_more(source):
             yield source
         elif self.generator == "hugo" and any(has_html(text, piece) for piece in group.pieces):
-            yield from self._of_html(_rendered(source, known))
+            yield from self._of_html(_rendered(source, link_definitions))
         elif self.generator == "jekyll" and any(piece.html or _has_start(text, piece) for piece in group.pieces):
-            yield liquid_shown(_FRAGMENT.sub("\n", _kramdown_html(_rendered(source, known))))
+            yield liquid_shown(_FRAGMENT.sub("\n", _kramdown_html(_rendered(source, link_definitions))))
         else:
             for piece in group.pieces:
                 yield escaped(text, piece, self.generator) + (f"\n{piece.closer}" if piece.closer else "")
@@ -264,11 +264,11 @@ class MarkdownCodec:
             for piece in pieces_of(markdown) or (MarkdownPiece(0, len(markdown), "text"),):
                 yield escaped(markdown, piece, self.generator) + (attributes if self.generator == "hugo" else "")
 
-    def _block(self, raw: str, group: BlockGroup, known: Mapping[str, tuple[str, str]]) -> BodyBlock:
+    def _block(self, raw: str, group: BlockGroup, targets: Mapping[str, tuple[str, str]]) -> BodyBlock:
         source = raw[group.start : group.end]
         if not group.name:
-            shown = "".join(_with_targets(raw, piece, known) for piece in group.pieces)
-            return BodyBlock(source, group.pieces[0].kind, markdown=self._shown(shown))
+            markdown = "".join(_with_targets(raw, piece, targets) for piece in group.pieces)
+            return BodyBlock(source, group.pieces[0].kind, markdown=self._shown(markdown))
         inner = without_raw(source.replace("\r\n", "\n")) if self.generator == "jekyll" else source
         if inner != source.replace("\r\n", "\n"):
             pieces = pieces_of(inner)
@@ -281,9 +281,9 @@ class MarkdownCodec:
         return unescaped(_NEWLINES.sub("\n", text), self.generator).strip("\n").rstrip()
 
 
-def _rendered(markdown: str, known: str) -> str:
+def _rendered(markdown: str, link_definitions: str) -> str:
     try:
-        return render_body(f"{markdown.rstrip()}\n\n{known}", "markdown")
+        return render_body(f"{markdown.rstrip()}\n\n{link_definitions}", "markdown")
     except CallError:  # too complex to render
         return ""
 
@@ -292,15 +292,15 @@ def _kramdown_html(html: str) -> str:
     return html.replace("{:", "{&#58;")
 
 
-def _with_targets(raw: str, piece: MarkdownPiece, known: Mapping[str, tuple[str, str]]) -> str:
+def _with_targets(raw: str, piece: MarkdownPiece, targets: Mapping[str, tuple[str, str]]) -> str:
     """Inline the targets of a block's reference links, which are defined elsewhere in the file."""
-    if not known or piece.kind == "code":
+    if not targets or piece.kind == "code":
         return raw[piece.start : piece.end]
 
     def inline(match: re.Match[str]) -> str:
         if match["escape"]:
             return match[0]
-        target, title = known.get(label_key(match["label"] or match["text"]), ("", ""))
+        target, title = targets.get(label_key(match["label"] or match["text"]), ("", ""))
         return f"{match['image']}[{match['text']}]({target}{' ' + title if title else ''})" if target else match[0]
 
     return "".join(part if code else _REFERENCE.sub(inline, part) for part, code in segments(raw, piece))
@@ -325,8 +325,8 @@ def _gap(before: str, after: str) -> str:
 
 def _has_start(text: str, piece: MarkdownPiece) -> bool:
     """Return whether a list starts at a number other than 1, which kramdown only supports in HTML."""
-    found = _START.match(text, piece.start) if piece.kind == "list" else None
-    return found is not None and int(found[1]) != 1
+    match = _START.match(text, piece.start) if piece.kind == "list" else None
+    return match is not None and int(match[1]) != 1
 
 
 def _is_ordered(source: str) -> bool:

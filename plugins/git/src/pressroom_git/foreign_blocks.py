@@ -109,19 +109,19 @@ def _grouped(pieces: Sequence[MarkdownPiece], marks: Sequence[GeneratorTag]) -> 
         if mark.side > 0:
             waiting.setdefault(mark.key, []).append(first)
         elif mark.side < 0 and waiting.get(mark.key):
-            begun = waiting[mark.key].pop()
-            last[begun] = max(last[begun], last[first])
-    made: list[BlockGroup] = []
+            opener = waiting[mark.key].pop()
+            last[opener] = max(last[opener], last[first])
+    block_groups: list[BlockGroup] = []
     at = 0
     while at < len(pieces):
         end, number = at, at
         while number <= end:
             end = max(end, last[number])
             number += 1
-        name = next((names[one] for one in range(at, end + 1) if one in names), "")
-        made.append(BlockGroup(tuple(pieces[at : end + 1]), name))
+        name = next((names[index] for index in range(at, end + 1) if index in names), "")
+        block_groups.append(BlockGroup(tuple(pieces[at : end + 1]), name))
         at = end + 1
-    return made
+    return block_groups
 
 
 def _shortcodes(text: str) -> Iterator[GeneratorTag]:
@@ -160,36 +160,36 @@ def _liquid(text: str) -> Iterator[GeneratorTag]:
 
 def _components(text: str, pieces: Sequence[MarkdownPiece]) -> Iterator[GeneratorTag]:
     for piece in pieces:
-        place = piece.start
+        position = piece.start
         for part, code in segments(text, piece):
             if not code:
-                yield from _components_in(part, place, first=place == piece.start and piece.kind == "paragraph")
-            place += len(part)
+                yield from _components_in(part, position, first=position == piece.start and piece.kind == "paragraph")
+            position += len(part)
 
 
-def _components_in(part: str, place: int, *, first: bool) -> Iterator[GeneratorTag]:
+def _components_in(part: str, position: int, *, first: bool) -> Iterator[GeneratorTag]:
     if first and (module := _MODULE.match(part)):
-        yield GeneratorTag(place, place + module.end(), module[0].strip())
+        yield GeneratorTag(position, position + module.end(), module[0].strip())
     if brace := _BRACE.search(part):
-        yield GeneratorTag(place + brace.start(), place + brace.end(), "expression")
+        yield GeneratorTag(position + brace.start(), position + brace.end(), "expression")
     for opening in _OPEN_COMPONENT.finditer(part):
         match = _COMPONENT.match(part, opening.start("tag"))
         if match is None:
-            yield GeneratorTag(place + opening.start("tag"), place + opening.end(), "component")
+            yield GeneratorTag(position + opening.start("tag"), position + opening.end(), "component")
             continue
         name = match["name"]
         side = -1 if match["end"] else 0 if match[0].endswith("/>") else 1
-        yield GeneratorTag(place + match.start(), place + match.end(), f"component {name}".strip(), name, side)
+        yield GeneratorTag(position + match.start(), position + match.end(), f"component {name}".strip(), name, side)
 
 
 def _html_marks(text: str, pieces: Sequence[MarkdownPiece], generator: Generator | None) -> Iterator[GeneratorTag]:
     for piece in pieces:
         if piece.kind == "HTML":
-            found = list(_TAG.finditer(text, piece.start, piece.end))
-            first = next((match["name"] for match in found if match["name"]), "comment")
+            matches = list(_TAG.finditer(text, piece.start, piece.end))
+            first = next((match["name"] for match in matches if match["name"]), "comment")
             name = "more" if is_more(text[piece.start : piece.end]) else f"HTML {first}"
             yield GeneratorTag(piece.start, piece.start + 1, name)
-            for match in found:
+            for match in matches:
                 tag = (match["name"] or "").lower()
                 if tag and tag not in _VOID and not match[0].endswith("/>"):
                     yield GeneratorTag(match.start(), match.end(), name, f"<{tag}>", -1 if match["end"] else 1)

@@ -84,15 +84,15 @@ def with_state(front: Mapping[str, Any], generator: Generator, *, live: bool, no
 
     A post that was not created here keeps its date.
     """
-    name, made = _NAMES[generator]["date"], dict(front)
-    flag, shown = ("published", live) if generator == "jekyll" else ("draft", not live)
-    if MARKER not in made:
-        return made if is_live(made, generator) == live else made | {flag: shown}
-    if name not in made or (live and not made.get(PUBLISHED)):
-        made[name] = now.replace(microsecond=0)
+    name, updated = _NAMES[generator]["date"], dict(front)
+    flag, value = ("published", live) if generator == "jekyll" else ("draft", not live)
+    if MARKER not in updated:
+        return updated if is_live(updated, generator) == live else updated | {flag: value}
+    if name not in updated or (live and not updated.get(PUBLISHED)):
+        updated[name] = now.replace(microsecond=0)
     if live:
-        made[PUBLISHED] = True
-    return made | {flag: shown}
+        updated[PUBLISHED] = True
+    return updated | {flag: value}
 
 
 def is_live(front: Mapping[str, Any], generator: Generator) -> bool:
@@ -102,16 +102,16 @@ def is_live(front: Mapping[str, Any], generator: Generator) -> bool:
 
 def date_of(front: Mapping[str, Any], generator: Generator) -> datetime | None:
     """Return a post's date, in UTC unless it has a time zone; `None` if it is missing or invalid."""
-    found = front.get(_NAMES[generator]["date"])
-    if isinstance(found, datetime):
-        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    if isinstance(found, str):
+    value = front.get(_NAMES[generator]["date"])
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, str):
         try:
-            found = datetime.fromisoformat(found.strip())
+            value = datetime.fromisoformat(value.strip())
         except ValueError:
             return None
-        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    return datetime(found.year, found.month, found.day, tzinfo=UTC) if isinstance(found, date) else None
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    return datetime(value.year, value.month, value.day, tzinfo=UTC) if isinstance(value, date) else None
 
 
 def fields_of(front: Mapping[str, Any], generator: Generator) -> dict[str, Any]:
@@ -138,12 +138,12 @@ def has_image(front: Mapping[str, Any]) -> bool:
 
 def _image(front: Mapping[str, Any]) -> str:
     """Return the path or URL of a post's image; empty if it is missing or has an unknown format."""
-    found = next((front[name] for name in _IMAGES if front.get(name)), None)
-    if isinstance(found, list):
-        found = next(iter(found), None)
-    if isinstance(found, dict):
-        found = found.get("path") or found.get("src") or found.get("url")
-    return text(found)
+    image = next((front[name] for name in _IMAGES if front.get(name)), None)
+    if isinstance(image, list):
+        image = next(iter(image), None)
+    if isinstance(image, dict):
+        image = image.get("path") or image.get("src") or image.get("url")
+    return text(image)
 
 
 def text(value: Any) -> str:

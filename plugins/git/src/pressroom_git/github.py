@@ -38,19 +38,19 @@ _MAX_PAUSE_SECONDS: Final = 86_400
 class GitHubErrors(SiteErrors):
     """The errors of GitHub's API, which uses both 403 and 429 for rate limits."""
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+    def failure(self, title: str, method: str, response: JsonAnswer) -> SiteError | None:
         """Return `SiteUnavailable` with the seconds to wait for a rate limit, else the error of `SiteErrors`."""
-        error = super().failure(title, method, answer)
-        if error is None or answer.status not in _LIMITED:
+        error = super().failure(title, method, response)
+        if error is None or response.status not in _LIMITED:
             return error
-        used_up = answer.headers.get("x-ratelimit-remaining", "").strip() == "0"
-        if not used_up and "retry-after" not in answer.headers and "rate limit" not in error.message.lower():
+        used_up = response.headers.get("x-ratelimit-remaining", "").strip() == "0"
+        if not used_up and "retry-after" not in response.headers and "rate limit" not in error.message.lower():
             return error
-        pause = answer.retry_after
+        pause = response.retry_after
         if pause is None and used_up:
-            pause = _until(answer.headers.get("x-ratelimit-reset", ""))
+            pause = _until(response.headers.get("x-ratelimit-reset", ""))
         return SiteUnavailable(
-            f"{title} limits the number of requests (HTTP {answer.status}); try again later", retry_after=pause
+            f"{title} limits the number of requests (HTTP {response.status}); try again later", retry_after=pause
         )
 
 
@@ -143,8 +143,8 @@ class GitHubRepository:
     def _query(self) -> Mapping[str, str]:
         return {"ref": self._branch}
 
-    async def _sent(self, method: str, path: str, message: str, given: Mapping[str, Any]) -> SiteResponse:
-        document: dict[str, Any] = {"message": message, "branch": self._branch, **given}
+    async def _sent(self, method: str, path: str, message: str, fields: Mapping[str, Any]) -> SiteResponse:
+        document: dict[str, Any] = {"message": message, "branch": self._branch, **fields}
         if self._authorship is not None:
             name, _, email = self._authorship.author.removesuffix(">").partition(" <")
             document["author"] = {"name": name, "email": email}
@@ -157,11 +157,11 @@ class GitHubRepository:
                 if _CONFLICT not in error.message and not (_INVALID in error.message and "sha" in error.message):
                     raise
             try:
-                there = (await self.read(path)).sha
+                current_sha = (await self.read(path)).sha
             except SiteGone:
-                there = ""
-            if there != given.get("sha", ""):
-                raise changed(path) if there else gone(path)
+                current_sha = ""
+            if current_sha != fields.get("sha", ""):
+                raise changed(path) if current_sha else gone(path)
             await asyncio.sleep(_PAUSE * attempt)  # a concurrent commit of another file: retry on top of it
         raise SiteUnavailable("other commits kept arriving on the branch; nothing was committed, so try again")
 

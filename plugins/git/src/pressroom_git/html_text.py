@@ -43,22 +43,24 @@ def blocks_of(html: str) -> Sequence[tuple[str, str]]:
     body = LexborHTMLParser(html).body
     if body is None:
         return ()
-    made = []
+    blocks = []
     for node, text in _blocks(body, 0):
         if text.strip():
-            made.append((text.strip("\n"), _attributes(node)))
-    return made
+            blocks.append((text.strip("\n"), _attributes(node)))
+    return blocks
 
 
 def _attributes(node: LexborNode | None) -> str:
     """Return the attribute list that follows a heading's text in Hugo; empty for other elements."""
     if node is None or not re.fullmatch("h[1-6]", node.tag or ""):
         return ""
-    known = {name: node.attributes.get(name) or "" for name in ("id", "dir", "lang")}
-    kept = [
-        f"#{value}" if name == "id" else f'{name}="{value}"' for name, value in known.items() if _VALUE.fullmatch(value)
+    attributes = {name: node.attributes.get(name) or "" for name in ("id", "dir", "lang")}
+    parts = [
+        f"#{value}" if name == "id" else f'{name}="{value}"'
+        for name, value in attributes.items()
+        if _VALUE.fullmatch(value)
     ]
-    return f" {{{' '.join(kept)}}}" if kept else ""
+    return f" {{{' '.join(parts)}}}" if parts else ""
 
 
 def _blocks(parent: LexborNode, depth: int) -> Iterator[tuple[LexborNode | None, str]]:
@@ -170,13 +172,16 @@ def _table(node: LexborNode, depth: int) -> str:
     rows = [[cell for cell in row.iter() if cell.tag in ("td", "th")] for row in node.css("tr")]
     texts: list[list[str]] = []
     for row in rows:
-        made: list[str] = []
+        cell_texts: list[str] = []
         for cell in row:
             span = cell.attributes.get("colspan") or "1"
             width = int(span) if span.isascii() and span.isdecimal() and len(span) < 3 else 1
             words = " ".join(_texts(cell, depth + 1)).replace("\\\n", " ").replace("\n", " ")
-            made += [words, *[""] * (max(1, width) - 1)]
-        texts.append(made[:_MAX_COLUMNS] + [" ".join(filter(None, made[_MAX_COLUMNS:]))] * (len(made) > _MAX_COLUMNS))
+            cell_texts += [words, *[""] * (max(1, width) - 1)]
+        texts.append(
+            cell_texts[:_MAX_COLUMNS]
+            + [" ".join(filter(None, cell_texts[_MAX_COLUMNS:]))] * (len(cell_texts) > _MAX_COLUMNS)
+        )
     columns = max((len(row) for row in texts), default=0)
     if not columns:
         return ""
@@ -225,9 +230,9 @@ def _styled(node: LexborNode, text: str) -> str:
 def _raised(text: str, *, raised: bool) -> str:
     """Format a subscript or superscript with Unicode characters, or else with a leading `_` or `^`."""
     plain = text.strip()
-    made = plain.translate(_RAISED if raised else _LOWERED)
-    if not any(one in made for one in plain) or not plain:
-        return made
+    translated = plain.translate(_RAISED if raised else _LOWERED)
+    if not any(character in translated for character in plain) or not plain:
+        return translated
     if _FOOTNOTE.search(plain) or "](" in plain:
         return text
     return f"{'^' if raised else chr(92) + '_'}{plain if len(plain) == 1 else f'({plain})'}"
@@ -240,8 +245,8 @@ def _around(text: str, before: str, after: str) -> str:
     return f"{text[: len(text) - len(text.lstrip())]}{before}{inner}{after}{text[len(text.rstrip()) :]}"
 
 
-def _code(given: str) -> str:
-    text = _SPACES.sub(" ", given)
+def _code(content: str) -> str:
+    text = _SPACES.sub(" ", content)
     if not text.strip():
         return text
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
@@ -275,8 +280,8 @@ def _escaped(text: str) -> str:
 
 def _line(text: str) -> str:
     lines = [line.strip(" ") for line in re.sub(r" {2,}", " ", text).split("\\\n")]
-    kept = [at for at, line in enumerate(lines) if line.strip()]
-    return "\\\n".join(lines[kept[0] : kept[-1] + 1]).strip() if kept else ""
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    return "\\\n".join(lines[filled[0] : filled[-1] + 1]).strip() if filled else ""
 
 
 def _started(text: str) -> str:

@@ -81,8 +81,8 @@ class SiteLayout:
     def candidates(self, paths: Mapping[str, str], post: Post) -> list[str]:
         """Return the paths that a post may have: those with its file name, whatever their date."""
         name = self._file_name(post)
-        found = [path for path in paths if self.is_post(path) and self._name(path) == name]
-        return sorted(found, reverse=True)
+        matches = [path for path in paths if self.is_post(path) and self._name(path) == name]
+        return sorted(matches, reverse=True)
 
     def lists(self, path: str) -> bool:
         """Return whether a path is that of a post to list, which excludes section pages (`_index`)."""
@@ -95,10 +95,10 @@ class SiteLayout:
 
     def date(self, front: Mapping[str, Any], path: str) -> datetime | None:
         """Return a post's date from its front matter or, in Jekyll, its file name; `None` without one."""
-        found = date_of(front, self.generator)
-        match = _DATED.match(path.rpartition("/")[2]) if found is None and self.generator == "jekyll" else None
+        front_date = date_of(front, self.generator)
+        match = _DATED.match(path.rpartition("/")[2]) if front_date is None and self.generator == "jekyll" else None
         if match is None:
-            return found
+            return front_date
         try:
             return datetime.fromisoformat(match[0][:-1]).replace(tzinfo=UTC)
         except ValueError:
@@ -116,12 +116,12 @@ class SiteLayout:
             "day": f"{at:%d}",
             "categories": "/".join(file_name(name, "") for name in fields["categories"]),
         }
-        own = front.get({"hugo": "url", "jekyll": "permalink"}.get(self.generator, ""))
-        if isinstance(own, str) and own.startswith("/") and not set(own) & set(":?#"):
-            made = own
+        front_url = front.get({"hugo": "url", "jekyll": "permalink"}.get(self.generator, ""))
+        if isinstance(front_url, str) and front_url.startswith("/") and not set(front_url) & set(":?#"):
+            url_path = front_url
         else:
-            made = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], ""), self.permalink)
-        url = site + quote(re.sub(r"/{2,}", "/", made))
+            url_path = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], ""), self.permalink)
+        url = site + quote(re.sub(r"/{2,}", "/", url_path))
         return url if len(url) <= 2000 else site
 
     def likely(self, url: str, paths: Iterable[str]) -> list[str]:
@@ -161,24 +161,24 @@ class SiteLayout:
         return [file_name(part, part) for part in (parts[:-1] if bundle else parts)]
 
 
-def check_folders(layout: SiteLayout, name: str, named: Sequence[str]) -> None:
+def check_folders(layout: SiteLayout, name: str, configured: Sequence[str]) -> None:
     """Check that accounts may use the folders of a layout in a listed repository.
 
     Args:
         layout: the user's layout.
         name: the repository's name in the configuration.
-        named: the folders for posts that the operator configured for it; if empty, the generator's defaults apply.
+        configured: the folders for posts that the operator configured for it; if empty, the generator's defaults apply.
 
     Raises:
         SiteRefused: accounts may not write to the folder of posts or of images.
     """
-    if named:
-        if not _below(layout.content, named):
-            raise _refused("posts", layout.content, name, ", ".join(named))
+    if configured:
+        if not _below(layout.content, configured):
+            raise _refused("posts", layout.content, name, ", ".join(configured))
     elif not _is_content(layout.content, layout.generator):
         allowed = {"hugo": "content", "jekyll": "_posts or _drafts", "astro": "src/content"}[layout.generator]
         raise _refused("posts", layout.content, name, allowed)
-    images = (*_IMAGE_FOLDERS[layout.generator], *named)
+    images = (*_IMAGE_FOLDERS[layout.generator], *configured)
     if not _below(layout.images, images):
         raise _refused("images", layout.images, name, ", ".join(images))
 
@@ -209,8 +209,8 @@ def _below(folder: str, roots: Sequence[str]) -> bool:
     return any(folder == root or folder.startswith(f"{root}/") for root in roots)
 
 
-def _refused(what: str, folder: str, name: str, allowed: str) -> SiteRefused:
+def _refused(kind: str, folder: str, name: str, allowed: str) -> SiteRefused:
     return SiteRefused(
-        f"{what} may not be written to {folder} in the repository {name}; accounts may write below {allowed}",
+        f"{kind} may not be written to {folder} in the repository {name}; accounts may write below {allowed}",
         hint="Choose another folder, or ask the operator to name this one in the configuration (folders).",
     )

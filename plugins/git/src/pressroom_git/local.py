@@ -85,13 +85,13 @@ class LocalRepository:
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
         """Yield files of the newest commit."""
-        known = await self.paths(common_folder(paths)) if paths else {}
+        shas = await self.paths(common_folder(paths)) if paths else {}
 
         def look(repo: Repo) -> list[tuple[str, File]]:
-            found = [(path, repo.object_store[ObjectID(known[path].encode())]) for path in batch if path in known]
+            objects = [(path, repo.object_store[ObjectID(shas[path].encode())]) for path in batch if path in shas]
             return [
-                (path, File(blob.data, known[path]))
-                for path, blob in found
+                (path, File(blob.data, shas[path]))
+                for path, blob in objects
                 if isinstance(blob, Blob) and len(blob.data) <= MAX_FILE_BYTES
             ]
 
@@ -136,17 +136,17 @@ class LocalRepository:
     ) -> bool:
         """Commit once. Return whether the branch was moved to the commit."""
         head = self._head(repo)
-        mode, there = _entry(repo, head, path)
-        if there != sha:
-            raise gone(path) if sha and not there else changed(path)
+        mode, current_sha = _entry(repo, head, path)
+        if current_sha != sha:
+            raise gone(path) if sha and not current_sha else changed(path)
         if worktree is not None:
-            worktree.must_be_clean(path, there)
+            worktree.must_be_clean(path, current_sha)
         if blob is not None:
             repo.object_store.add_object(blob)
-        made = self._made(repo, head, (path.encode(), mode if blob else None, blob.id if blob else None), message)
+        commit = self._made(repo, head, (path.encode(), mode if blob else None, blob.id if blob else None), message)
         if head is None:
-            return bool(repo.refs.add_if_new(ref, made))
-        return bool(repo.refs.set_if_equals(ref, head, made))
+            return bool(repo.refs.add_if_new(ref, commit))
+        return bool(repo.refs.set_if_equals(ref, head, commit))
 
     def _made(
         self, repo: Repo, head: ObjectID | None, change: tuple[bytes, int | None, ObjectID | None], message: str
@@ -191,8 +191,8 @@ class LocalRepository:
         except NotGitRepository:
             raise SiteUnavailable(f"there is no repository where {self._name} should be; tell the operator") from None
         except (OSError, FileLocked) as error:
-            told = error.strerror if isinstance(error, OSError) else "it is locked"
-            raise SiteUnavailable(f"the repository {self._name} cannot be used at the moment: {told}") from None
+            reason = error.strerror if isinstance(error, OSError) else "it is locked"
+            raise SiteUnavailable(f"the repository {self._name} cannot be used at the moment: {reason}") from None
 
 
 @contextmanager

@@ -89,13 +89,13 @@ def pieces_of(text: str) -> Sequence[MarkdownPiece] | None:
 
 def definitions(text: str, pieces: Sequence[MarkdownPiece]) -> Mapping[str, tuple[str, str]]:
     """Return the targets and titles of link definitions by normalised label (see `label_key`)."""
-    found: dict[str, tuple[str, str]] = {}
+    targets: dict[str, tuple[str, str]] = {}
     for piece in pieces:
         if piece.kind == "definitions":
             for line in text[piece.start : piece.end].splitlines():
                 if match := _DEFINITION.fullmatch(line):
-                    found.setdefault(label_key(match["label"]), (match["target"], match["title"].strip()))
-    return found
+                    targets.setdefault(label_key(match["label"]), (match["target"], match["title"].strip()))
+    return targets
 
 
 def label_key(label: str) -> str:
@@ -130,19 +130,19 @@ def _cut(text: str, starts: Sequence[int], tokens: Sequence[Token]) -> list[Mark
     tops: list[tuple[int, int, Token, list[Span], bool]] = []
     rows: set[Span] = set()
     for token in tokens:
-        place = (starts[token.map[0]], starts[min(token.map[1], len(starts) - 1)]) if token.map else (0, 0)
+        span = (starts[token.map[0]], starts[min(token.map[1], len(starts) - 1)]) if token.map else (0, 0)
         if token.level == 0 and token.nesting >= 0 and token.map:
-            tops.append((*place, token, [], token.type == "html_block"))
+            tops.append((*span, token, [], token.type == "html_block"))
         elif token.type == "html_block" and tops:
             tops[-1] = (*tops[-1][:4], True)
         if not tops:
             continue
         code = tops[-1][3]
         if token.type in ("fence", "code_block"):
-            code.append(place)
-        elif token.type == "inline" and token.map and place not in rows:
-            rows.add(place)
-            code += _inline_code(text, *place, cells=tops[-1][2].type == "table_open")
+            code.append(span)
+        elif token.type == "inline" and token.map and span not in rows:
+            rows.add(span)
+            code += _inline_code(text, *span, cells=tops[-1][2].type == "table_open")
     pieces = []
     for number, (start, stop, token, code, html) in enumerate(tops):
         end = tops[number + 1][0] if number + 1 < len(tops) else len(text)
@@ -155,10 +155,10 @@ def _cut(text: str, starts: Sequence[int], tokens: Sequence[Token]) -> list[Mark
 
 def _joined(text: str, pieces: Sequence[MarkdownPiece], starts: Sequence[int]) -> Sequence[MarkdownPiece]:
     """Split link definitions off paragraphs into separate pieces."""
-    made: list[MarkdownPiece] = []
+    parts: list[MarkdownPiece] = []
     for piece in pieces:
         if piece.kind != "paragraph" or "]:" not in text[piece.start : piece.end]:
-            made.append(piece)
+            parts.append(piece)
             continue
         end = piece.start
         for number in range(bisect_right(starts, piece.start) - 1, len(starts) - 1):
@@ -167,12 +167,12 @@ def _joined(text: str, pieces: Sequence[MarkdownPiece], starts: Sequence[int]) -
                 break
             end = starts[number + 1]
         if end > piece.start and text[piece.start : end].strip():
-            made.append(MarkdownPiece(piece.start, end, "definitions"))
+            parts.append(MarkdownPiece(piece.start, end, "definitions"))
         else:
             end = piece.start
         if end < piece.end:
-            made.append(MarkdownPiece(end, piece.end, piece.kind, piece.code, piece.html, piece.closer))
-    return made
+            parts.append(MarkdownPiece(end, piece.end, piece.kind, piece.code, piece.html, piece.closer))
+    return parts
 
 
 def _inline_code(text: str, start: int, end: int, *, cells: bool) -> Iterator[Span]:
@@ -192,10 +192,10 @@ def _code_in(text: str, start: int, end: int) -> Iterator[Span]:
     while runs and (match := _INLINE.search(text, at, end)):
         at = match.end()
         if match["ticks"]:
-            known = runs.get(len(match["ticks"]), [])
-            following = bisect_right(known, match.start())
-            if following < len(known):
-                at = known[following] + len(match["ticks"])
+            positions = runs.get(len(match["ticks"]), [])
+            following = bisect_right(positions, match.start())
+            if following < len(positions):
+                at = positions[following] + len(match["ticks"])
                 yield match.start(), at
 
 
@@ -211,16 +211,16 @@ def _closer(source: str, token: Token) -> str:
     for begin, end in _HTML_ENDS:
         if inside.startswith(begin):
             return "" if end in inside[len(begin) :] else end
-    found = _HTML_TEXT.match(inside)
-    return "" if found is None or f"</{found[1]}" in inside.lower() else f"</{found[1].lower()}>"
+    match = _HTML_TEXT.match(inside)
+    return "" if match is None or f"</{match[1]}" in inside.lower() else f"</{match[1].lower()}>"
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     first = len(state.tokens)
-    found = footnote_def(state, start, end, silent)
-    if found and not silent:
+    matched = footnote_def(state, start, end, silent)
+    if matched and not silent:
         state.tokens[first].map = [start, state.line]
-    return found
+    return matched
 
 
 @cache

@@ -65,15 +65,15 @@ class PostFile:
     @classmethod
     def of(cls, content: bytes) -> Self:
         """Parse a file. Invalid front matter is treated as part of the body."""
-        whole = content.decode("utf-8", "surrogateescape")
+        text = content.decode("utf-8", "surrogateescape")
         patterns: tuple[tuple[re.Pattern[str], Format], ...] = ((_YAML, "yaml"), (_TOML, "toml"))
         for pattern, form in patterns:
-            match = pattern.match(whole)
+            match = pattern.match(text)
             if match is not None and len(match["front"]) <= _MAX_LENGTH:
                 front = _parsed(match["front"], form)
                 if front is not None:
-                    return cls(match["open"], match["front"], match["close"], front, whole[match.end() :], form)
-        return cls("", "", "", {}, whole)
+                    return cls(match["open"], match["front"], match["close"], front, text[match.end() :], form)
+        return cls("", "", "", {}, text)
 
     @classmethod
     def new(cls, front: Mapping[str, Any], body: str, form: Format) -> Self:
@@ -101,15 +101,15 @@ class PostFile:
         Other members, comments and the order are preserved, unless the front matter cannot be edited line by line, such
         as a flow mapping in braces: then it is rewritten.
         """
-        wanted = {name: _cleaned(value) for name, value in changes.items()}
-        wanted = {name: value for name, value in wanted.items() if value != self.front.get(name)}
-        if not wanted:
+        changed = {name: _cleaned(value) for name, value in changes.items()}
+        changed = {name: value for name, value in changed.items() if value != self.front.get(name)}
+        if not changed:
             return self
-        front = {**self.front, **wanted}
+        front = {**self.front, **changed}
         front = {name: value for name, value in front.items() if value is not None}
         if not self.opening:
             return replace(self.new(front, "", self.form), body=self.body)
-        text = _edited(self.text, wanted, self.form)
+        text = _edited(self.text, changed, self.form)
         if text is None or _parsed(text, self.form) != _parsed(_dumped(front, self.form), self.form):
             text = _dumped(front, self.form)
         return replace(self, text=text, front=front)
@@ -120,20 +120,20 @@ def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
     lines = text.splitlines(keepends=True)
     if len(lines) > _MAX_LINES or "\r" in text.replace("\r\n", "") or not _OTHER_BREAKS.isdisjoint(text):
         return None
-    places = _toml_places(lines) if form == "toml" else _yaml_places(text, lines)
-    if places is None:
+    line_ranges = _toml_places(lines) if form == "toml" else _yaml_places(text, lines)
+    if line_ranges is None:
         return None
     newline = "\r\n" if "\r\n" in text else "\n"
     new: list[str] = []
     edits: list[tuple[Lines, str]] = []
     for name, value in changes.items():
-        made = "" if value is None else _dumped({name: value}, form).replace("\n", newline)
-        if name in places:
-            edits.append((places[name], made))
-        elif made:
-            new.append(made)
-    for (first, last), made in sorted(edits, reverse=True):
-        lines[first:last] = [made]
+        dumped = "" if value is None else _dumped({name: value}, form).replace("\n", newline)
+        if name in line_ranges:
+            edits.append((line_ranges[name], dumped))
+        elif dumped:
+            new.append(dumped)
+    for (first, last), dumped in sorted(edits, reverse=True):
+        lines[first:last] = [dumped]
     if form == "toml":  # members after a table header would belong to that table
         at = next((number for number, line in enumerate(lines) if _TOML_TABLE.match(line)), len(lines))
         return "".join([*lines[:at], *new, *lines[at:]])
@@ -153,17 +153,17 @@ def _yaml_places(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
     names = [key.value for key, _ in root.value if isinstance(key, yaml.ScalarNode)]
     if len(names) != len(starts) or len(set(names)) != len(names) or len(set(starts)) != len(starts):
         return None
-    places = {}
+    line_ranges = {}
     for name, (first, following) in zip(names, pairwise([*starts, len(lines)]), strict=True):
         last = following
         while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith(("#", "..."))):
             last -= 1  # comments above the next member belong to that
-        places[name] = (first, last)
-    return places
+        line_ranges[name] = (first, last)
+    return line_ranges
 
 
 def _toml_places(lines: Sequence[str]) -> Mapping[str, Lines] | None:
-    places: dict[str, Lines] = {}
+    line_ranges: dict[str, Lines] = {}
     at = 0
     while at < len(lines) and not _TOML_TABLE.match(lines[at]):
         if not _TOML_KEY.match(lines[at]):
@@ -177,18 +177,18 @@ def _toml_places(lines: Sequence[str]) -> Mapping[str, Lines] | None:
             return None
         if len(read) != 1:
             return None
-        places[next(iter(read))] = (at, end)
+        line_ranges[next(iter(read))] = (at, end)
         at = end
-    return places
+    return line_ranges
 
 
 def _dumped(front: Mapping[str, Any], form: Format) -> str:
-    kept = _without_none(front)
+    members = _without_none(front)
     if form == "toml":
-        return tomli_w.dumps(kept) if kept else ""
-    if not kept:
+        return tomli_w.dumps(members) if members else ""
+    if not members:
         return ""
-    dumped: str = yaml.safe_dump(kept, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=False)
+    dumped: str = yaml.safe_dump(members, allow_unicode=True, sort_keys=False, width=1000, default_flow_style=False)
     return dumped
 
 
@@ -224,9 +224,9 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return _clean(value)
     if isinstance(value, list):
-        return [_cleaned(one) for one in value if one is not None]
+        return [_cleaned(element) for element in value if element is not None]
     if isinstance(value, dict):
-        return {_clean(str(name)): _cleaned(one) for name, one in value.items() if one is not None}
+        return {_clean(str(name)): _cleaned(member) for name, member in value.items() if member is not None}
     return value
 
 
@@ -250,24 +250,24 @@ def new_file(layout: SiteLayout, shared: bool, post: Post, path: str, now: datet
     return bounded(PostFile.new(front, body, layout.form).content)
 
 
-def changed_file(layout: SiteLayout, shared: bool, post: Post, path: str, there: File) -> bytes:
+def changed_file(layout: SiteLayout, shared: bool, post: Post, path: str, existing: File) -> bytes:
     """Update a file with a post, keeping its state and the members that users added. Raises `SiteRefused`."""
-    file = _editable(path, there)
+    file = _editable(path, existing)
     body = _body(layout, shared, post, path, file)
     fields = layout.fields(file.front, path)
     return file.with_front(changes_of(post, fields, layout.generator)).with_body(body).content
 
 
-def file_in_state(layout: SiteLayout, path: str, there: File, live: bool, now: datetime) -> tuple[bytes, str]:
+def file_in_state(layout: SiteLayout, path: str, existing: File, live: bool, now: datetime) -> tuple[bytes, str]:
     """Set the state of a file's post to live or draft. Returns content and post title. Raises `SiteRefused`."""
-    file = _editable(path, there)
-    made = file.with_front(with_state(file.front, layout.generator, live=live, now=now))
-    return made.content, _title(path, file)
+    file = _editable(path, existing)
+    updated = file.with_front(with_state(file.front, layout.generator, live=live, now=now))
+    return updated.content, _title(path, file)
 
 
-def title_of(path: str, there: File) -> str:
+def title_of(path: str, existing: File) -> str:
     """Return the title of a file's post, or its path. The file may have any encoding."""
-    return _title(path, PostFile.of(there.content))
+    return _title(path, PostFile.of(existing.content))
 
 
 def _title(path: str, file: PostFile) -> str:
@@ -286,19 +286,19 @@ def bounded(content: bytes) -> bytes:
     return content
 
 
-def _body(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFile) -> str:
+def _body(layout: SiteLayout, shared: bool, post: Post, path: str, existing: PostFile) -> str:
     """Return the body of a post for its file. Raises `SiteRefused` if it may not be written there."""
-    body = _raw(layout, shared, post, path, there) if post.raw else body_of(post, layout.generator, path)
-    return without_raws(body) if there.front.get(LIQUID) is False else body
+    body = _raw(layout, shared, post, path, existing) if post.raw else body_of(post, layout.generator, path)
+    return without_raws(body) if existing.front.get(LIQUID) is False else body
 
 
-def _raw(layout: SiteLayout, shared: bool, post: Post, path: str, there: PostFile) -> str:
+def _raw(layout: SiteLayout, shared: bool, post: Post, path: str, existing: PostFile) -> str:
     if path.endswith(".html"):
         raise SiteRefused(f"{path} is an HTML file, whose blocks cannot be distinguished; edit it in the repository")
     if shared or path.endswith(".mdx"):
         codec = MarkdownCodec(layout.generator)
-        known = set(codec.programs(there.body))
-        if any(one not in known for one in codec.programs(post.raw)):
+        known = set(codec.programs(existing.body))
+        if any(program not in known for program in codec.programs(post.raw)):
             raise SiteRefused(
                 f"{path} would gain a block that the generator runs as a program",
                 hint="Blocks such as shortcodes are kept where they are; write new ones in the repository.",

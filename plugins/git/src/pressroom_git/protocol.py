@@ -46,20 +46,20 @@ def ls_refs_request(branch: str) -> bytes:
     return lines([b"command=ls-refs\n", None, b"symrefs\n", b"ref-prefix HEAD\n", f"ref-prefix {prefix}\n".encode()])
 
 
-def fetch_request(refs: RemoteRefs, wanted: Sequence[str], *, commit: bool, files: bool) -> bytes:
+def fetch_request(refs: RemoteRefs, shas: Sequence[str], *, commit: bool, files: bool) -> bytes:
     """Return the request for objects by name.
 
     A commit includes its trees, and its files if `files` is true or the server cannot omit them.
     """
     filtered = commit and refs.filters and not files
-    wants = [f"want {one}".encode() for one in wanted]
+    wants = [f"want {sha}".encode() for sha in shas]
     if refs.version == 2:
         body: list[bytes | None] = [b"command=fetch\n", None, b"no-progress\n", b"ofs-delta\n"]
         if commit:
             body += [b"deepen 1\n", *([b"filter blob:none\n"] if filtered else [])]
-        return lines([*body, *(one + b"\n" for one in wants), b"done\n"])
+        return lines([*body, *(want + b"\n" for want in wants), b"done\n"])
     able = b" ofs-delta side-band-64k no-progress shallow" + (b" filter" if filtered else b"") + b"\n"
-    content = b"".join(packet(one + (b"\n" if at else able)) for at, one in enumerate(wants))
+    content = b"".join(packet(want + (b"\n" if at else able)) for at, want in enumerate(wants))
     if commit:
         content += packet(b"deepen 1\n") + (packet(b"filter blob:none\n") if filtered else b"")
     return content + FLUSH + packet(b"done\n")
@@ -73,51 +73,53 @@ def push_request(ref: str, old: str, new: str, pack: bytes) -> bytes:
 def push_result(ref: str, report: bytes) -> str | None:
     """Return why a server rejected a push; empty if it accepted it, `None` if the report does not state it."""
     status = [line.decode(errors="replace").strip() for line in packets(report) if line]
-    told = next((line for line in status if line.startswith(("ok ", "ng "))), "")
-    if told == f"ok {ref}":
+    status_line = next((line for line in status if line.startswith(("ok ", "ng "))), "")
+    if status_line == f"ok {ref}":
         return ""
     unpacked = next((line for line in status if line.startswith("unpack ")), "")
-    if not told and not unpacked:
+    if not status_line and not unpacked:
         return None
-    return said(told.removeprefix(f"ng {ref}").strip() or unpacked)
+    return said(status_line.removeprefix(f"ng {ref}").strip() or unpacked)
 
 
-def objects_of(answer: bytes, title: str) -> Objects:
+def objects_of(response: bytes, title: str) -> Objects:
     """Parse the objects of a response with a pack. The data is untrusted: call this in a worker process.
 
     Raises:
         SiteUnavailable: the server failed, or the response cannot be parsed.
         SiteRefused: the server refused the request.
     """
-    made = bytearray()
-    for line in packets(answer):
+    pack = bytearray()
+    for line in packets(response):
         if line is None or not line:
             continue
         if line.startswith(b"ERR "):
             raise SiteRefused(f"{title} refused this: {said(line[4:])}")
         if line[0] == _PACK_BAND:
-            made += line[1:]
+            pack += line[1:]
         elif line[0] == _ERROR_BAND:
             raise SiteUnavailable(f"{title} failed: {said(line[1:])}")
-    return read_pack(made)
+    return read_pack(pack)
 
 
 def filters_of(advertisement: bytes) -> bool | None:
     """Return whether a version 2 server can omit files; `None` if it speaks version 1."""
-    found = _advertised(advertisement)
-    if next(found, b"").strip() != b"version 2":
+    advertised = _advertised(advertisement)
+    if next(advertised, b"").strip() != b"version 2":
         return None
-    return any(line.startswith(b"fetch=") and b"filter" in line.split(b"=", 1)[1].split() for line in found)
+    return any(line.startswith(b"fetch=") and b"filter" in line.split(b"=", 1)[1].split() for line in advertised)
 
 
-def listed(answer: bytes) -> tuple[Mapping[str, str], str]:
+def listed(response: bytes) -> tuple[Mapping[str, str], str]:
     """Parse a version 2 list of branches: commits by full branch name, and the name of the default branch."""
     names, default = {}, ""
-    for line in packets(answer):
+    for line in packets(response):
         name, _, rest = (line or b"").decode(errors="replace").strip().partition(" ")
         ref, *attributes = rest.split(" ")
         if ref == "HEAD":
-            default = next((one[14:] for one in attributes if one.startswith("symref-target:")), default)
+            default = next(
+                (attribute[14:] for attribute in attributes if attribute.startswith("symref-target:")), default
+            )
         elif ref.startswith("refs/heads/"):
             names[ref] = name
     return names, default
@@ -127,18 +129,18 @@ def first_version(advertisement: bytes) -> RemoteRefs:
     """Parse the advertisement of a version 1 server."""
     names, default, able = {}, "", b""
     for number, line in enumerate(_advertised(advertisement)):
-        shown, _, more = line.partition(b"\0")
+        ref_line, _, more = line.partition(b"\0")
         able = more if number == 0 else able
-        name, _, ref = shown.decode(errors="replace").strip().partition(" ")
+        name, _, ref = ref_line.decode(errors="replace").strip().partition(" ")
         if ref.startswith("refs/heads/"):
             names[ref] = name
-    can = frozenset(able.split())
-    for one in can:
-        if one.startswith(b"symref=HEAD:"):
-            default = one[12:].decode(errors="replace")
-    filters = b"filter" in can
-    own = default or ("refs/heads/main" if "refs/heads/main" in names else "")
-    return RemoteRefs(names, own, 1, filters, filters and can >= _ANY_OBJECT)
+    capabilities = frozenset(able.split())
+    for capability in capabilities:
+        if capability.startswith(b"symref=HEAD:"):
+            default = capability[12:].decode(errors="replace")
+    filters = b"filter" in capabilities
+    default_ref = default or ("refs/heads/main" if "refs/heads/main" in names else "")
+    return RemoteRefs(names, default_ref, 1, filters, filters and capabilities >= _ANY_OBJECT)
 
 
 def _advertised(content: bytes) -> Iterator[bytes]:
@@ -158,7 +160,7 @@ def packet(content: bytes) -> bytes:
 
 def lines(contents: Sequence[bytes | None]) -> bytes:
     """Return packet lines, ending with a flush packet; `None` stands for a delimiter packet."""
-    return b"".join(_DELIMITER if one is None else packet(one) for one in contents) + FLUSH
+    return b"".join(_DELIMITER if content is None else packet(content) for content in contents) + FLUSH
 
 
 def packets(content: bytes) -> Iterator[bytes | None]:
@@ -205,8 +207,8 @@ class FlushFinder:
 def said(text: bytes | str) -> str:
     """Return a server's message on one line, without control characters and cut to 300 characters: it is untrusted."""
     decoded = text[: _MAX_SAID * 8].decode(errors="replace") if isinstance(text, bytes) else text[: _MAX_SAID * 8]
-    shown = "".join(one if one.isprintable() else " " for one in decoded)
-    return " ".join(shown.split())[:_MAX_SAID]
+    printable = "".join(character if character.isprintable() else " " for character in decoded)
+    return " ".join(printable.split())[:_MAX_SAID]
 
 
 Beside: TypeAlias = Callable[..., Awaitable[Any]]
@@ -272,25 +274,25 @@ class GitClient:
             filters = await self._read(filters_of, advertisement)
             return b"" if filters is None else ls_refs_request(branch)
 
-        advertisement, answer = await self._transport.list_refs(ask)
+        advertisement, response = await self._transport.list_refs(ask)
         if filters is None:
             refs: RemoteRefs = await self._read(first_version, advertisement)
             return refs
-        names, default = await self._read(listed, answer)
+        names, default = await self._read(listed, response)
         return RemoteRefs(names, default, 2, filters, filters)
 
-    async def pack(self, refs: RemoteRefs, wanted: Sequence[str], *, commit: bool, files: bool = False) -> bytes:
+    async def pack(self, refs: RemoteRefs, shas: Sequence[str], *, commit: bool, files: bool = False) -> bytes:
         """Fetch objects by name; see `fetch_request`. Parse the response with `objects_of`."""
-        return await self._transport.fetch(fetch_request(refs, wanted, commit=commit, files=files))
+        return await self._transport.fetch(fetch_request(refs, shas, commit=commit, files=files))
 
     async def push(self, ref: str, old: str, new: str, pack: bytes) -> str:
         """Move a branch to a new commit. Returns why the server rejected that; empty if it succeeded."""
         report = await self._transport.push(push_request(ref, old, new, pack))
-        why = push_result(ref, report.content)
-        if why is None:
-            told = f": {report.told}" if report.told else ""
-            raise UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit{told}")
-        return f"{why} ({report.told})" if why and report.told else why
+        reason = push_result(ref, report.content)
+        if reason is None:
+            suffix = f": {report.told}" if report.told else ""
+            raise UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit{suffix}")
+        return f"{reason} ({report.told})" if reason and report.told else reason
 
     async def check_push(self) -> None:
         """Check that the credential may push."""

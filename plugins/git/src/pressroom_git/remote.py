@@ -89,34 +89,34 @@ class RemoteRepository:
 
     async def check(self) -> str:
         """Return URL and branch. Raises `SiteRejected` if the branch is missing or the credential may not write."""
-        found = await self._newest()
-        if self._branch and not found.head:
+        newest = await self._newest()
+        if self._branch and not newest.head:
             raise SiteRejected(f"{self._git.title} has no branch {self._branch} in this repository")
         await self._git.check_push()
-        return f"{self._url} ({found.ref.removeprefix('refs/heads/')})"
+        return f"{self._url} ({newest.ref.removeprefix('refs/heads/')})"
 
     async def paths(self, folder: str) -> Mapping[str, str]:
         """Return the blobs under a folder."""
-        found: Mapping[str, str] = await self._worked((await self._newest()).snapshot.paths, folder)
-        return found
+        blobs: Mapping[str, str] = await self._worked((await self._newest()).snapshot.paths, folder)
+        return blobs
 
     async def read(self, path: str) -> File:
         """Return a file of the newest commit."""
-        found = await self._newest()
-        sha = await self._worked(found.snapshot.blob, path)
+        newest = await self._newest()
+        sha = await self._worked(newest.snapshot.blob, path)
         if not sha:
             raise gone(path)
-        return (await self._contents(found, [sha]))[sha]
+        return (await self._contents(newest, [sha]))[sha]
 
     async def read_all(self, paths: Sequence[str]) -> AsyncIterator[tuple[str, File]]:
         """Yield files of the newest commit, many per request."""
         if not paths:
             return
-        found, known = await self._newest(), await self.paths(common_folder(paths))
-        batch = _BATCH if found.refs.by_name else _LARGE_BATCH
+        newest, blobs = await self._newest(), await self.paths(common_folder(paths))
+        batch = _BATCH if newest.refs.by_name else _LARGE_BATCH
         for at in range(0, len(paths), batch):
-            shas = {path: known.get(path, "") for path in paths[at : at + batch]}
-            files = await self._contents(found, sorted({sha for sha in shas.values() if sha}))
+            shas = {path: blobs.get(path, "") for path in paths[at : at + batch]}
+            files = await self._contents(newest, sorted({sha for sha in shas.values() if sha}))
             for path, sha in shas.items():
                 if sha in files:
                     yield path, files[sha]
@@ -133,19 +133,19 @@ class RemoteRepository:
     async def _commit(self, path: str, content: bytes | None, message: str, sha: str) -> None:
         """Push a commit to the branch, retrying on top of concurrent commits."""
         for attempt in range(_ATTEMPTS):
-            found = await self._newest()
-            there = await self._worked(found.snapshot.blob, path)
-            if there != sha:
-                raise gone(path) if sha and not there else changed(path)
+            newest = await self._newest()
+            current_sha = await self._worked(newest.snapshot.blob, path)
+            if current_sha != sha:
+                raise gone(path) if sha and not current_sha else changed(path)
             commit, pack = await self._worked(
-                found.snapshot.with_change, found.head, path, content, message, self._authorship
+                newest.snapshot.with_change, newest.head, path, content, message, self._authorship
             )
-            why = await self._git.push(found.ref, found.head, commit, pack)
+            reason = await self._git.push(newest.ref, newest.head, commit, pack)
             self._kept = None
-            if not why:
+            if not reason:
                 return
-            if (await self._git.refs(self._branch)).names.get(found.ref, "") == found.head:
-                raise SiteRefused(f"{self._git.title} refused the commit: {why}")
+            if (await self._git.refs(self._branch)).names.get(newest.ref, "") == newest.head:
+                raise SiteRefused(f"{self._git.title} refused the commit: {reason}")
             await asyncio.sleep(_PAUSE * attempt)
         raise SiteUnavailable("other commits kept arriving on the branch; nothing was committed, so try again")
 
@@ -155,38 +155,38 @@ class RemoteRepository:
         head = refs.names.get(ref, "")
         if self._kept is not None and self._kept.head == head:
             return self._kept
-        found = _Newest(refs, ref, head)
+        newest = _Newest(refs, ref, head)
         if head:
             async with self._turn:
-                answer = await self._git.pack(refs, [head], commit=True)
-                found.snapshot = await self._worked(_read_snapshot, answer, self._git.title, head)
-            if not refs.filters and len(answer) <= _KEPT_BYTES:
-                found.answer = answer
-        self._kept = found
-        return found
+                response = await self._git.pack(refs, [head], commit=True)
+                newest.snapshot = await self._worked(_read_snapshot, response, self._git.title, head)
+            if not refs.filters and len(response) <= _KEPT_BYTES:
+                newest.answer = response
+        self._kept = newest
+        return newest
 
-    async def _contents(self, found: _Newest, shas: Sequence[str]) -> Mapping[str, File]:
+    async def _contents(self, newest: _Newest, shas: Sequence[str]) -> Mapping[str, File]:
         if not shas:
             return {}
         async with self._turn:
-            answer = found.answer
-            if not answer:
-                by_name = found.refs.by_name  # other servers may not send single files, so fetch all
-                wanted = shas if by_name else [found.head]
-                answer = await self._git.pack(found.refs, wanted, commit=not by_name, files=True)
-            files: Mapping[str, File] = await self._worked(_read_files, answer, self._git.title, shas)
+            response = newest.answer
+            if not response:
+                by_name = newest.refs.by_name  # other servers may not send single files, so fetch all
+                requested = shas if by_name else [newest.head]
+                response = await self._git.pack(newest.refs, requested, commit=not by_name, files=True)
+            files: Mapping[str, File] = await self._worked(_read_files, response, self._git.title, shas)
             return files
 
     async def _worked(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await self._transport.beside(function, *arguments, what="the repository", seconds=_SECONDS)
 
 
-def _read_snapshot(answer: bytes, title: str, head: str) -> Snapshot:
-    return snapshot_of(objects_of(answer, title), head)
+def _read_snapshot(response: bytes, title: str, head: str) -> Snapshot:
+    return snapshot_of(objects_of(response, title), head)
 
 
-def _read_files(answer: bytes, title: str, shas: Sequence[str]) -> Mapping[str, File]:
-    return files_of(objects_of(answer, title), shas)
+def _read_files(response: bytes, title: str, shas: Sequence[str]) -> Mapping[str, File]:
+    return files_of(objects_of(response, title), shas)
 
 
 _REQUEST_SECONDS: Final = 60.0
@@ -231,15 +231,15 @@ class HttpTransport:
         await self._advertisement("receive", self._base)
 
     async def _advertisement(self, service: str, base: str) -> Fetched:
-        answer = await self._sent("GET", f"{base}/info/refs?service=git-{service}-pack", redirects=3)
-        if answer.media_type != f"application/x-git-{service}-pack-advertisement":
+        response = await self._sent("GET", f"{base}/info/refs?service=git-{service}-pack", redirects=3)
+        if response.media_type != f"application/x-git-{service}-pack-advertisement":
             raise SiteRefused(f"{self.title} has no repository at this URL, or does not speak git's protocol")
-        return answer
+        return response
 
-    async def _posted(self, service: str, request: bytes, most: int, *, changes: bool = False) -> bytes:
+    async def _posted(self, service: str, request: bytes, max_bytes: int, *, changes: bool = False) -> bytes:
         url = f"{self._base}/git-{service}-pack"
-        answer = await self._sent("POST", url, request, service=service, most=most, changes=changes)
-        return answer.content
+        response = await self._sent("POST", url, request, service=service, max_bytes=max_bytes, changes=changes)
+        return response.content
 
     async def _sent(
         self,
@@ -248,7 +248,7 @@ class HttpTransport:
         content: bytes = b"",
         *,
         service: str = "",
-        most: int = MAX_REFS_BYTES,
+        max_bytes: int = MAX_REFS_BYTES,
         redirects: int = 0,
         changes: bool = False,
     ) -> Fetched:
@@ -256,12 +256,12 @@ class HttpTransport:
         if service:
             headers["Content-Type"] = f"application/x-git-{service}-pack-request"
         try:
-            answer = await self._fetcher.request(
+            response = await self._fetcher.request(
                 method,
                 url,
                 headers=headers,
                 content=content,
-                max_bytes=most,
+                max_bytes=max_bytes,
                 seconds=_REQUEST_SECONDS,
                 redirects=redirects,
             )
@@ -271,24 +271,24 @@ class HttpTransport:
             raise SiteUnavailable(f"{self.title} cannot be reached: {error.message}") from None
         except (FetchFailed, FetchRefused) as error:
             raise SiteErrors().no_answer(self.title, error) from None
-        self._check(answer, changes=changes)
-        return answer
+        self._check(response, changes=changes)
+        return response
 
-    def _check(self, answer: Fetched, *, changes: bool) -> None:
-        told = f"HTTP {answer.status}"
-        match answer.status:
+    def _check(self, response: Fetched, *, changes: bool) -> None:
+        status = f"HTTP {response.status}"
+        match response.status:
             case 200:
                 return
             case 401 | 403:
-                raise SiteRejected(f"{self.title} does not accept the token for this repository ({told})")
+                raise SiteRejected(f"{self.title} does not accept the token for this repository ({status})")
             case 404 | 410:
-                raise SiteRejected(f"{self.title} does not show a repository here to this token ({told})")
+                raise SiteRejected(f"{self.title} does not show a repository here to this token ({status})")
             case 429 | 503:
                 raise SiteUnavailable(
-                    f"{self.title} does not accept requests right now ({told})",
-                    retry_after=retry_after_of(answer.headers),
+                    f"{self.title} does not accept requests right now ({status})",
+                    retry_after=retry_after_of(response.headers),
                 )
-        if answer.status >= _FAILED:
-            message = f"{self.title} failed ({told})"
+        if response.status >= _FAILED:
+            message = f"{self.title} failed ({status})"
             raise UnknownOutcome(message) if changes else SiteUnavailable(message)
-        raise SiteRefused(f"{self.title} refused this ({told})")
+        raise SiteRefused(f"{self.title} refused this ({status})")

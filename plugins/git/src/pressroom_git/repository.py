@@ -35,10 +35,10 @@ class Worktree:
         file = self._root / path
         if file.is_symlink() or not file.parent.resolve().is_relative_to(self._root):
             raise SiteRefused(f"{path} is behind a link in the repository's folder; nothing was committed")
-        there = Blob.from_string(file.read_bytes()).id.decode() if file.exists() else ""
+        file_sha = Blob.from_string(file.read_bytes()).id.decode() if file.exists() else ""
         index = self._repo.open_index()
         staged = getattr(index[path.encode()], "sha", b"").decode() if path.encode() in index else ""
-        if there != sha or staged != sha:
+        if file_sha != sha or staged != sha:
             raise SiteRefused(
                 f"{path} has changes in the repository's folder that are not committed; nothing was written over",
                 hint="Commit or discard them there, then publish again.",

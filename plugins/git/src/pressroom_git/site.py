@@ -139,9 +139,9 @@ class GitSite(BasicSite):
         if not post.marker:
             return None
         for path in self._layout.candidates(await self._repository.paths(self._layout.content), post):
-            found = await self._post(path, await self._repository.read(path))
-            if found.marker == post.marker:
-                return found
+            remote_post = await self._post(path, await self._repository.read(path))
+            if remote_post.marker == post.marker:
+                return remote_post
         return None
 
     async def create(self, post: Post) -> RemotePost:
@@ -152,9 +152,9 @@ class GitSite(BasicSite):
         try:
             sha = await self._repository.write(path, content, f"Add {post.title}", "")
         except RemoteChanged:
-            there = await self._post(path, await self._repository.read(path))
-            if there.marker == post.marker:
-                return there
+            existing = await self._post(path, await self._repository.read(path))
+            if existing.marker == post.marker:
+                return existing
             raise SiteRefused(
                 f"{path} is another post", hint="Change the slug with update_content, then call publish_content again."
             ) from None
@@ -166,11 +166,11 @@ class GitSite(BasicSite):
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Commit an update. State, date and members that users added to the front matter are kept."""
-        there = await self._file(post_id)
-        if revision and there.sha != revision:
+        existing = await self._file(post_id)
+        if revision and existing.sha != revision:
             raise changed(post_id)
-        content = await self.beside(changed_file, self._layout, self._shared, post, post_id, there)
-        return await self._write(post_id, there, content, f"Update {post.title}")
+        content = await self.beside(changed_file, self._layout, self._shared, post, post_id, existing)
+        return await self._write(post_id, existing, content, f"Update {post.title}")
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -178,15 +178,15 @@ class GitSite(BasicSite):
         """Commit a change of the post's state, or its deletion."""
         del at
         self.require_state(state)
-        there = await self._file(post_id)
+        existing = await self._file(post_id)
         if state == "gone":
-            title = await self.beside(title_of, post_id, there)
-            await self._repository.delete(post_id, f"Delete {title}", there.sha)
+            title = await self.beside(title_of, post_id, existing)
+            await self._repository.delete(post_id, f"Delete {title}", existing.sha)
             return RemotePost(post_id, "", "gone", "")
-        content, title = await self.beside(file_in_state, self._layout, post_id, there, state == "live", self._now())
-        return await self._write(post_id, there, content, f"{'Publish' if state == 'live' else 'Unpublish'} {title}")
+        content, title = await self.beside(file_in_state, self._layout, post_id, existing, state == "live", self._now())
+        return await self._write(post_id, existing, content, f"{'Publish' if state == 'live' else 'Unpublish'} {title}")
 
-    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    async def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first by the dates in their files.
 
         `since` is ignored, since files have no modification time.
@@ -194,11 +194,11 @@ class GitSite(BasicSite):
         del since
         paths = [path for path in await self._repository.paths(self._layout.content) if self._layout.lists(path)]
         paths.sort(key=lambda path: path.rpartition("/")[2], reverse=True)  # Jekyll's file names begin with the date
-        found: list[RemotePost] = []
+        live_posts: list[RemotePost] = []
         async for posts in self._read_all(paths[:MAX_POSTS]):
-            found += [post for post in posts if post.state == "live"]
-        found.sort(key=lambda post: post.updated_at or _LONG_AGO, reverse=True)
-        for post in found[:most]:
+            live_posts += [post for post in posts if post.state == "live"]
+        live_posts.sort(key=lambda post: post.updated_at or _LONG_AGO, reverse=True)
+        for post in live_posts[:limit]:
             yield post
 
     async def locate(self, url: str) -> RemotePost | None:
@@ -208,7 +208,7 @@ class GitSite(BasicSite):
         others = sorted(set(paths[:MAX_POSTS]) - set(likely))
         for group in (likely, others):
             async for posts in self._read_all(group):
-                if post := next((one for one in posts if _same_page(one.url, url)), None):
+                if post := next((candidate for candidate in posts if _same_page(candidate.url, url)), None):
                     return post
         return None
 
@@ -226,8 +226,8 @@ class GitSite(BasicSite):
             yield await self._posts(files)
 
     async def _posts(self, files: Sequence[tuple[str, File]]) -> Sequence[RemotePost]:
-        what = "the files of the repository"
-        return await self.beside(posts_of, self._layout, self._address.url, files, what=what, seconds=60)
+        description = "the files of the repository"
+        return await self.beside(posts_of, self._layout, self._address.url, files, what=description, seconds=60)
 
     async def _post(self, path: str, file: File) -> RemotePost:
         return (await self.beside(posts_of, self._layout, self._address.url, [(path, file)], what=path))[0]
@@ -237,16 +237,16 @@ class GitSite(BasicSite):
             raise SiteGone("the post is no longer in the repository")
         return await self._repository.read(post_id)
 
-    async def _write(self, path: str, there: File, content: bytes, message: str) -> RemotePost:
-        if content == there.content:
-            return await self._post(path, there)
+    async def _write(self, path: str, existing: File, content: bytes, message: str) -> RemotePost:
+        if content == existing.content:
+            return await self._post(path, existing)
         if self._shared:
             check_post(path)
-        sha = await self._repository.write(path, bounded(content), message, there.sha)
+        sha = await self._repository.write(path, bounded(content), message, existing.sha)
         return await self._post(path, File(content, sha))
 
 
 def _same_page(url: str, other: str) -> bool:
     """Return whether two URLs have the same path, ignoring the host and a trailing slash or `/index.html`."""
-    paths = [unquote(urlsplit(one).path).rstrip("/").removesuffix("/index.html") for one in (url, other)]
+    paths = [unquote(urlsplit(page_url).path).rstrip("/").removesuffix("/index.html") for page_url in (url, other)]
     return paths[0] == paths[1]

@@ -58,7 +58,7 @@ class Snapshot:
         mode, sha = self._look_up(folder)
         if not sha or not stat.S_ISDIR(mode):
             return {}
-        found: dict[str, str] = {}
+        blobs: dict[str, str] = {}
         waiting = [(folder, sha)]
         trees = length = 0
         while waiting:
@@ -69,13 +69,13 @@ class Snapshot:
                 if stat.S_ISDIR(entry.mode):
                     waiting.append((name, entry.sha.decode()))
                 elif stat.S_ISREG(entry.mode):
-                    found[name] = entry.sha.decode()
+                    blobs[name] = entry.sha.decode()
                 length += len(name)
                 if len(name) > _MAX_PATH:
                     raise SiteRefused(f"{folder} has paths of more than {_MAX_PATH} characters")
-                if len(found) > _MAX_FILES or trees + len(waiting) > _MAX_FILES or length > _MAX_PATHS:
+                if len(blobs) > _MAX_FILES or trees + len(waiting) > _MAX_FILES or length > _MAX_PATHS:
                     raise SiteRefused(f"{folder} has more than {_MAX_FILES} files or folders, or very long names")
-        return found
+        return blobs
 
     def with_change(
         self, head: str, path: str, content: bytes | None, message: str, authorship: Authorship
@@ -102,8 +102,8 @@ class Snapshot:
         blob = Blob.from_string(content) if content is not None else None
         if blob is not None:
             store.add_object(blob)
-        mode, there = self._look_up(path)
-        change = (path.encode(), (mode if there else NEW_FILE) if blob else None, blob.id if blob else None)
+        mode, current_sha = self._look_up(path)
+        change = (path.encode(), (mode if current_sha else NEW_FILE) if blob else None, blob.id if blob else None)
         commit = Commit()
         commit.tree = commit_tree_changes(store, ObjectID(self.root.encode()) if self.root else Tree(), [change])
         commit.parents = [ObjectID(head.encode())] if head else []
@@ -112,7 +112,7 @@ class Snapshot:
         commit.author_timezone = commit.commit_timezone = 0
         commit.encoding = b"UTF-8"
         commit.message = message
-        return [*(store[one] for one in store if one not in before), commit]
+        return [*(store[sha] for sha in store if sha not in before), commit]
 
     def _look_up(self, path: str) -> tuple[int, str]:
         """Return mode and object name of the entry at a path; an empty name if it is missing."""
@@ -164,18 +164,18 @@ def files_of(objects: Objects, shas: Sequence[str]) -> Mapping[str, File]:
         SiteUnavailable: a file is missing from the objects.
         SiteRefused: a single requested file, or all files together, are too large.
     """
-    made: dict[str, File] = {}
+    files: dict[str, File] = {}
     for sha in shas:
         if sha not in objects:
             raise _broken()
         content = objects[sha][1]
         if len(content) <= MAX_FILE_BYTES:
-            made[sha] = File(content, sha)
+            files[sha] = File(content, sha)
         elif len(shas) == 1:
             raise SiteRefused(f"the file is larger than {MAX_FILE_BYTES} bytes")
-    if sum(len(one.content) for one in made.values()) > _MAX_CONTENTS:
-        raise SiteRefused(f"{len(made)} files are larger than {_MAX_CONTENTS} bytes in total")
-    return made
+    if sum(len(file.content) for file in files.values()) > _MAX_CONTENTS:
+        raise SiteRefused(f"{len(files)} files are larger than {_MAX_CONTENTS} bytes in total")
+    return files
 
 
 def _broken() -> SiteUnavailable:
@@ -203,18 +203,18 @@ def read_pack(data: bytes | bytearray) -> Objects:
 
 def write_pack(objects: Iterable[ShaFile]) -> bytes:
     """Create a pack of objects."""
-    given = list(objects)
-    parts = [b"PACK", struct.pack(">II", 2, len(given))]
-    for one in given:
-        content = one.as_raw_string()
-        size, head = len(content) >> 4, bytearray([(one.type_num << 4) | (len(content) & 15)])
+    all_objects = list(objects)
+    parts = [b"PACK", struct.pack(">II", 2, len(all_objects))]
+    for git_object in all_objects:
+        content = git_object.as_raw_string()
+        size, head = len(content) >> 4, bytearray([(git_object.type_num << 4) | (len(content) & 15)])
         while size:
             head[-1] |= 0x80
             head.append(size & 0x7F)
             size >>= 7
         parts += [bytes(head), zlib.compress(content)]
-    made = b"".join(parts)
-    return made + hashlib.sha1(made, usedforsecurity=False).digest()
+    pack = b"".join(parts)
+    return pack + hashlib.sha1(pack, usedforsecurity=False).digest()
 
 
 def _read(data: bytes | bytearray) -> Objects:
@@ -223,30 +223,30 @@ def _read(data: bytes | bytearray) -> Objects:
     version, count = struct.unpack(">II", data[4:12])
     if version not in (2, 3) or count > _MAX_OBJECTS:
         raise ValueError("a pack of another kind")
-    found: Objects = {}
-    places: dict[int, str] = {}
-    at, left = 12, _MAX_INFLATED
+    objects: Objects = {}
+    names_by_offset: dict[int, str] = {}
+    at, remaining = 12, _MAX_INFLATED
     for _ in range(count):
         start = at
         kind, size, at = _head(data, at)
         base = ""
         if kind == _OFFSET_DELTA:
             offset, at = _offset(data, at)
-            base = places[start - offset]
+            base = names_by_offset[start - offset]
         elif kind == _REF_DELTA:
             base, at = data[at : at + 20].hex(), at + 20
-        left -= size
-        if left < 0:
+        remaining -= size
+        if remaining < 0:
             raise ValueError("more than it may be")
         content, at = _inflated(data, at, size)
         if base:
-            kind, whole = found[base]
-            content = _applied(content, whole, left)
-            left -= len(content)
+            kind, base_content = objects[base]
+            content = _applied(content, base_content, remaining)
+            remaining -= len(content)
         name = hashlib.sha1(b"%s %d\0" % (_NAMES[kind], len(content)) + content, usedforsecurity=False).hexdigest()
-        found[name] = (kind, content)
-        places[start] = name
-    return found
+        objects[name] = (kind, content)
+        names_by_offset[start] = name
+    return objects
 
 
 def _head(data: bytes | bytearray, at: int) -> tuple[int, int, int]:
@@ -293,13 +293,13 @@ def _inflated(data: bytes | bytearray, at: int, size: int) -> tuple[bytes, int]:
     return b"".join(parts), at
 
 
-def _applied(delta: bytes, base: bytes, most: int) -> bytes:
-    """Apply a delta to its base. Raises `ValueError` if it is invalid or the result exceeds `most` bytes."""
+def _applied(delta: bytes, base: bytes, max_bytes: int) -> bytes:
+    """Apply a delta to its base. Raises `ValueError` if it is invalid or the result exceeds `max_bytes` bytes."""
     source, at = _size(delta, 0)
     size, at = _size(delta, at)
-    if source != len(base) or size > most:
+    if source != len(base) or size > max_bytes:
         raise ValueError("a delta of something else")
-    made = bytearray()  # a list of tiny parts would take many times their size
+    result = bytearray()  # a list of tiny parts would take many times their size
     while at < len(delta):
         command = delta[at]
         at += 1
@@ -314,12 +314,12 @@ def _applied(delta: bytes, base: bytes, most: int) -> bytes:
         else:
             count, part = command, delta[at : at + command]
             at += command
-        made += part
-        if not command or len(part) != count or len(made) > size:
+        result += part
+        if not command or len(part) != count or len(result) > size:
             raise ValueError("a delta that leads nowhere")
-    if len(made) != size:
+    if len(result) != size:
         raise ValueError("a delta of another size")
-    return bytes(made)
+    return bytes(result)
 
 
 def _size(delta: bytes, at: int) -> tuple[int, int]:

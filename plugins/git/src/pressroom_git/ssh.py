@@ -80,10 +80,10 @@ class SshTransport:
     async def fetch(self, request: bytes) -> bytes:
         """Return the response to a request for objects."""
         command = await self._done(_UPLOAD, _always(request), MAX_PACK_BYTES)
-        answer = command.output
-        if not answer:
+        response = command.output
+        if not response:
             raise SiteUnavailable(f"{self.title} sent nothing: {said(command.stderr) or 'it did not say why'}")
-        return answer
+        return response
 
     async def push(self, request: bytes) -> PushReport:
         """Return the response to a push."""
@@ -94,14 +94,14 @@ class SshTransport:
         """Start a push and end it without sending anything."""
         await self._done(_RECEIVE, _always(b""), MAX_REPORT_BYTES)
 
-    async def _done(self, service: str, ask: Ask, most: int) -> SshCommand:
+    async def _done(self, service: str, ask: Ask, max_bytes: int) -> SshCommand:
         """Run a command with the request that `ask` creates from its advertisement."""
-        command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, most=most)
-        known = HostKeys.parse(self._typed_host_key)
+        command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, most=max_bytes)
+        host_keys = HostKeys.parse(self._typed_host_key)
         key = await self._key()
         try:
             async with self._fetcher.connect(self._address.host, self._address.port, seconds=_SECONDS) as streams:
-                await self._run(SshWire(*streams, command.meter), command, service, ask, known, key)
+                await self._run(SshWire(*streams, command.meter), command, service, ask, host_keys, key)
         except SiteError:
             raise
         except Exception as error:  # noqa: BLE001 - asyncssh's parsers can raise anything
@@ -110,14 +110,20 @@ class SshTransport:
                 raise self._error(error, changes=service == _RECEIVE and command.asked) from None
         return command
 
-    async def _run(self, wire: SshWire, command: SshCommand, service: str, ask: Ask, known: HostKeys, key: Any) -> None:
-        client = _Client(known)
+    async def _run(
+        self, wire: SshWire, command: SshCommand, service: str, ask: Ask, host_keys: HostKeys, key: Any
+    ) -> None:
+        client = _Client(host_keys)
         try:
             connection = await asyncssh.connect(
-                self._address.host, self._address.port, tunnel=wire, config=None, **self._options(client, known, key)
+                self._address.host,
+                self._address.port,
+                tunnel=wire,
+                config=None,
+                **self._options(client, host_keys, key),
             )
         except asyncssh.HostKeyNotVerifiable:
-            raise self._unknown_host(client, known) from None
+            raise self._unknown_host(client, host_keys) from None
         except asyncssh.PermissionDenied:
             raise SiteRejected(
                 f"{self.title} does not accept the private key {self._fingerprint} for the user {self._address.user}",
@@ -141,7 +147,7 @@ class SshTransport:
             connection.close()
             await connection.wait_closed()
 
-    def _options(self, client: _Client, known: HostKeys, key: Any) -> Mapping[str, Any]:
+    def _options(self, client: _Client, host_keys: HostKeys, key: Any) -> Mapping[str, Any]:
         _name_this_user()
         return {
             "username": self._address.user,
@@ -149,7 +155,7 @@ class SshTransport:
             "client_keys": [key],
             "client_version": "Pressroom",
             "known_hosts": ([], [], []),  # an empty string would load the system's known hosts
-            "server_host_key_algs": list(known.algorithms),
+            "server_host_key_algs": list(host_keys.algorithms),
             "signature_algs": list(SIGNATURES),
             "kex_algs": _KEY_EXCHANGES,
             "compression_algs": ["none"],
@@ -173,18 +179,18 @@ class SshTransport:
             self._fingerprint = await self.beside(check_private_key, key, what="the private key")
         return load_private_key(key)
 
-    def _unknown_host(self, client: _Client, known: HostKeys) -> SiteRejected:
+    def _unknown_host(self, client: _Client, host_keys: HostKeys) -> SiteRejected:
         kind, fingerprint = client.presented
-        shown = f"{self.title} shows the {kind} host key {fingerprint}"
-        if not known.fingerprints:
+        presented = f"{self.title} shows the {kind} host key {fingerprint}"
+        if not host_keys.fingerprints:
             return SiteRejected(
-                f"{shown}, which has not been confirmed yet; nothing was sent to it",
+                f"{presented}, which has not been confirmed yet; nothing was sent to it",
                 hint="Compare it with the fingerprint that the host publishes. If it is the same, enter it as the host "
                 "key.",
             )
-        expected = " or ".join(sorted(known.fingerprints)[:3])
+        expected = " or ".join(sorted(host_keys.fingerprints)[:3])
         return SiteRejected(
-            f"{shown}, and not {expected}, which was entered for it; nothing was sent to it",
+            f"{presented}, and not {expected}, which was entered for it; nothing was sent to it",
             hint="Either the host has a new key, or somebody is between this server and the host. Enter the new key "
             "only if the host publishes it.",
         )
@@ -192,14 +198,14 @@ class SshTransport:
     def _not_opened(self, command: SshCommand) -> SiteError:
         """Return the error for a command that does not start with git's protocol."""
         output = command.output
-        told = said(command.stderr) or next(
-            (said(one[4:]) for one in packets(output) if one is not None and one.startswith(b"ERR ")), ""
+        message = said(command.stderr) or next(
+            (said(packet[4:]) for packet in packets(output) if packet is not None and packet.startswith(b"ERR ")), ""
         )
-        if told and _LATER.search(told):
-            return SiteUnavailable(f"{self.title} does not open {self._address.path} at the moment: {told}")
-        if told:
+        if message and _LATER.search(message):
+            return SiteUnavailable(f"{self.title} does not open {self._address.path} at the moment: {message}")
+        if message:
             return SiteRejected(
-                f"{self.title} does not open {self._address.path} to this key: {told}",
+                f"{self.title} does not open {self._address.path} to this key: {message}",
                 hint="Check the path, and that the key may read and write the repository.",
             )
         if output:
@@ -211,23 +217,23 @@ class SshTransport:
             return SiteErrors().no_answer(self.title, error)
         if isinstance(error, FetchUnknown):
             return SiteUnavailable(f"{self.title} cannot be reached: {error.message}")
-        told = said(str(error)) or type(error).__name__
+        reason = said(str(error)) or type(error).__name__
         if changes:
-            return UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit: {told}")
+            return UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit: {reason}")
         if isinstance(error, SshFlood):
-            return SiteRefused(f"{self.title} cannot be used: {told}")
+            return SiteRefused(f"{self.title} cannot be used: {reason}")
         if isinstance(error, asyncssh.KeyExchangeFailed | asyncssh.ProtocolNotSupported):
-            return SiteRefused(f"{self.title}: no secure connection could be made: {told}")
+            return SiteRefused(f"{self.title}: no secure connection could be made: {reason}")
         if isinstance(error, asyncssh.ChannelOpenError) and error.code != asyncssh.OPEN_CONNECT_FAILED:
-            return SiteRefused(f"{self.title} does not run git commands for this key: {told}")
-        return SiteUnavailable(f"{self.title} closed the connection early: {told}")
+            return SiteRefused(f"{self.title} does not run git commands for this key: {reason}")
+        return SiteUnavailable(f"{self.title} closed the connection early: {reason}")
 
 
 class _Client(asyncssh.SSHClient):
     """Compares the server's host key with the confirmed ones. Without a match, nothing is sent to the server."""
 
-    def __init__(self, known: HostKeys) -> None:
-        self._known = known
+    def __init__(self, host_keys: HostKeys) -> None:
+        self._known = host_keys
         self.presented = ("", "")
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:

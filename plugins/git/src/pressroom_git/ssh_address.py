@@ -38,16 +38,16 @@ class SshAddress:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parse a URL. Raises `SiteRefused` if it is invalid."""
-        whole = _URL.fullmatch(text)
-        match = whole or _SHORT.fullmatch(text)
+        url_match = _URL.fullmatch(text)
+        match = url_match or _SHORT.fullmatch(text)
         if match is None:
             raise SiteRefused(
                 "the URL of the repository cannot be read",
                 hint="Write ssh://git@git.example.org/group/blog.git or git@git.example.org:group/blog.git.",
             )
-        port = int((whole["port"] if whole else "") or _DEFAULT_PORT)
-        path = unquote(match["path"]) if whole else match["path"]
-        if whole and path.startswith("/~"):
+        port = int((url_match["port"] if url_match else "") or _DEFAULT_PORT)
+        path = unquote(match["path"]) if url_match else match["path"]
+        if url_match and path.startswith("/~"):
             path = path[1:]  # relative to a user's home folder
         if port > _MAX_PORT or path.startswith("-") or not path.isprintable():
             raise SiteRefused(f"the repository's port is more than {_MAX_PORT}, or its path cannot be a path")

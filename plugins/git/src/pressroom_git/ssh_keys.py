@@ -22,7 +22,7 @@ _ALGORITHMS: Final = {
 }
 """Accepted key types and their signature algorithms (RFC 8332, RFC 8709, RFC 5656). SHA-1 is excluded."""
 
-SIGNATURES: Final = tuple(one for names in _ALGORITHMS.values() for one in names)
+SIGNATURES: Final = tuple(name for names in _ALGORITHMS.values() for name in names)
 """Accepted signature algorithms of clients and servers, in order of preference."""
 
 _FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?")
@@ -49,7 +49,7 @@ class HostKeys:
         Raises:
             SiteRejected: a line has another form, or there are more than 40.
         """
-        found: list[tuple[str, str]] = []
+        keys: list[tuple[str, str]] = []
         rows = [row for row in text.splitlines() if row.strip() and not row.lstrip().startswith("#")]
         if len(rows) > _MAX_LINES:
             raise SiteRejected(
@@ -64,14 +64,14 @@ class HostKeys:
                     hint="Paste lines that ssh-keyscan prints, such as git.example.org ssh-ed25519 AAAA…, or "
                     "fingerprints that begin with SHA256:.",
                 )
-            found.append((kind, fingerprint))
-        kinds = frozenset(kind for kind, _ in found)
-        return cls(frozenset(one for _, one in found), frozenset() if "" in kinds else kinds)
+            keys.append((kind, fingerprint))
+        kinds = frozenset(kind for kind, _ in keys)
+        return cls(frozenset(fingerprint for _, fingerprint in keys), frozenset() if "" in kinds else kinds)
 
     @property
     def algorithms(self) -> Sequence[str]:
         """Signature algorithms to request, so that the server presents a confirmed key."""
-        return [one for kind, names in _ALGORITHMS.items() if not self.kinds or kind in self.kinds for one in names]
+        return [name for kind, names in _ALGORITHMS.items() if not self.kinds or kind in self.kinds for name in names]
 
 
 def _key_in(words: Sequence[str]) -> tuple[str, str]:
@@ -84,8 +84,8 @@ def _key_in(words: Sequence[str]) -> tuple[str, str]:
                 public = base64.b64decode(words[at + 1], validate=True)
             except (binascii.Error, ValueError):
                 return "", ""
-            named = struct.pack(">I", len(word)) + word.encode()
-            return (word, fingerprint_of(public)) if public.startswith(named) else ("", "")
+            prefix = struct.pack(">I", len(word)) + word.encode()
+            return (word, fingerprint_of(public)) if public.startswith(prefix) else ("", "")
     return "", ""
 
 

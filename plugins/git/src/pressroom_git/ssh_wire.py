@@ -192,9 +192,9 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
             self._finder.look(self._output)
             self.advertisement = bytes(self._output[: self._finder.end])
             del self._output[: self._finder.end]
-        most = self._most if self.advertisement else self._first
-        if len(self._output) > most:
-            raise SshFlood(f"it sends more than {most} bytes")
+        limit = self._most if self.advertisement else self._first
+        if len(self._output) > limit:
+            raise SshFlood(f"it sends more than {limit} bytes")
         if self.advertisement or self._finder.broken:
             self._ready.set()
 
