@@ -101,7 +101,9 @@ _ATTRIBUTES: Final[Mapping[str, _Known]] = {
         "providerNameSlug": _is_text,
         "responsive": _is_flag,
         "allowResponsive": _is_flag,
-        "className": lambda value: isinstance(value, str) and all(one.startswith("wp-") for one in value.split()),
+        "className": lambda value: (
+            isinstance(value, str) and all(class_name.startswith("wp-") for class_name in value.split())
+        ),
     },
     "core/details": {"showContent": _is_flag},
     "core/html": {},
@@ -114,27 +116,27 @@ def html_of_block(name: str, openings: Sequence[Delimiter], inner: str) -> str |
 
     `openings` are the opening comments of the block and its nested blocks, `inner` is all HTML between comments.
     """
-    for position, one in enumerate(openings):
-        known = _ATTRIBUTES.get(one.name)
-        if known is None or (position and one.name not in _MAY_HOLD.get(name, ())):
+    for position, opening in enumerate(openings):
+        allowed = _ATTRIBUTES.get(opening.name)
+        if allowed is None or (position and opening.name not in _MAY_HOLD.get(name, ())):
             return None
-        attributes = one.attributes or {}
-        if not all(key in known and known[key](value) for key, value in attributes.items()):
+        attributes = opening.attributes or {}
+        if not all(key in allowed and allowed[key](value) for key, value in attributes.items()):
             return None
     if name == "core/embed":
         return _player(openings[0].attributes or {}, inner)
     if has_shortcodes(inner):
         return None
     nodes = parse(inner)
-    shown = said(nodes) if nodes is not None else None
-    if shown is None:
+    visible = said(nodes) if nodes is not None else None
+    if visible is None:
         return None
-    roots = [one for one in shown if isinstance(one, HtmlElement) or one.strip()]
+    roots = [node for node in visible if isinstance(node, HtmlElement) or node.strip()]
     if name == "core/html":
-        return inner.strip() and serialised(shown).strip()
-    wanted = _ROOTS.get(name) or (f"h{(openings[0].attributes or {}).get('level', 2)}",)
+        return inner.strip() and serialised(visible).strip()
+    root_names = _ROOTS.get(name) or (f"h{(openings[0].attributes or {}).get('level', 2)}",)
     root = roots[0] if len(roots) == 1 else ""
-    if not isinstance(root, HtmlElement) or root.name not in wanted:
+    if not isinstance(root, HtmlElement) or root.name not in root_names:
         return None
     if name == "core/code":
         _name_language(root)
@@ -154,10 +156,10 @@ def _player(attributes: Mapping[str, Any], inner: str) -> str | None:
     """Return an embedded video with its caption as HTML."""
     player = player_of(str(attributes.get("url", "")))
     nodes = parse(inner)
-    figure = next((one for one in nodes or () if isinstance(one, HtmlElement)), None)
+    figure = next((node for node in nodes or () if isinstance(node, HtmlElement)), None)
     if player is None or figure is None or figure.name != "figure" or not figure.only("div", "figcaption"):
         return None
-    captions = [one for one in figure.elements() if one.name == "figcaption"]
+    captions = [element for element in figure.elements() if element.name == "figcaption"]
     caption = said(captions[0].children) if captions else []
     if caption is None or len(captions) > 1 or has_shortcodes(inner):
         return None
@@ -188,10 +190,10 @@ def split(raw: str) -> Sequence[BodyBlock]:
     Everything after `MAX_BLOCKS` becomes one block that is kept unchanged.
     """
     blocks = classic_blocks(raw, paragraphs=True) if is_classic(raw) else _mixed_blocks(raw)
-    found = list(islice(blocks, MAX_BLOCKS))
-    if len(found) == MAX_BLOCKS and (rest := raw[sum(len(one.source) for one in found) :]):
-        found.append(BodyBlock(rest, "rest of a very long text"))
-    return found
+    result = list(islice(blocks, MAX_BLOCKS))
+    if len(result) == MAX_BLOCKS and (rest := raw[sum(len(block.source) for block in result) :]):
+        result.append(BodyBlock(rest, "rest of a very long text"))
+    return result
 
 
 def _mixed_blocks(raw: str) -> Iterator[BodyBlock]:
@@ -206,20 +208,20 @@ def _mixed_blocks(raw: str) -> Iterator[BodyBlock]:
 def without_delimiters(source: str) -> str:
     """Return the HTML of blocks without the comments of the block editor."""
     parts, at = [], 0
-    for one in delimiters(source):
-        parts.append(source[at : one.start])
-        at = after_space(source, one.end)
+    for delimiter in delimiters(source):
+        parts.append(source[at : delimiter.start])
+        at = after_space(source, delimiter.end)
     return "".join([*parts, source[at:]])
 
 
 def shown_html(raw: str) -> str:
     """Return a body without the comments of the block editor, with players for embedded videos."""
     parts, at = [], 0
-    for one in delimiters(raw):
-        parts.append(raw[at : one.start])
-        at = after_space(raw, one.end)
-        player = player_of(str((one.attributes or {}).get("url", ""))) if one.name == "core/embed" else None
-        parts.append(player.html if player and not one.closes else "")
+    for delimiter in delimiters(raw):
+        parts.append(raw[at : delimiter.start])
+        at = after_space(raw, delimiter.end)
+        player = player_of(str((delimiter.attributes or {}).get("url", ""))) if delimiter.name == "core/embed" else None
+        parts.append(player.html if player and not delimiter.closes else "")
     parts.append(raw[at:])
     return "".join(parts).rstrip() if at else raw
 
@@ -247,10 +249,10 @@ def _attributes(words: str | None) -> Mapping[str, Any] | None:
     if words is None:
         return {}
     try:
-        found = json.loads(words)
+        attributes = json.loads(words)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return attributes if isinstance(attributes, dict) else None
 
 
 def _top_level(raw: str) -> Iterator[tuple[int, int, Sequence[Delimiter]]]:
@@ -260,15 +262,15 @@ def _top_level(raw: str) -> Iterator[tuple[int, int, Sequence[Delimiter]]]:
     """
     inside: list[Delimiter] = []
     depth = 0
-    for one in delimiters(raw):
-        if one.closes and not inside:
-            yield one.start, one.end, [one]
+    for delimiter in delimiters(raw):
+        if delimiter.closes and not inside:
+            yield delimiter.start, delimiter.end, [delimiter]
             continue
-        inside.append(one)
-        if not one.is_whole:
-            depth += -1 if one.closes else 1
+        inside.append(delimiter)
+        if not delimiter.is_whole:
+            depth += -1 if delimiter.closes else 1
         if depth == 0:
-            yield inside[0].start, one.end, inside
+            yield inside[0].start, delimiter.end, inside
             inside = []
     if inside:
         yield inside[0].start, len(raw), inside
@@ -279,23 +281,23 @@ def _block(raw: str, start: int, end: int, source: str, inside: Sequence[Delimit
     name = readable_name(first)
     if not _is_whole(inside):
         return BodyBlock(source, f"{name} that is not well formed" if name else "something that is not well formed")
-    gaps = [(one.end, other.start) for one, other in pairwise(inside)]
+    gaps = [(delimiter.end, following.start) for delimiter, following in pairwise(inside)]
     inner = "".join(raw[gap:until] for gap, until in gaps)
-    html = html_of_block(first.name, [one for one in inside if not one.closes], inner)
+    html = html_of_block(first.name, [delimiter for delimiter in inside if not delimiter.closes], inner)
     return BodyBlock(source, name, html)
 
 
 def _is_whole(inside: Sequence[Delimiter]) -> bool:
     """Check that all nested blocks are closed by a comment of the same name, and all attributes can be parsed."""
     stack: list[str] = []
-    for one in inside:
-        if one.attributes is None:
+    for delimiter in inside:
+        if delimiter.attributes is None:
             return False
-        if one.is_whole:
+        if delimiter.is_whole:
             continue
-        if not one.closes:
-            stack.append(one.name)
-        elif not stack or stack.pop() != one.name:
+        if not delimiter.closes:
+            stack.append(delimiter.name)
+        elif not stack or stack.pop() != delimiter.name:
             return False
     return not stack
 

@@ -128,17 +128,17 @@ def _enclosed(raw: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of enclosing shortcodes. Nested ones are part of the outer one."""
     tags = list(shortcodes(raw)) if "[/" in raw else []
     closings: dict[str, list[int]] = {}
-    for one in reversed(tags):
-        if one.closes:
-            closings.setdefault(one.name, []).append(one.end)
+    for tag in reversed(tags):
+        if tag.closes:
+            closings.setdefault(tag.name, []).append(tag.end)
     until = 0
-    for one in tags:
-        ahead = closings.get(one.name, [])
-        while ahead and ahead[-1] <= one.end:
+    for tag in tags:
+        ahead = closings.get(tag.name, [])
+        while ahead and ahead[-1] <= tag.end:
             ahead.pop()
-        if not one.closes and ahead and one.start >= until:
+        if not tag.closes and ahead and tag.start >= until:
             until = ahead[-1]
-            yield one.start, until
+            yield tag.start, until
 
 
 def _outside(cuts: Iterator[int], regions: Iterator[tuple[int, int]]) -> Iterator[int]:
@@ -163,11 +163,11 @@ def _piece(source: str, *, paragraphs: bool) -> BodyBlock:
         name = comment[1] if comment else "text with a comment"
         return BodyBlock(source, "mark", "") if name.startswith("pressroom:") else BodyBlock(source, name)
     nodes = parse(content.replace("\r\n", "\n").replace("\r", "\n"))
-    whole = [one for one in nodes or () if isinstance(one, HtmlElement) or one.strip()]
-    root = whole[0] if len(whole) == 1 else ""
+    nonblank = [node for node in nodes or () if isinstance(node, HtmlElement) or node.strip()]
+    root = nonblank[0] if len(nonblank) == 1 else ""
     if isinstance(root, HtmlElement) and root.name in _ELEMENTS:
         return BodyBlock(source, _NAMES.get(root.name, root.name), _html_of_element(root, paragraphs=paragraphs))
-    if nodes is None or any(isinstance(one, HtmlElement) and one.name not in INLINE for one in whole):
+    if nodes is None or any(isinstance(node, HtmlElement) and node.name not in INLINE for node in nonblank):
         return BodyBlock(source, "HTML")
     if not paragraphs:
         return BodyBlock(source, "text")
@@ -183,13 +183,13 @@ def _html_of_element(root: HtmlElement, *, paragraphs: bool) -> str | None:
         return _html([root])
     if root.name == "p":
         return _html(_paragraphs(root.children, root.attributes))
-    made = _shown(root)
-    return _html([made]) if made is not None else None
+    visible = _shown(root)
+    return _html([visible]) if visible is not None else None
 
 
 def _html(nodes: Nodes | None) -> str | None:
-    shown = said(nodes) if nodes is not None else None
-    return serialised(shown).strip() if shown is not None else None
+    visible = said(nodes) if nodes is not None else None
+    return serialised(visible).strip() if visible is not None else None
 
 
 def _shown(element: HtmlElement) -> HtmlElement | None:
@@ -198,10 +198,10 @@ def _shown(element: HtmlElement) -> HtmlElement | None:
         return element
     children: list[HtmlElement | str] = []
     for part in _parts(element.children):
-        made = _part(part, element.name)
-        if made is None:
+        nodes = _part(part, element.name)
+        if nodes is None:
             return None
-        children += made
+        children += nodes
     return HtmlElement(element.name, element.attributes, children)
 
 
@@ -209,8 +209,8 @@ def _part(part: HtmlElement | Nodes, holder: str) -> Nodes | None:
     if isinstance(part, HtmlElement):
         if part.name == "p":
             return _paragraphs(part.children, part.attributes)
-        made = _shown(part)
-        return None if made is None else [made]
+        visible = _shown(part)
+        return None if visible is None else [visible]
     if holder == "blockquote":
         return _paragraphs(part, {})
     runs = _runs(part)
@@ -249,20 +249,20 @@ def _runs(nodes: Nodes) -> list[list[HtmlElement | str]] | None:
         if isinstance(node, str):
             first, *more = _BLANK_LINE.split(node)
             runs[-1].append(first)
-            runs += [[one] for one in more]
+            runs += [[text] for text in more]
         else:
             if node.name == "br" and _ends_in_break(runs[-1]):
                 runs.append([])
                 continue
             runs[-1].append(node)
-    made = [_broken(_trimmed(run)) for run in runs]
-    if any(run is None for run in made):
+    broken_runs = [_broken(_trimmed(run)) for run in runs]
+    if any(run is None for run in broken_runs):
         return None
-    return [run for run in made if run]
+    return [run for run in broken_runs if run]
 
 
 def _ends_in_break(run: Nodes) -> bool:
-    last = next((one for one in reversed(run) if isinstance(one, HtmlElement) or one.strip()), "")
+    last = next((node for node in reversed(run) if isinstance(node, HtmlElement) or node.strip()), "")
     return isinstance(last, HtmlElement) and last.name == "br"
 
 
@@ -280,20 +280,20 @@ def _trimmed(run: list[HtmlElement | str]) -> list[HtmlElement | str]:
 
 def _broken(run: Nodes) -> list[HtmlElement | str] | None:
     """Return text with a `br` element for each line break; `None` if its elements contain blank lines."""
-    made: list[HtmlElement | str] = []
+    nodes: list[HtmlElement | str] = []
     for node in run:
         if isinstance(node, HtmlElement):
             children = _broken(node.children)
-            if children is None or any(isinstance(one, str) and _BLANK_LINE.search(one) for one in node.children):
+            if children is None or any(isinstance(child, str) and _BLANK_LINE.search(child) for child in node.children):
                 return None
-            made.append(HtmlElement(node.name, node.attributes, children))
+            nodes.append(HtmlElement(node.name, node.attributes, children))
             continue
         *broken, last = _LINE_BREAK.split(node)
         lines = [*(line.rstrip() for line in broken), last]
-        if made and isinstance(made[-1], HtmlElement) and made[-1].name == "br" and not lines[0]:
+        if nodes and isinstance(nodes[-1], HtmlElement) and nodes[-1].name == "br" and not lines[0]:
             lines = lines[1:]
         for position, line in enumerate(lines):
             if position:
-                made.append(HtmlElement("br"))
-            made.append(line)
-    return made
+                nodes.append(HtmlElement("br"))
+            nodes.append(line)
+    return nodes

@@ -88,7 +88,7 @@ class WordPressClient:
             return self._noted(await self._at(self._root).send(method, path, query=query))
         usual = f"{self.url}{PRETTY}"
         try:
-            answer = await self._at(usual).send(method, path, query=query)
+            response = await self._at(usual).send(method, path, query=query)
         except (SiteGone, SiteUnavailable) as error:
             if isinstance(error, SiteUnavailable) and error.retry_after is not None:
                 raise  # the site asked to wait
@@ -96,14 +96,14 @@ class WordPressClient:
                 raise
             return await self._ask(method, path, query)
         self._root = usual
-        return self._noted(answer)
+        return self._noted(response)
 
     def _at(self, root: str) -> SiteApi:
         return SiteApi(self.fetcher, f"WordPress at {urlsplit(root).netloc}", root, self._headers)
 
-    def _noted(self, answer: SiteResponse) -> SiteResponse:
-        self.skew = skew_of(answer.headers.get("date", ""), otherwise=self.skew)
-        return answer
+    def _noted(self, response: SiteResponse) -> SiteResponse:
+        self.skew = skew_of(response.headers.get("date", ""), otherwise=self.skew)
+        return response
 
 
 _MAX_BODY_BYTES: Final = 8_388_608
@@ -143,15 +143,15 @@ async def discover(url: str, fetcher: Fetcher) -> DiscoveredSite:
     """
     problem = ""
     for form in (PRETTY, _PLAIN):
-        answer = await _get(f"{url}{form}/", fetcher)
-        document = read_json_or_none(answer.content)
-        if answer.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
-            return _read(f"{url}{form}", document, answer)
-        if answer.status == _BUSY or answer.status >= _FAILED:
-            what = "limits the number of requests" if answer.status == _BUSY else "is not available right now"
-            told = f"{url} {what} (HTTP {answer.status})"
-            raise SiteUnavailable(told, retry_after=retry_after_of(answer.headers))
-        problem = problem or f"HTTP {answer.status}"
+        response = await _get(f"{url}{form}/", fetcher)
+        document = read_json_or_none(response.content)
+        if response.status < 300 and isinstance(document, dict) and isinstance(document.get("namespaces"), list):
+            return _read(f"{url}{form}", document, response)
+        if response.status == _BUSY or response.status >= _FAILED:
+            reason = "limits the number of requests" if response.status == _BUSY else "is not available right now"
+            message = f"{url} {reason} (HTTP {response.status})"
+            raise SiteUnavailable(message, retry_after=retry_after_of(response.headers))
+        problem = problem or f"HTTP {response.status}"
     if (urlsplit(url).hostname or "").endswith(HOSTED):
         raise SiteRefused(
             f"{url} is on WordPress.com, where only plans that allow plugins have the REST API of WordPress with "
@@ -175,7 +175,7 @@ async def _get(url: str, fetcher: Fetcher) -> Fetched:
         raise SiteUnavailable(f"{url} cannot be reached: {error.message}") from None
 
 
-def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSite:
+def _read(root: str, document: dict[str, Any], response: Fetched) -> DiscoveredSite:
     authentication = document.get("authentication")
     passwords = authentication.get("application-passwords") if isinstance(authentication, dict) else None
     endpoints = passwords.get("endpoints") if isinstance(passwords, dict) else None
@@ -186,9 +186,9 @@ def _read(root: str, document: dict[str, Any], answer: Fetched) -> DiscoveredSit
         namespaces=frozenset(map(str, document["namespaces"])),
         approval_url=str(approval or ""),
         timezone=_timezone(document),
-        skew=skew_of(answer.headers.get("date", "")),
-        hosted=_is_hosted(root, answer.headers),
-        home="" if answer.redirects else str(document.get("home") or "")[:2048].rstrip("/"),
+        skew=skew_of(response.headers.get("date", "")),
+        hosted=_is_hosted(root, response.headers),
+        home="" if response.redirects else str(document.get("home") or "")[:2048].rstrip("/"),
     )
 
 

@@ -31,14 +31,14 @@ class WordPressCodec:
         New blocks are inserted into a classic body without the comments of the block editor: those would stop WordPress
         from adding paragraphs to the rest of the text.
         """
-        whole = "".join(sources)
-        if whole == original:
-            return whole
-        there = [one.source for one in split(original)] if original else []
-        gaps = _Gaps.of(there, sources)
-        if original and is_classic(original) and any(one.strip() and OPENING not in one for one in sources):
-            bare = not any(one.startswith("<p>") for one in there)
-            sources = [_classic(one, bare=bare) if OPENING in one else one for one in sources]
+        body = "".join(sources)
+        if body == original:
+            return body
+        existing = [block.source for block in split(original)] if original else []
+        gaps = _Gaps.of(existing, sources)
+        if original and is_classic(original) and any(source.strip() and OPENING not in source for source in sources):
+            bare = not any(source.startswith("<p>") for source in existing)
+            sources = [_classic(source, bare=bare) if OPENING in source else source for source in sources]
             gaps = _Gaps(gaps.neighbours)
         parts: list[str] = list(sources[:1])
         for left, right in pairwise(sources):
@@ -64,11 +64,11 @@ class _Gaps:
     opened: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, there: Sequence[str], sources: Sequence[str]) -> Self:
-        """Return the white space of a body that has the sources `there` and is to have `sources`."""
-        pairs, kept = list(pairwise(there)), set(sources)
-        closed = {left for left, right in pairs if right not in kept}
-        opened = {right: _ending(left) for left, right in pairs if left not in kept}
+    def of(cls, existing: Sequence[str], sources: Sequence[str]) -> Self:
+        """Return the white space of a body that has the sources `existing` and is to have `sources`."""
+        pairs, remaining = list(pairwise(existing)), set(sources)
+        closed = {left for left, right in pairs if right not in remaining}
+        opened = {right: _ending(left) for left, right in pairs if left not in remaining}
         return cls(set(pairs), closed, opened)
 
     def between(self, left: str, right: str) -> str:

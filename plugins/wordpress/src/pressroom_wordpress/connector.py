@@ -34,11 +34,11 @@ def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetc
 
 async def approval(url: str, return_to: str, fetcher: Fetcher) -> str | None:
     """Return the URL of the page on which WordPress creates an application password; `None` if the site has none."""
-    found = await discover(url, fetcher)
-    if not found.approval_url:
+    site = await discover(url, fetcher)
+    if not site.approval_url:
         return None
     query = {"app_name": "Pressroom", "app_id": str(APP_ID), "success_url": return_to, "reject_url": return_to}
-    return f"{found.approval_url}{'&' if '?' in found.approval_url else '?'}{urlencode(query)}"
+    return f"{site.approval_url}{'&' if '?' in site.approval_url else '?'}{urlencode(query)}"
 
 
 def approved(query: Mapping[str, str]) -> Mapping[str, str]:

@@ -53,7 +53,7 @@ def _blocks(nodes: Nodes) -> Iterator[str]:
         if isinstance(node, str) or node.name in INLINE:
             run.append(node)
             continue
-        if any(isinstance(one, HtmlElement) or one.strip() for one in run):
+        if any(isinstance(inline, HtmlElement) or inline.strip() for inline in run):
             yield _one(HtmlElement("p", {}, run))
         run = []
         if node.name:
@@ -62,12 +62,12 @@ def _blocks(nodes: Nodes) -> Iterator[str]:
 
 def _one(element: HtmlElement) -> str:
     make = _MAKERS.get(element.name)
-    made = make(element) if make else None
-    return made if made is not None else _block("html", {}, serialised([_stilled(element)]))
+    block = make(element) if make else None
+    return block if block is not None else _block("html", {}, serialised([_stilled(element)]))
 
 
 def _stilled(element: HtmlElement) -> HtmlElement:
-    children = [_stilled(one) if isinstance(one, HtmlElement) else still(one) for one in element.children]
+    children = [_stilled(child) if isinstance(child, HtmlElement) else still(child) for child in element.children]
     return HtmlElement(element.name, element.attributes, children)
 
 
@@ -114,9 +114,9 @@ def _class(name: str, element: HtmlElement) -> dict[str, str]:
 
 
 def _paragraph(element: HtmlElement) -> str | None:
-    whole = [child for child in element.children if isinstance(child, HtmlElement) or child.strip()]
-    if len(whole) == 1 and isinstance(whole[0], HtmlElement) and not element.attributes:
-        image = _image(HtmlElement("figure", {}, [whole[0]]))
+    nonblank = [child for child in element.children if isinstance(child, HtmlElement) or child.strip()]
+    if len(nonblank) == 1 and isinstance(nonblank[0], HtmlElement) and not element.attributes:
+        image = _image(HtmlElement("figure", {}, [nonblank[0]]))
         if image is not None:
             return image
     text = _inline(element.children)
@@ -139,8 +139,8 @@ def _heading(element: HtmlElement) -> str | None:
 
 
 def _list(element: HtmlElement) -> str | None:
-    known = ("start", "reversed", "id") if element.name == "ol" else ("id",)
-    if not _has_only(element, known) or not element.only("li") or not element.elements():
+    allowed = ("start", "reversed", "id") if element.name == "ol" else ("id",)
+    if not _has_only(element, allowed) or not element.only("li") or not element.elements():
         return None
     attributes: dict[str, Any] = {"ordered": True} if element.name == "ol" else {}
     if "start" in element.attributes:
@@ -149,7 +149,7 @@ def _list(element: HtmlElement) -> str | None:
         attributes["start"] = int(element.attributes["start"])
     if "reversed" in element.attributes:
         attributes["reversed"] = True
-    items = [_item(one) for one in element.elements()]
+    items = [_item(child) for child in element.elements()]
     if None in items:
         return None
     opened = tag(element.name, _class("wp-block-list", element))
@@ -160,16 +160,16 @@ def _item(element: HtmlElement) -> str | None:
     """Return a list item: a text, and the lists below it. A text in a paragraph is equivalent to one without."""
     if element.attributes:
         return None
-    children = [one for one in element.children if isinstance(one, HtmlElement) or one.strip()]
+    children = [child for child in element.children if isinstance(child, HtmlElement) or child.strip()]
     first = children[0] if children else ""
     if isinstance(first, HtmlElement) and first.name == "p" and not first.attributes:
         texts, rest = first.children, children[1:]
     else:
-        below = next((at for at, one in enumerate(children) if _is_list(one)), len(children))
+        below = next((at for at, child in enumerate(children) if _is_list(child)), len(children))
         texts, rest = children[:below], children[below:]
-    if not all(_is_list(one) for one in rest):
+    if not all(_is_list(child) for child in rest):
         return None
-    lists = [_list(one) for one in rest if isinstance(one, HtmlElement)]
+    lists = [_list(child) for child in rest if isinstance(child, HtmlElement)]
     text = _inline(texts)
     if text is None or None in lists:
         return None
@@ -204,7 +204,7 @@ def _preformatted(element: HtmlElement) -> str | None:
         return None
     holder = inner[0] if is_code else element
     names = [*element.attributes.get("class", "").split(), *holder.attributes.get("class", "").split()]
-    language = next((one for one in names if _LANGUAGE.fullmatch(one)), "")
+    language = next((name for name in names if _LANGUAGE.fullmatch(name)), "")
     lines = _lines(holder.children)
     if lines is None or (is_code and not _has_only(holder, ("class", "lang"))):
         return None
@@ -227,7 +227,7 @@ def _lines(nodes: Nodes) -> str | None:
     for node in nodes:
         if isinstance(node, HtmlElement) and (node.name not in INLINE or _lines(node.children) is None):
             return None
-    return serialised([_stilled(one) if isinstance(one, HtmlElement) else still(one) for one in nodes])
+    return serialised([_stilled(node) if isinstance(node, HtmlElement) else still(node) for node in nodes])
 
 
 def _separator(element: HtmlElement) -> str | None:
@@ -240,7 +240,7 @@ def _details(element: HtmlElement) -> str | None:
     inner = element.elements()
     if not _has_only(element, ("open",)) or not inner or inner[0].name != "summary" or inner[0].attributes:
         return None
-    if any(isinstance(one, str) and one.strip() for one in element.children[: element.children.index(inner[0])]):
+    if any(isinstance(child, str) and child.strip() for child in element.children[: element.children.index(inner[0])]):
         return None
     summary = _inline(inner[0].children)
     if summary is None:
@@ -252,7 +252,7 @@ def _details(element: HtmlElement) -> str | None:
 
 
 def _figure(element: HtmlElement) -> str | None:
-    names = [one.name for one in element.elements() if one.name != "figcaption"]
+    names = [child.name for child in element.elements() if child.name != "figcaption"]
     if names == ["table"]:
         return _table(element)
     return _embed(element) if names == ["iframe"] else _image(element)
@@ -261,7 +261,7 @@ def _figure(element: HtmlElement) -> str | None:
 def _captioned(element: HtmlElement) -> tuple[HtmlElement, str] | None:
     """Return the only element of a figure, and its caption as HTML; `None` for other figures."""
     inner = element.elements()
-    if not element.only(*(one.name for one in inner)) or not 1 <= len(inner) <= 2:
+    if not element.only(*(child.name for child in inner)) or not 1 <= len(inner) <= 2:
         return None
     if len(inner) == 1:
         return inner[0], ""
@@ -272,10 +272,10 @@ def _captioned(element: HtmlElement) -> tuple[HtmlElement, str] | None:
 
 
 def _image(element: HtmlElement) -> str | None:
-    found = _captioned(element)
-    if found is None or not _has_only(element, ("class", "id")):
+    captioned = _captioned(element)
+    if captioned is None or not _has_only(element, ("class", "id")):
         return None
-    holder, caption = found
+    holder, caption = captioned
     linked = holder.name == "a" and len(holder.elements()) == 1 and holder.only("img")
     image = holder.elements()[0] if linked else holder
     if image.name != "img" or (linked and not _has_only(holder, ("href", "rel", "target"))):
@@ -284,25 +284,25 @@ def _image(element: HtmlElement) -> str | None:
         image, ("src", "alt", "title", "width", "height", "class", "loading", "decoding", "srcset", "sizes")
     ):
         return None
-    known, attributes = image.attributes, dict[str, Any]()
+    image_attributes, attributes = image.attributes, dict[str, Any]()
     names = ["wp-block-image"]
     if aligned := _ALIGN.search(element.attributes.get("class", "")):
         attributes["align"] = aligned[1]
         names.append(aligned[0])
-    shown = {"src": known.get("src", ""), "alt": known.get("alt", "")}
-    if identifier := _IMAGE_ID.search(known.get("class", "")):
+    tag_attributes = {"src": image_attributes.get("src", ""), "alt": image_attributes.get("alt", "")}
+    if identifier := _IMAGE_ID.search(image_attributes.get("class", "")):
         attributes["id"] = int(identifier[1])
-        shown["class"] = identifier[0]
-    if "title" in known:
-        shown["title"] = known["title"]
-    sides = [side for side in ("width", "height") if _PIXELS.fullmatch(known.get(side, ""))]
+        tag_attributes["class"] = identifier[0]
+    if "title" in image_attributes:
+        tag_attributes["title"] = image_attributes["title"]
+    sides = [side for side in ("width", "height") if _PIXELS.fullmatch(image_attributes.get(side, ""))]
     if sides:
-        attributes |= {side: int(known[side]) for side in sides}
-        shown |= {side: known[side] for side in sides}
+        attributes |= {side: int(image_attributes[side]) for side in sides}
+        tag_attributes |= {side: image_attributes[side] for side in sides}
         names.append("is-resized")
     if linked:
         attributes["linkDestination"] = "custom"
-    inner = tag("img", shown)
+    inner = tag("img", tag_attributes)
     inner = f"{tag('a', holder.attributes)}{inner}</a>" if linked else inner
     identified = {"id": element.attributes["id"]} if "id" in element.attributes else {}
     opened = tag("figure", {"class": " ".join(names), **identified})
@@ -310,23 +310,23 @@ def _image(element: HtmlElement) -> str | None:
 
 
 def _embed(element: HtmlElement) -> str | None:
-    found = _captioned(element if element.name == "figure" else HtmlElement("figure", {}, [element]))
-    if found is None or found[0].name != "iframe" or (element.name == "figure" and element.attributes):
+    captioned = _captioned(element if element.name == "figure" else HtmlElement("figure", {}, [element]))
+    if captioned is None or captioned[0].name != "iframe" or (element.name == "figure" and element.attributes):
         return None
-    player = player_of(found[0].attributes.get("src", ""))
+    player = player_of(captioned[0].attributes.get("src", ""))
     if player is None:
         return None
     name = player.provider
     names = f"wp-block-embed is-type-video is-provider-{name} wp-block-embed-{name}"
-    html = f'<figure class="{names}"><div class="wp-block-embed__wrapper">\n{player.url}\n</div>{found[1]}</figure>'
+    html = f'<figure class="{names}"><div class="wp-block-embed__wrapper">\n{player.url}\n</div>{captioned[1]}</figure>'
     return _block("embed", {"url": player.url, "type": "video", "providerNameSlug": name, "responsive": True}, html)
 
 
 def _table(element: HtmlElement) -> str | None:
-    found = _captioned(element if element.name == "figure" else HtmlElement("figure", {}, [element]))
-    if found is None or (element.name == "figure" and element.attributes):
+    captioned = _captioned(element if element.name == "figure" else HtmlElement("figure", {}, [element]))
+    if captioned is None or (element.name == "figure" and element.attributes):
         return None
-    table, caption = found
+    table, caption = captioned
     if table.name != "table" or table.attributes or not table.only("caption", "thead", "tbody", "tfoot", "tr"):
         return None
     parts: list[str] = []
@@ -337,7 +337,7 @@ def _table(element: HtmlElement) -> str | None:
                 return None
             caption = f'<figcaption class="wp-element-caption">{text}</figcaption>'
             continue
-        rows = [_row(one) for one in section.elements()]
+        rows = [_row(row) for row in section.elements()]
         if section.name == "tr" or section.attributes or not section.only("tr") or None in rows:
             return None
         parts.append(f"<{section.name}>{''.join(filter(None, rows))}</{section.name}>")

@@ -52,11 +52,11 @@ class HtmlToken(NamedTuple):
     @property
     def attributes(self) -> Mapping[str, str]:
         """The attributes, with character references in their values decoded."""
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for match in _ATTRIBUTE.finditer(self.inside):
-            value = next((one for one in match.groups()[1:] if one is not None), "")
-            found.setdefault(match[1].lower(), unescape(value))
-        return found
+            value = next((group for group in match.groups()[1:] if group is not None), "")
+            attributes.setdefault(match[1].lower(), unescape(value))
+        return attributes
 
 
 def after_space(text: str, at: int) -> int:
@@ -73,21 +73,21 @@ def tokens(html: str) -> Iterator[HtmlToken]:
         if comments and html.startswith("<!--", at):
             end = html.find("-->", at + 4)
             comments = end >= 0
-            made = HtmlToken("comment", at, end + 3) if comments else None
+            token = HtmlToken("comment", at, end + 3) if comments else None
         else:
             match = _TAG.match(html, at)
-            made = (
+            token = (
                 HtmlToken("close" if match[1] else "open", at, match.end(), match[2].lower(), match[3])
                 if match
                 else None
             )
-        if made is None:
+        if token is None:
             at += 1
             continue
         if written < at:
             yield HtmlToken("text", written, at)
-        yield made
-        at = written = made.end
+        yield token
+        at = written = token.end
     if written < len(html):
         yield HtmlToken("text", written, len(html))
 
@@ -125,12 +125,12 @@ def parse(html: str) -> Sequence[HtmlElement | str] | None:
                 return None
             stack[-1].children.append(text)
         elif token.kind == "open":
-            made = HtmlElement(token.name, token.attributes)
-            stack[-1].children.append(made)
+            element = HtmlElement(token.name, token.attributes)
+            stack[-1].children.append(element)
             if token.name not in VOID:
                 if len(stack) > MAX_DEPTH:
                     return None
-                stack.append(made)
+                stack.append(element)
         elif token.kind == "close":
             if len(stack) == 1 or stack[-1].name != token.name:
                 return None
@@ -273,17 +273,17 @@ def said(nodes: Sequence[HtmlElement | str]) -> list[HtmlElement | str] | None:
 
     This is the case for an element, an attribute or a class that sanitising removes, such as a colour.
     """
-    made: list[HtmlElement | str] = []
+    visible: list[HtmlElement | str] = []
     for node in nodes:
         if isinstance(node, str):
-            made.append(node)
+            visible.append(node)
             continue
         attributes = _attributes(node)
         children = said(node.children)
         if attributes is None or children is None or (node.name == "iframe" and (node.children or not attributes)):
             return None
-        made.append(HtmlElement(node.name, attributes, children))
-    return made
+        visible.append(HtmlElement(node.name, attributes, children))
+    return visible
 
 
 def _attributes(element: HtmlElement) -> Mapping[str, str] | None:
@@ -291,33 +291,33 @@ def _attributes(element: HtmlElement) -> Mapping[str, str] | None:
     if name not in INLINE and name not in _BLOCKS:
         return None
     allowed = _ATTRIBUTES.get(name, frozenset())
-    kept: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for key, value in element.attributes.items():
         if key in _IGNORED.get(name, ()):
             continue
         if key == "class":
-            if not _classes(name, value, kept):
+            if not _classes(name, value, attributes):
                 return None
         elif (key in allowed or key in _EVERYWHERE) and _is_kept(name, key, value):
-            kept[key] = value
+            attributes[key] = value
         else:
             return None
-    return kept
+    return attributes
 
 
-def _classes(name: str, value: str, kept: dict[str, str]) -> bool:
-    """Add the relevant classes to `kept`. Return whether all of them are known."""
+def _classes(name: str, value: str, attributes: dict[str, str]) -> bool:
+    """Add the relevant classes to `attributes`. Return whether all of them are known."""
     names: list[str] = []
-    for one in value.split():
-        aligned = _ALIGNED_TEXT.fullmatch(one)
+    for class_name in value.split():
+        aligned = _ALIGNED_TEXT.fullmatch(class_name)
         if aligned and name in ("td", "th"):
-            kept["align"] = aligned[1]
-        elif _KEPT_CLASS.fullmatch(one):
-            names.append(one)
-        elif not _OWN_CLASS.fullmatch(one):
+            attributes["align"] = aligned[1]
+        elif _KEPT_CLASS.fullmatch(class_name):
+            names.append(class_name)
+        elif not _OWN_CLASS.fullmatch(class_name):
             return False
     if names:
-        kept["class"] = " ".join(names)
+        attributes["class"] = " ".join(names)
     return True
 
 

@@ -103,13 +103,13 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
 
 def names_sent_along(row: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the names of embedded tags and categories, by ID."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     groups = _sent_along(row, "wp:term")
     for group in groups:
         for term in group if isinstance(group, list) else ():
             if isinstance(term, dict) and term.get("name"):
-                found[str(term.get("id", ""))] = unescape(field_text(term["name"]))
-    return found
+                names[str(term.get("id", ""))] = unescape(field_text(term["name"]))
+    return names
 
 
 def _is_editable(row: Mapping[str, Any]) -> bool:
@@ -119,8 +119,8 @@ def _is_editable(row: Mapping[str, Any]) -> bool:
 
 def _sent_along(row: Mapping[str, Any], name: str) -> Sequence[Any]:
     embedded = row.get("_embedded")
-    found = embedded.get(name) if isinstance(embedded, dict) else None
-    return found if isinstance(found, list) else []
+    embedded_rows = embedded.get(name) if isinstance(embedded, dict) else None
+    return embedded_rows if isinstance(embedded_rows, list) else []
 
 
 def _author_of(row: Mapping[str, Any]) -> str:
@@ -155,8 +155,8 @@ def _ids(value: Any) -> tuple[Any, ...]:
 
 def _revision(row: Mapping[str, Any]) -> str:
     """Return the time of the last change, in seconds, with a digest: two changes may occur within one second."""
-    shown = [_raw(row.get(name)) for name in ("title", "slug", "content", "excerpt", "status", "featured_media")]
-    digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
+    fields = [_raw(row.get(name)) for name in ("title", "slug", "content", "excerpt", "status", "featured_media")]
+    digest = hashlib.sha256("\0".join(fields).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('modified_gmt') or ''} {digest[:16]}"
 
 
@@ -215,25 +215,25 @@ def listed(row: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _by_field(names: Any) -> Mapping[str, tuple[str, ...]]:
-    shown = set(names) if isinstance(names, dict) else set()
-    found: dict[str, tuple[str, ...]] = {}
+    writable = set(names) if isinstance(names, dict) else set()
+    keys_by_field: dict[str, tuple[str, ...]] = {}
     for position, field in enumerate(FIELDS):
-        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in shown)
+        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in writable)
         if keys:
-            found[field] = keys
-    return found
+            keys_by_field[field] = keys
+    return keys_by_field
 
 
 def plugins_of(keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the names of the WordPress plugins whose keys are writable."""
-    known = {key for names in keys.values() for key in names}
-    return tuple(name for name, own in KEYS.items() if known & set(own))
+    writable = {key for names in keys.values() for key in names}
+    return tuple(name for name, plugin_keys in KEYS.items() if writable & set(plugin_keys))
 
 
 def to_meta(post: Post, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Return the `meta` to send, without the fields that stay unchanged on the site."""
-    kept = post.kept if post.keyphrase or not post.kept else post.kept | {"keyphrase"}
-    return {key: getattr(post, field) for field, names in keys.items() if field not in kept for key in names}
+    unchanged = post.kept if post.keyphrase or not post.kept else post.kept | {"keyphrase"}
+    return {key: getattr(post, field) for field, names in keys.items() if field not in unchanged for key in names}
 
 
 def from_meta(meta: Any, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

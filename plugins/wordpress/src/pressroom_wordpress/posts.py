@@ -81,7 +81,7 @@ def read_url(url: str) -> PostUrl:
         number = query.get(name, [""])[0]
         if _ID.fullmatch(number):
             return PostUrl(number=number)
-    segments = [unquote(one) for one in parts.path.split("/") if one]
+    segments = [unquote(segment) for segment in parts.path.split("/") if segment]
     while len(segments) > 1 and (segments[-1] in _ENDINGS or _COMMENT_PAGE.fullmatch(segments[-1])):
         segments.pop()
     return PostUrl(path="/".join(segments), slug=segments[-1] if segments else "")
@@ -89,14 +89,14 @@ def read_url(url: str) -> PostUrl:
 
 def is_at(row: Mapping[str, Any], path: str) -> bool:
     """Check whether a post's own link has this path."""
-    shown = str(row.get("link") or "")
-    if len(shown) > _MAX_URL_LENGTH:
+    url = str(row.get("link") or "")
+    if len(url) > _MAX_URL_LENGTH:
         return False
     try:
-        link = urlsplit(shown)
+        link = urlsplit(url)
     except ValueError:
         return False
-    return not link.query and "/".join(unquote(one) for one in link.path.split("/") if one) == path
+    return not link.query and "/".join(unquote(segment) for segment in link.path.split("/") if segment) == path
 
 
 def routes_in_links(header: str) -> Iterator[tuple[str, str]]:
@@ -115,10 +115,10 @@ def routes_in_links(header: str) -> Iterator[tuple[str, str]]:
 def is_of(url: str, *sites: str) -> bool:
     """Check whether a URL belongs to one of these sites, ignoring scheme and `www.`."""
     try:
-        host, wanted = _host(url), {_host(site) for site in sites if site}
+        host, hosts = _host(url), {_host(site) for site in sites if site}
     except ValueError:
         return False
-    return bool(host) and host in wanted
+    return bool(host) and host in hosts
 
 
 def _host(url: str) -> str:
@@ -144,8 +144,8 @@ class WordPressPosts:
     async def create(self, post: Post) -> RemotePost:
         """Create a post as a draft."""
         document = await self._document(post, parsing.EVERY_KEY, tail="")
-        answer = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
-        return await self._post(answer.row(written=True))
+        response = await self._client.send("POST", POSTS, query=_WHOLE, document={**document, "status": "draft"})
+        return await self._post(response.row(written=True))
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post or a page. Raises `SiteGone`."""
@@ -158,14 +158,14 @@ class WordPressPosts:
         """Update a post. Raises `RemoteChanged` if its revision has changed."""
         tail, keys = "", parsing.EVERY_KEY
         if revision:
-            row, there = await self._fresh(post_id)
-            if there.revision != revision:
+            row, current = await self._fresh(post_id)
+            if current.revision != revision:
                 raise RemoteChanged("the post was edited in WordPress since it was published from here")
             tail, keys = tail_of(row), parsing.listed(row)
         self._read = None
         document = await self._document(post, keys, tail=tail)
-        answer = await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)
-        return await self._post(answer.row(written=True))
+        response = await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)
+        return await self._post(response.row(written=True))
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -186,11 +186,11 @@ class WordPressPosts:
             row = (await self._client.send("POST", _path(post_id), query=_WHOLE, document=document)).row(written=True)
         return await self._post(row)
 
-    async def listed(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    async def listed(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         """Yield published posts and pages, most recently changed first."""
-        streams = [self._listed(route, since, most) for route in (POSTS, PAGES)]
+        streams = [self._listed(route, since, limit) for route in (POSTS, PAGES)]
         heads = [await anext(stream, None) for stream in streams]
-        for _ in range(most):
+        for _ in range(limit):
             waiting = [
                 (head.updated_at or datetime.min.replace(tzinfo=UTC), -at) for at, head in enumerate(heads) if head
             ]
@@ -206,12 +206,12 @@ class WordPressPosts:
         """Return the post or page at a URL, which must belong to one of these sites."""
         if not is_of(url, *sites):
             return None
-        said = read_url(url)
-        if said.number:
-            return await self._numbered(said.number)
-        for route in (POSTS, PAGES) if said.slug else ():
-            for row in await self._edited(route, {"slug": said.slug, "status": _STATUSES, "per_page": 100}):
-                if is_at(row, said.path):
+        post_url = read_url(url)
+        if post_url.number:
+            return await self._numbered(post_url.number)
+        for route in (POSTS, PAGES) if post_url.slug else ():
+            for row in await self._edited(route, {"slug": post_url.slug, "status": _STATUSES, "per_page": 100}):
+                if is_at(row, post_url.path):
                     return await self._post(row)
         return await self._shown_at(url)
 
@@ -224,9 +224,9 @@ class WordPressPosts:
         except (FetchFailed, FetchRefused):
             return None
         for route, number in routes_in_links(page.headers.get("link", "")):
-            found = await self._numbered(number, route)
-            if found is not None:
-                return found
+            post = await self._numbered(number, route)
+            if post is not None:
+                return post
         return None
 
     async def _numbered(self, number: str, route: str = "") -> RemotePost | None:
@@ -261,21 +261,21 @@ class WordPressPosts:
         try:
             return (await self._client.get(route, {**query, **_WHOLE})).rows(with_ids=True)
         except SiteRejected:
-            shown = {**query, "_embed": EMBED, "status": "publish"}
-            return (await self._client.get(route, shown)).rows(with_ids=True)
+            public_query = {**query, "_embed": EMBED, "status": "publish"}
+            return (await self._client.get(route, public_query)).rows(with_ids=True)
 
-    async def _listed(self, route: str, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    async def _listed(self, route: str, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         query: dict[str, Any] = {"orderby": "modified", "order": "desc", "status": "publish"}
         if since is not None:
             query["modified_after"] = _moment(since)
-        size, sent = min(_PAGE, most), 0
+        size, sent = min(_PAGE, limit), 0
         for form in (_WHOLE, {"_embed": EMBED}):  # not every user may edit pages
             try:
                 async for rows in pages_of(self._client, route, {**query, **form}, size):
                     for row in rows:
                         yield await self._post(row)
                         sent += 1
-                    if sent >= most:
+                    if sent >= limit:
                         return
             except SiteRejected:
                 if sent or form is not _WHOLE:
@@ -286,14 +286,14 @@ class WordPressPosts:
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post with the names of its tags and categories instead of their IDs."""
         post = await work_beside(self.workers, post_of, row) if is_long(row) else post_of(row)
-        known = names_sent_along(row)
+        embedded_names = names_sent_along(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
         for kind, field in kinds:
-            ids = [str(one) for one in fields.get(field, ())]
+            ids = [str(term_id) for term_id in fields.get(field, ())]
             # WordPress embeds only ten names.
-            names = known if known.keys() >= set(ids) else await term_names(self._client, kind, ids)
-            fields[field] = tuple(names[one] for one in ids if one in names)
+            names = embedded_names if embedded_names.keys() >= set(ids) else await term_names(self._client, kind, ids)
+            fields[field] = tuple(names[term_id] for term_id in ids if term_id in names)
         return replace(post, fields=fields)
 
     async def _document(self, post: Post, keys: Mapping[str, tuple[str, ...]], *, tail: str) -> dict[str, Any]:
@@ -319,19 +319,19 @@ class WordPressPosts:
         return {**document, "meta": meta} if meta else document
 
     async def _remove(self, post_id: str, *, for_good: bool) -> RemotePost:
-        there = await self.read(post_id)
+        post = await self.read(post_id)
         self._read = None
-        if there.state == "trashed" and not for_good:
-            return there
-        answer = await self._client.send("DELETE", _path(post_id), query={"force": "true"} if for_good else _WHOLE)
+        if post.state == "trashed" and not for_good:
+            return post
+        response = await self._client.send("DELETE", _path(post_id), query={"force": "true"} if for_good else _WHOLE)
         if for_good:
-            return replace(there, state="gone", publish_at=None)
-        return await self._post(answer.row(written=True))
+            return replace(post, state="gone", publish_at=None)
+        return await self._post(response.row(written=True))
 
 
 def _numbers(ids: Sequence[str]) -> list[int]:
     """Return the IDs that are numbers, as WordPress assigns them. Others are ignored."""
-    return [int(one) for one in ids if one.isascii() and one.isdecimal() and len(one) <= _MAX_DIGITS]
+    return [int(id_) for id_ in ids if id_.isascii() and id_.isdecimal() and len(id_) <= _MAX_DIGITS]
 
 
 def _encoded(post: Post) -> str:

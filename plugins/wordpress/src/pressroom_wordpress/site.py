@@ -56,13 +56,13 @@ def check_kind(*, hosted: bool, settings: Mapping[str, Any]) -> list[ConnectionC
 
     WordPress shows administrators the settings `url` and `email`, except on a multisite network.
     """
-    found = []
+    checks = []
     if hosted:
-        found.append(ConnectionCheck("platform", "ok", "the site is on WordPress.com"))
+        checks.append(ConnectionCheck("platform", "ok", "the site is on WordPress.com"))
     if settings and not {"url", "email"} & set(settings):
         message = "the site is one of a multisite network; the application password is valid for all sites of its user"
-        found.append(ConnectionCheck("network", "ok", message))
-    return found
+        checks.append(ConnectionCheck("network", "ok", message))
+    return checks
 
 
 def check_role(able: Mapping[str, Any]) -> ConnectionCheck:
@@ -133,8 +133,8 @@ class WordPressSite:
 
     async def check(self) -> ConnectionReport:
         """Check the API, the credential, the role, uploads, SEO meta and the clock."""
-        found = await self._client.discovered()
-        checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {found.root}")]
+        discovered = await self._client.discovered()
+        checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {discovered.root}")]
         checks.append(check_encryption(self._address.url))
         try:
             me = (await self._client.get("/wp/v2/users/me", {"context": "edit"})).body
@@ -142,29 +142,34 @@ class WordPressSite:
             message = "WordPress does not accept this user name with this application password"
             fix = "Create one under Users, Profile. Some hosting providers drop the Authorization header: ask yours."
             return ConnectionReport(
-                (*checks, ConnectionCheck("credential", "error", message, fix)), Capabilities(), name=found.name
+                (*checks, ConnectionCheck("credential", "error", message, fix)), Capabilities(), name=discovered.name
             )
         me = me if isinstance(me, dict) else {}
-        able = me.get("capabilities")
-        able = able if isinstance(able, dict) else {}
+        user_capabilities = me.get("capabilities")
+        user_capabilities = user_capabilities if isinstance(user_capabilities, dict) else {}
         roles = me.get("roles")
         listed = ", ".join(map(str, roles)) if isinstance(roles, list) else ""
         checks.append(ConnectionCheck("credential", "ok", f"signed in as {me.get('name', '')} ({listed})"))
         keys = await self._client.meta_keys()
-        settings = await self._settings() if able.get("manage_options") is True else {}
-        checks += check_kind(hosted=found.hosted, settings=settings)
-        checks += [check_role(able), check_upload(able), check_seo(keys), check_clock(found.skew)]
+        settings = await self._settings() if user_capabilities.get("manage_options") is True else {}
+        checks += check_kind(hosted=discovered.hosted, settings=settings)
+        checks += [
+            check_role(user_capabilities),
+            check_upload(user_capabilities),
+            check_seo(keys),
+            check_clock(discovered.skew),
+        ]
         capabilities = Capabilities(
             draft=True,
-            schedule=bool(able.get("publish_posts")),
-            update=bool(able.get("edit_published_posts")),
-            unpublish=bool(able.get("edit_published_posts")),
-            delete=bool(able.get("delete_published_posts")),
+            schedule=bool(user_capabilities.get("publish_posts")),
+            update=bool(user_capabilities.get("edit_published_posts")),
+            unpublish=bool(user_capabilities.get("edit_published_posts")),
+            delete=bool(user_capabilities.get("delete_published_posts")),
             tags=True,
             categories=True,
             canonical="canonical_url" in keys,
-            featured_image=bool(able.get("upload_files")),
-            upload=bool(able.get("upload_files")),
+            featured_image=bool(user_capabilities.get("upload_files")),
+            upload=bool(user_capabilities.get("upload_files")),
             seo_meta="meta_description" in keys or "meta_title" in keys,
             redirects=await self._has_redirects(),
             import_posts=True,
@@ -172,13 +177,13 @@ class WordPressSite:
             featured_caption=True,
         )
         # Authors and subscribers can create passwords too; only administrators speak for the site's URL.
-        site_url = found.home if able.get("manage_options") is True else ""
+        site_url = discovered.home if user_capabilities.get("manage_options") is True else ""
         return ConnectionReport(
             tuple(checks),
             capabilities,
-            name=found.name,
+            name=discovered.name,
             language=language_tag(settings.get("language")) if settings else "",
-            timezone=found.timezone,
+            timezone=discovered.timezone,
             site_url=site_url,
         )
 
@@ -197,10 +202,10 @@ class WordPressSite:
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
         """Return the IDs of tags and categories. Those that the role cannot create are left out, and reported later."""
         ids: dict[TermKind, tuple[str, ...]] = {}
-        wanted: tuple[tuple[TermKind, Sequence[str]], ...] = (("tag", post.tags), ("category", post.categories))
-        for kind, names in wanted:
-            found = await term_ids(self._client, kind, names) if names else {}
-            ids[kind] = tuple(found.values())
+        names_by_kind: tuple[tuple[TermKind, Sequence[str]], ...] = (("tag", post.tags), ("category", post.categories))
+        for kind, names in names_by_kind:
+            ids_by_name = await term_ids(self._client, kind, names) if names else {}
+            ids[kind] = tuple(ids_by_name.values())
         if post.author:
             ids["author"] = await author_ids(self._client, post.author)
         return ids
@@ -263,9 +268,9 @@ class WordPressSite:
         """Return the post or page at a URL: its page, a preview, its editor, or a former slug."""
         return await self._posts.locate(url, self._address.url, (await self._client.discovered()).home)
 
-    def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         """Yield published posts and pages, most recently changed first."""
-        return self._posts.listed(since, most)
+        return self._posts.listed(since, limit)
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects of the plugin Redirection."""

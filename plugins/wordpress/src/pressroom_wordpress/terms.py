@@ -52,12 +52,12 @@ async def _authors(client: WordPressClient, query: str, limit: int) -> Sequence[
 
 
 async def _listed(client: WordPressClient, path: str, query: str, limit: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    all_rows: list[dict[str, Any]] = []
     async for rows in pages_of(client, path, {"search": query}, min(_PAGE, limit)):
-        found += rows
-        if len(found) >= limit:
+        all_rows += rows
+        if len(all_rows) >= limit:
             break
-    return found
+    return all_rows
 
 
 def _term(row: Mapping[str, Any]) -> Term:
@@ -69,14 +69,14 @@ async def term_ids(client: WordPressClient, kind: TermKind, names: Sequence[str]
 
     Terms that the role cannot create are left out.
     """
-    wanted = list(dict.fromkeys(names))
-    known: dict[str, str] = {}
-    for start in range(0, len(wanted), _AT_ONCE):
+    unique_names = list(dict.fromkeys(names))
+    existing_ids: dict[str, str] = {}
+    for start in range(0, len(unique_names), _AT_ONCE):
         # WordPress derives slugs from these names as it does when it creates terms.
-        query = {"slug[]": wanted[start : start + _AT_ONCE], "per_page": _PAGE}
+        query = {"slug[]": unique_names[start : start + _AT_ONCE], "per_page": _PAGE}
         rows = (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True)
-        known |= {_name(row).casefold(): str(row.get("id", "")) for row in rows}
-    ids = {name: known.get(name.casefold()) or await _made(client, kind, name) for name in wanted}
+        existing_ids |= {_name(row).casefold(): str(row.get("id", "")) for row in rows}
+    ids = {name: existing_ids.get(name.casefold()) or await _made(client, kind, name) for name in unique_names}
     return {name: identifier for name, identifier in ids.items() if identifier}
 
 
@@ -101,12 +101,12 @@ async def author_ids(client: WordPressClient, name: str) -> tuple[str, ...]:
     """Return the ID of the author with a name, or with a slug such as `ada-lovelace`; empty if absent."""
     try:
         rows = await _listed(client, _USERS, name, _AT_ONCE)
-        found = _same(rows, name)
-        if not found:  # WordPress shows users other than administrators only authors with published posts
-            found = _same([(await client.get(f"{_USERS}/me")).row(written=False)], name)
+        ids = _same(rows, name)
+        if not ids:  # WordPress shows users other than administrators only authors with published posts
+            ids = _same([(await client.get(f"{_USERS}/me")).row(written=False)], name)
     except SiteRejected:
         return ()
-    return found
+    return ids
 
 
 def _same(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
@@ -118,12 +118,12 @@ def _same(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
 
 async def term_names(client: WordPressClient, kind: TermKind, ids: Sequence[str]) -> Mapping[str, str]:
     """Return the names of terms, by ID."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for start in range(0, len(ids), _PAGE):
         query = {"include": ",".join(ids[start : start + _PAGE]), "per_page": _PAGE}
         for row in (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True):
-            found[str(row.get("id", ""))] = _name(row)
-    return found
+            names[str(row.get("id", ""))] = _name(row)
+    return names
 
 
 async def pages_of(
@@ -137,18 +137,18 @@ async def pages_of(
     Raises:
         SiteError: the site could not be queried, or sent an invalid response.
     """
-    counted = True
+    has_page_count = True
     for page in count(1):
         try:
-            answer = await client.get(path, {**query, "per_page": size, "page": page})
+            response = await client.get(path, {**query, "per_page": size, "page": page})
         except SiteRefused:
-            if counted:
+            if has_page_count:
                 raise
             return
-        rows = answer.rows(with_ids=True)
+        rows = response.rows(with_ids=True)
         yield rows
-        pages = number_of_pages(answer.headers)
-        counted = pages is not None
+        pages = number_of_pages(response.headers)
+        has_page_count = pages is not None
         if not rows or (len(rows) < size if pages is None else page >= pages):
             return
 
@@ -179,7 +179,7 @@ class Redirection:
 
     async def all(self) -> Sequence[RemoteRedirect]:
         """Return the redirects from one path to one URL. Rules with patterns or conditions are left out."""
-        return [found for row in await self._rows() if (found := _read(row)) is not None]
+        return [redirect for row in await self._rows() if (redirect := _read(row)) is not None]
 
     async def add(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
         """Add a redirect, or change the target of the existing one for that path.
@@ -187,7 +187,7 @@ class Redirection:
         Raises:
             UnknownOutcome: the plugin does not list it afterwards.
         """
-        there = next((one for one in await self.all() if one.source == source), None)
+        existing = next((redirect for redirect in await self.all() if redirect.source == source), None)
         document = {
             "url": source,
             "match_type": "url",
@@ -197,28 +197,28 @@ class Redirection:
             "regex": False,
             "group_id": await self._group(),
         }
-        await self._api.send("POST", f"{_PATH}/{there.id}" if there else _PATH, document=document)
-        for one in await self.all():
-            if (one.source, one.target, one.permanent) == (source, target, permanent):
-                return one
+        await self._api.send("POST", f"{_PATH}/{existing.id}" if existing else _PATH, document=document)
+        for redirect in await self.all():
+            if (redirect.source, redirect.target, redirect.permanent) == (source, target, permanent):
+                return redirect
         raise UnknownOutcome("the plugin Redirection accepted the redirect, but does not list it")
 
     async def remove(self, redirect_id: str) -> None:
         """Delete a redirect. Raises `SiteGone` if absent."""
-        if redirect_id not in {one.id for one in await self.all()}:
+        if redirect_id not in {redirect.id for redirect in await self.all()}:
             raise SiteGone("the site has no such redirect")
         # IDs separated by commas: versions before 5 accept nothing else, and WordPress converts it to an array.
         await self._api.send("POST", f"/{NAMESPACE}/bulk/redirect/delete", document={"items": redirect_id})
 
     async def _rows(self) -> Sequence[Mapping[str, Any]]:
-        found: list[Mapping[str, Any]] = []
+        all_rows: list[Mapping[str, Any]] = []
         for page in range(_MAX_PAGES):
             rows = (await self._api.get(_PATH, {"per_page": _REDIRECTS_PAGE, "page": page, "orderby": "id"})).rows(
                 "items"
             )
-            found += rows
+            all_rows += rows
             if len(rows) < _REDIRECTS_PAGE:
-                return found
+                return all_rows
         raise SiteRefused(
             f"the site has more than {_MAX_PAGES * _REDIRECTS_PAGE} redirects, which are too many to search"
         )
