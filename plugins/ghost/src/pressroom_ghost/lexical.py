@@ -60,12 +60,12 @@ class LexicalFrame:
 
 def scan(raw: str) -> LexicalFrame | None:
     """Locate the blocks of a Lexical document; `None` if the text is not one."""
-    found = _scan(raw)
-    if found is None:
+    frame = _scan(raw)
+    if frame is None:
         return None
-    document = parsed(raw[: found.start] + raw[found.end :])
+    document = parsed(raw[: frame.start] + raw[frame.end :])
     root = document.get("root") if isinstance(document, dict) else None
-    return found if isinstance(root, dict) and root.get("children") == [] else None
+    return frame if isinstance(root, dict) and root.get("children") == [] else None
 
 
 def parsed(source: str) -> Any:
@@ -173,8 +173,8 @@ class LexicalCodec:
 def document_of(html: str) -> str:
     """Convert HTML to a document. If that exceeds `MAX_LENGTH`, the document has a single HTML card."""
     codec = LexicalCodec()
-    made = codec.join(codec.encode(html, "") or [written(element("paragraph", []))])
-    return made if len(made) <= MAX_LENGTH else codec.join([written(card("html", html=html))])
+    document = codec.join(codec.encode(html, "") or [written(element("paragraph", []))])
+    return document if len(document) <= MAX_LENGTH else codec.join([written(card("html", html=html))])
 
 
 def is_document(raw: str) -> bool:

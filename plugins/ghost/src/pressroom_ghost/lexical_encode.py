@@ -67,8 +67,8 @@ def _blocks(parent: LexborNode, depth: int) -> Iterator[Node]:
 
 def _loose(nodes: Sequence[LexborNode]) -> Iterator[Node]:
     """Yield a paragraph for inline content outside of any block."""
-    if any((one.html or "").strip() for one in nodes):
-        yield from _or_card(lambda: _filled("paragraph", nodes), "".join(one.html or "" for one in nodes))
+    if any((node.html or "").strip() for node in nodes):
+        yield from _or_card(lambda: _filled("paragraph", nodes), "".join(node.html or "" for node in nodes))
 
 
 def _block(node: LexborNode) -> Iterator[Node]:
@@ -176,10 +176,10 @@ class _Line:
             self._space = bool(nodes) and nodes[-1].get("text", "").endswith(" ")
 
 
-def _plain(node: LexborNode, *known: str) -> Mapping[str, str | None]:
+def _plain(node: LexborNode, *allowed: str) -> Mapping[str, str | None]:
     """Return the attributes of an element. Raises `_NotLexical` if it has any besides `known`."""
     attributes = node.attributes
-    if set(attributes) - set(known):
+    if set(attributes) - set(allowed):
         raise _NotLexical
     return attributes
 
@@ -189,15 +189,15 @@ def _paragraph(node: LexborNode) -> list[Node]:
     children = _elements(node)
     if len(children) == 1 and children[0].tag in ("img", "iframe"):
         return [_media(children[0], "", "")]
-    if len(children) == 1 and children[0].tag == "a" and [one.tag for one in _elements(children[0])] == ["img"]:
+    if len(children) == 1 and children[0].tag == "a" and [child.tag for child in _elements(children[0])] == ["img"]:
         return [_media(children[0], "", "")]
     return _filled("paragraph", node.iter(include_text=True))
 
 
 def _elements(node: LexborNode) -> list[LexborNode]:
     """Return the child nodes of an element except white space."""
-    found = node.iter(include_text=True)
-    return [one for one in found if one.tag != "-text" or (one.text_content or "").strip(" \t\r\n\f")]
+    nodes = node.iter(include_text=True)
+    return [child for child in nodes if child.tag != "-text" or (child.text_content or "").strip(" \t\r\n\f")]
 
 
 def _heading(node: LexborNode) -> list[Node]:
@@ -249,7 +249,9 @@ def _item(node: LexborNode, depth: int) -> tuple[list[Node], Node | None]:
         _plain(children[0])
         texts = _inline(children[0].iter(include_text=True))
     else:
-        texts = _inline(one for one in node.iter(include_text=True) if nested is None or one.mem_id != nested.mem_id)
+        texts = _inline(
+            child for child in node.iter(include_text=True) if nested is None or child.mem_id != nested.mem_id
+        )
     if nested is not None and not texts:
         raise _NotLexical
     return texts, _list_node(nested, depth + 1) if nested is not None else None
@@ -267,7 +269,7 @@ def _code(node: LexborNode, caption: str = "") -> list[Node]:
         if name and match is None:
             raise _NotLexical
         language = match[1] if match else ""
-    if any(one.tag != "-text" for one in inner.iter(include_text=True)):
+    if any(child.tag != "-text" for child in inner.iter(include_text=True)):
         raise _NotLexical
     code = inner.text() or ""
     if not code.strip():
@@ -343,11 +345,11 @@ def _details(node: LexborNode) -> list[Node]:
     _plain(summary)
     if not _inline(summary.iter(include_text=True)):
         raise _NotLexical
-    for one in content:
-        made = {"p": _paragraph, "ul": _list, "ol": _list}[one.tag](one) if one.tag in ("p", "ul", "ol") else []
-        if not made or made[0]["type"] not in ("paragraph", "list"):
+    for child in content:
+        nodes = {"p": _paragraph, "ul": _list, "ol": _list}[child.tag](child) if child.tag in ("p", "ul", "ol") else []
+        if not nodes or nodes[0]["type"] not in ("paragraph", "list"):
             raise _NotLexical
-    inner = "".join((one.html or "").strip() for one in content)
+    inner = "".join((child.html or "").strip() for child in content)
     return [card("toggle", heading=(summary.inner_html or "").strip(), content=inner)]
 
 

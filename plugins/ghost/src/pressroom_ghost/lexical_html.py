@@ -123,10 +123,10 @@ def _html(node: Mapping[str, Any], name: str) -> str:
 
 
 def _children(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = node.get("children")
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    children = node.get("children")
+    if not isinstance(children, list) or not all(isinstance(child, dict) for child in children):
         raise _NotShown
-    return found
+    return children
 
 
 def _url(node: Mapping[str, Any], name: str) -> str:
@@ -170,15 +170,15 @@ def _format(node: Mapping[str, Any]) -> int:
 
 def _last_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, int]]:
     """Return for each node, by format, the index of the last node in the run of texts with that format."""
-    found: list[Mapping[int, int]] = []
+    runs: list[Mapping[int, int]] = []
     following: dict[int, int] = {}
     for at in range(len(nodes) - 1, -1, -1):
         kind = nodes[at].get("type")
         if kind != "linebreak":
             bits = 0 if kind == "link" else _format(nodes[at])
             following = {bit: following.get(bit, at) for bit in FORMATS if bits & bit}
-        found.append(following)
-    return found[::-1]
+        runs.append(following)
+    return runs[::-1]
 
 
 def _closed(opened: list[int], bits: int) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _closed(opened: list[int], bits: int) -> Iterator[str]:
 
 def _link(node: Mapping[str, Any]) -> str:
     inner = _children(node)
-    if any(one.get("type") == "link" for one in inner):
+    if any(child.get("type") == "link" for child in inner):
         raise _NotShown
     rel = _string(node, "rel")
     relation = f' rel="{escape(rel)}"' if rel else ""
@@ -235,15 +235,15 @@ def _list(node: Mapping[str, Any], depth: int = 0) -> str:
         else:
             items.append(_inline(inner))
     begin = f' start="{start}"' if tag == "ol" and isinstance(start, int) and start != 1 else ""
-    return f"<{tag}{begin}>{''.join(f'<li>{one}</li>' for one in items)}</{tag}>"
+    return f"<{tag}{begin}>{''.join(f'<li>{item_html}</li>' for item_html in items)}</{tag}>"
 
 
 def _code(node: Mapping[str, Any]) -> str:
     language = _string(node, "language")
     if language and not _LANGUAGE.fullmatch(language):
         raise _NotShown
-    known = f' class="language-{escape(language)}"' if language else ""
-    return _captioned(f"<pre><code{known}>{escape(_string(node, 'code'), quote=False)}</code></pre>", node)
+    class_attribute = f' class="language-{escape(language)}"' if language else ""
+    return _captioned(f"<pre><code{class_attribute}>{escape(_string(node, 'code'), quote=False)}</code></pre>", node)
 
 
 def _image(node: Mapping[str, Any]) -> str:
@@ -277,8 +277,12 @@ def _embed(node: Mapping[str, Any]) -> str:
     except InvalidInput:
         raise _NotShown from None
     body = parsed_html(_string(node, "html")).body
-    children = [] if body is None else [one for one in body.iter(include_text=True) if one.tag != "-text" or one.text()]
-    alone = [one.tag for one in children if (one.text() or "").strip() or one.tag != "-text"] == ["iframe"]
+    children = (
+        []
+        if body is None
+        else [child for child in body.iter(include_text=True) if child.tag != "-text" or child.text()]
+    )
+    alone = [child.tag for child in children if (child.text() or "").strip() or child.tag != "-text"] == ["iframe"]
     if not alone or not frame.startswith("<iframe ") or ' src="' not in frame:
         raise _NotShown
     return _captioned(frame, node)

@@ -83,30 +83,30 @@ def is_shown_right(nodes: Sequence[Mapping[str, Any]]) -> bool:
     following = _next_of_runs(nodes)
     opened: list[int] = []
     texts = [(at, node) for at, node in enumerate(nodes) if node["type"] != "linebreak"]
-    for place, (at, node) in enumerate(texts):
+    for position, (at, node) in enumerate(texts):
         bits = node.get("format", 0) if node["type"] != "link" else 0
         if not bits:
             continue
         missing = [bit for bit in BITS if bits & bit and bit not in opened]
         opened += sorted(missing, key=lambda bit: following[at].get(bit, len(nodes)))
-        after = texts[place + 1][1] if place + 1 < len(texts) else None
+        after = texts[position + 1][1] if position + 1 < len(texts) else None
         next_bits = after["format"] if after is not None and after["type"] != "link" else 0
         ending = [bit for bit in opened if not next_bits & bit]
-        kept = opened[: len(opened) - len(ending)]
-        if any(bit in ending for bit in kept):
+        still_open = opened[: len(opened) - len(ending)]
+        if any(bit in ending for bit in still_open):
             return False
-        opened = kept
+        opened = still_open
     return True
 
 
 def _next_of_runs(nodes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[int, int]]:
     """Return for each node, by format, the index of the next text with it, looking ahead to the next link."""
-    found: list[Mapping[int, int]] = []
+    runs: list[Mapping[int, int]] = []
     following: dict[int, int] = {}
     for at in range(len(nodes) - 1, -1, -1):
-        found.append(following)
+        runs.append(following)
         if nodes[at]["type"] == "link":
             following = {}
         elif nodes[at].get("format", 0):
             following = following | {bit: at for bit in BITS if nodes[at]["format"] & bit}
-    return found[::-1]
+    return runs[::-1]

@@ -72,13 +72,13 @@ def document(post: Post) -> dict[str, Any]:
     if post.marker:
         # An invisible comment at the end of the page, where Ghost leaves it unchanged.
         fields["codeinjection_foot"] = comment(post.marker)
-    for name, most in MAX_LENGTHS.items():
-        if fields[name] and len(fields[name]) > most:
-            fields[name] = _shortened(fields[name], most)
+    for name, max_length in MAX_LENGTHS.items():
+        if fields[name] and len(fields[name]) > max_length:
+            fields[name] = _shortened(fields[name], max_length)
     if post.term_ids.get("author"):
         fields["authors"] = [{"id": post.term_ids["author"][0]}]
-    kept = {name for one in post.kept for name in _NAMES.get(one, (one,))}
-    return {name: value for name, value in fields.items() if name not in kept}
+    unchanged = {name for field in post.kept for name in _NAMES.get(field, (field,))}
+    return {name: value for name, value in fields.items() if name not in unchanged}
 
 
 def body_of(post: Post) -> str:
@@ -98,16 +98,16 @@ def is_body_kept(post: Post) -> bool:
     return bool(post.kept & _BODY)
 
 
-def changes_of(post: Post, there: RemotePost) -> dict[str, Any]:
+def changes_of(post: Post, existing: RemotePost) -> dict[str, Any]:
     """Return the API document of an update, without the body.
 
     Tags are omitted if the post already has them in this order, and the author if it is already the first one, since
     Ghost would remove the other authors.
     """
     fields = document(post)
-    if [tag["name"] for tag in fields.get("tags", ())] == [*there.fields["tags"]]:
+    if [tag["name"] for tag in fields.get("tags", ())] == [*existing.fields["tags"]]:
         fields.pop("tags", None)
-    if post.author and post.author == there.fields["author"]:
+    if post.author and post.author == existing.fields["author"]:
         fields.pop("authors", None)
     return fields
 
@@ -157,7 +157,7 @@ def _audience_of(row: Mapping[str, Any]) -> str:
     if visibility != _TIERS:
         return "" if visibility == "public" else visibility[:_MAX_AUDIENCE_LENGTH]
     tiers = row.get("tiers")
-    ids = [str(one.get("id", "")) for one in (tiers if isinstance(tiers, list) else ()) if isinstance(one, dict)]
+    ids = [str(tier.get("id", "")) for tier in (tiers if isinstance(tiers, list) else ()) if isinstance(tier, dict)]
     return " ".join([_TIERS, *ids])[:_MAX_AUDIENCE_LENGTH]
 
 
@@ -166,13 +166,15 @@ def visibility_of(audience: str) -> dict[str, Any]:
     if not audience:
         return {}
     visibility, *tiers = audience.split()
-    return {"visibility": visibility} | ({"tiers": [{"id": one} for one in tiers]} if visibility == _TIERS else {})
+    return {"visibility": visibility} | ({"tiers": [{"id": tier} for tier in tiers]} if visibility == _TIERS else {})
 
 
 def _names(row: Mapping[str, Any], member: str) -> tuple[str, ...]:
-    found = row.get(member)
+    entries = row.get(member)
     return tuple(
-        str(one.get("name", "")) for one in (found if isinstance(found, list) else ()) if isinstance(one, dict)
+        str(entry.get("name", ""))
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
     )
 
 
@@ -183,18 +185,18 @@ def updated_at(revision: str) -> str:
 
 def _revision(row: Mapping[str, Any]) -> str:
     """Return the modification time, which has a resolution of seconds, with a digest to tell changes apart."""
-    shown = [str(row.get(name) or "") for name in ("title", "slug", "html", "status", *MAX_LENGTHS, "feature_image")]
-    digest = hashlib.sha256("\0".join(shown).encode(errors="surrogatepass")).hexdigest()
+    fields = [str(row.get(name) or "") for name in ("title", "slug", "html", "status", *MAX_LENGTHS, "feature_image")]
+    digest = hashlib.sha256("\0".join(fields).encode(errors="surrogatepass")).hexdigest()
     return f"{row.get('updated_at') or ''} {digest[:16]}"
 
 
 def moment(value: Any) -> datetime | None:
     """Parse a time in Ghost's format, UTC with milliseconds; `None` if it is invalid."""
     try:
-        found = datetime.fromisoformat(str(value))
+        timestamp = datetime.fromisoformat(str(value))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)
 
 
 def path_of(post_id: str) -> tuple[str, Kind]:
@@ -220,10 +222,10 @@ def quoted(text: str) -> str:
 def is_settled(post: RemotePost, date: str) -> bool:
     """Return whether Ghost responded after the second of the post's last change, by its `Date` header."""
     try:
-        answered = parsedate_to_datetime(date).astimezone(UTC)
+        responded_at = parsedate_to_datetime(date).astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         return False
-    return post.updated_at is not None and post.updated_at < answered
+    return post.updated_at is not None and post.updated_at < responded_at
 
 
 def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
@@ -232,11 +234,11 @@ def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
     A URL with a slug is that of a live post; preview and editor URLs also find drafts and scheduled posts.
     """
     try:
-        parts, own = urlsplit(url), urlsplit(site)
+        parts, site_parts = urlsplit(url), urlsplit(site)
         path = unquote(parts.path).strip("/")
     except ValueError:
         return []
-    if parts.netloc.lower() == own.netloc.lower():
+    if parts.netloc.lower() == site_parts.netloc.lower():
         if match := _EDITOR.search(parts.fragment):
             return [("page" if match[1] == "page" else "post", f"id:'{match[2]}'")]
         if match := _PREVIEW.search(path):
@@ -245,22 +247,22 @@ def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
     return [(kind, f"slug:'{quoted(slug)}'") for kind in RESOURCES] if slug else []
 
 
-def is_at(shown: str, url: str, site: str) -> bool:
+def is_at(post_url: str, url: str, site: str) -> bool:
     """Return whether two URLs are the same page, ignoring scheme and trailing slash.
 
     Args:
-        shown: the URL of a post.
+        post_url: the URL of a post.
         url: the URL to compare. Its host may also be that of `site`.
         site: the URL of the site.
     """
-    if len(shown) > _MAX_URL_LENGTH:
+    if len(post_url) > _MAX_URL_LENGTH:
         return False
     try:
-        asked, found, own = urlsplit(url), urlsplit(shown), urlsplit(site)
+        parts, post_parts, site_parts = urlsplit(url), urlsplit(post_url), urlsplit(site)
     except ValueError:
         return False
-    hosts = {found.netloc.lower(), own.netloc.lower()}
-    return asked.netloc.lower() in hosts and unquote(asked.path).rstrip("/") == unquote(found.path).rstrip("/")
+    hosts = {post_parts.netloc.lower(), site_parts.netloc.lower()}
+    return parts.netloc.lower() in hosts and unquote(parts.path).rstrip("/") == unquote(post_parts.path).rstrip("/")
 
 
 def changed_at(post: RemotePost | None) -> datetime:
@@ -273,6 +275,6 @@ def ghost_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def _shortened(text: str, most: int) -> str:
-    cut = text[: most - 1]
+def _shortened(text: str, max_length: int) -> str:
+    cut = text[: max_length - 1]
     return f"{cut.rpartition(' ')[0] or cut}…"

@@ -117,8 +117,8 @@ class GhostSite(BasicSite):
 
     async def check(self) -> ConnectionReport:
         """Check the API, its version and the key."""
-        answer = await self._api(signed=False).get("/site/")
-        about = answer.body.get("site") if isinstance(answer.body, dict) else None
+        response = await self._api(signed=False).get("/site/")
+        about = response.body.get("site") if isinstance(response.body, dict) else None
         if not isinstance(about, dict):
             raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
         checks = [ConnectionCheck("reachable", "ok", f"Ghost {about.get('version', '')} answers")]
@@ -150,10 +150,10 @@ class GhostSite(BasicSite):
     async def _settings(self) -> Mapping[str, str]:
         """Return the site's string settings; empty if the key may not read them."""
         try:
-            answer = await self._api().get("/settings/")
+            response = await self._api().get("/settings/")
         except SiteError:
             return {}
-        rows = answer.body.get("settings") if isinstance(answer.body, dict) else None
+        rows = response.body.get("settings") if isinstance(response.body, dict) else None
         return {
             str(row["key"]): row["value"]
             for row in (rows if isinstance(rows, list) else ())
@@ -166,10 +166,10 @@ class GhostSite(BasicSite):
         Authors and editors have tokens of the same form, but may not read the site's action log.
         """
         try:
-            answer = await self._api().get("/actions/", {"limit": 1})
+            response = await self._api().get("/actions/", {"limit": 1})
         except SiteError:
             return ""
-        listed = isinstance(answer.body, dict) and isinstance(answer.body.get("actions"), list)
+        listed = isinstance(response.body, dict) and isinstance(response.body.get("actions"), list)
         return str(about.get("url") or "")[:2048].rstrip("/") if listed else ""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
@@ -178,12 +178,12 @@ class GhostSite(BasicSite):
             raise SiteRefused(f"Ghost can list tags and authors, but nothing of the kind {kind}")
         name = "tags" if kind == "tag" else "users"
         filters = f"name:~'{quoted(query)}'" if query else ""
-        answer = await self._api().get(
+        response = await self._api().get(
             f"/{name}/", {"limit": min(limit, 100), "filter": filters, "include": "count.posts"}
         )
         return [
             Term(str(row.get("id", "")), str(row.get("name", "")), str(row.get("slug", "")), count_of(row))
-            for row in answer.rows(name)
+            for row in response.rows(name)
         ][:limit]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
@@ -194,7 +194,11 @@ class GhostSite(BasicSite):
             authors = await self.terms("author", "", 100)
         except SiteRejected:
             return {}
-        same = [one.id for one in authors if post.author.casefold() in (one.name.casefold(), one.slug.casefold())]
+        same = [
+            author.id
+            for author in authors
+            if post.author.casefold() in (author.name.casefold(), author.slug.casefold())
+        ]
         return {"author": (same[0],)} if same else {}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
@@ -208,11 +212,11 @@ class GhostSite(BasicSite):
             for extension in EXTENSIONS.values():
                 url = f"{self._address.url}/content/images/{month}/{marker}.{extension}"
                 try:
-                    answer = await self._fetcher.request("HEAD", url, max_bytes=1, seconds=10)
+                    response = await self._fetcher.request("HEAD", url, max_bytes=1, seconds=10)
                 except (FetchFailed, FetchRefused):
                     continue
                 # Ignore other pages with status 200, such as that of a firewall.
-                if answer.status == 200 and answer.media_type.startswith("image/"):
+                if response.status == 200 and response.media_type.startswith("image/"):
                     return RemoteMedia(url, url)
         return None
 
@@ -222,8 +226,8 @@ class GhostSite(BasicSite):
         if extension is None:
             raise SiteRefused(f"Ghost does not accept images of type {file.media_type}")
         content, kind = multipart({"purpose": "image", "ref": marker}, f"{marker}.{extension}", file)
-        answer = await self._api().send("POST", "/images/upload/", content=content, headers={"Content-Type": kind})
-        images = answer.body.get("images") if isinstance(answer.body, dict) else None
+        response = await self._api().send("POST", "/images/upload/", content=content, headers={"Content-Type": kind})
+        images = response.body.get("images") if isinstance(response.body, dict) else None
         url = images[0].get("url") if isinstance(images, list) and images and isinstance(images[0], dict) else None
         if not isinstance(url, str) or not url:
             raise UnknownOutcome("Ghost did not return the URL of the image")
@@ -235,16 +239,16 @@ class GhostSite(BasicSite):
             return None
         filters = f"codeinjection_foot:~'{comment(post.marker)}'"
         rows = await self._browse("post", {"filter": filters, "limit": 5})
-        found = [one for one in map(post_of, rows) if one.marker == post.marker]
-        return found[0] if found else None
+        matches = [candidate for candidate in map(post_of, rows) if candidate.marker == post.marker]
+        return matches[0] if matches else None
 
     async def locate(self, url: str) -> RemotePost | None:
         """Find the post or page at a URL: its public page, its preview, or its editor page."""
         for kind, filters in looked_for(url, self._address.url):
             for row in await self._browse(kind, {"filter": filters, "limit": 1}):
-                found = post_of(row, kind)
-                if not filters.startswith("slug:") or is_at(found.url, url, self._address.url):
-                    return found
+                post = post_of(row, kind)
+                if not filters.startswith("slug:") or is_at(post.url, url, self._address.url):
+                    return post
         return None
 
     async def create(self, post: Post) -> RemotePost:
@@ -255,8 +259,8 @@ class GhostSite(BasicSite):
             "status": "draft",
             **visibility_of(post.audience),
         }
-        answer = await self._api().send("POST", "/posts/", query=_QUERY, document={"posts": [changes]})
-        return self._one(answer, "post", written=True).post
+        response = await self._api().send("POST", "/posts/", query=_QUERY, document={"posts": [changes]})
+        return self._one(response, "post", written=True).post
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post."""
@@ -271,13 +275,13 @@ class GhostSite(BasicSite):
         last = self._remembered(post_id)
         if last is None or not last.settled or last.post.revision != revision:
             last = await self._look(post_id)
-        there = last.post
-        if revision and there.revision != revision:
+        current = last.post
+        if revision and current.revision != revision:
             raise _changed()
-        changes = {**changes_of(post, there), "updated_at": updated_at(there.revision)}
-        if not is_body_kept(post) and (not post.raw or post.raw != there.raw):
+        changes = {**changes_of(post, current), "updated_at": updated_at(current.revision)}
+        if not is_body_kept(post) and (not post.raw or post.raw != current.raw):
             body = await self.beside(body_of, post)
-            changes |= {"lexical": body} if body != there.raw else {}
+            changes |= {"lexical": body} if body != current.raw else {}
         return await self._put(post_id, changes)
 
     async def set_state(
@@ -294,42 +298,42 @@ class GhostSite(BasicSite):
         return await self._set_state(await self._look(post_id), state, at)
 
     async def _set_state(self, last: _LastAnswer, state: str, at: datetime | None) -> RemotePost:
-        there = last.post
+        current = last.post
         if state == "gone":
-            await self._api().send("DELETE", path_of(there.id)[0])
-            self._answers.pop(there.id, None)
-            return replace(there, state="gone")
-        changes: dict[str, Any] = {"updated_at": updated_at(there.revision)}
+            await self._api().send("DELETE", path_of(current.id)[0])
+            self._answers.pop(current.id, None)
+            return replace(current, state="gone")
+        changes: dict[str, Any] = {"updated_at": updated_at(current.revision)}
         changes["status"] = {"live": "published", "draft": "draft", "scheduled": "scheduled"}[state]
         if state == "scheduled":
             if at is None:
                 raise SiteRefused("scheduling a post requires a time")
-            if there.state == "live":
+            if current.state == "live":
                 raise SiteRefused("Ghost cannot schedule a post that is live: make it a draft first")
             changes["published_at"] = ghost_time(at)
-        elif state == "live" and there.state != "live" and last.dated is not None and last.dated > datetime.now(UTC):
+        elif state == "live" and current.state != "live" and last.dated is not None and last.dated > datetime.now(UTC):
             # A draft keeps the time it was scheduled for, and Ghost would show that future date.
             changes["published_at"] = ghost_time(datetime.now(UTC))
-        return await self._put(there.id, changes)
+        return await self._put(current.id, changes)
 
-    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
-        """Yield up to `most` published posts and pages, most recently updated first."""
-        listed = [self._published(kind, since, most) for kind in RESOURCES]
-        first = [await anext(one, None) for one in listed]
-        for _ in range(most):
-            waiting = [at for at, one in enumerate(first) if one is not None]
+    async def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
+        """Yield up to `limit` published posts and pages, most recently updated first."""
+        streams = [self._published(kind, since, limit) for kind in RESOURCES]
+        heads = [await anext(stream, None) for stream in streams]
+        for _ in range(limit):
+            waiting = [at for at, head in enumerate(heads) if head is not None]
             if not waiting:
                 return
-            newest = max(waiting, key=lambda at: changed_at(first[at]))
-            yield first[newest]  # type: ignore[misc]
-            first[newest] = await anext(listed[newest], None)
+            newest = max(waiting, key=lambda at: changed_at(heads[at]))
+            yield heads[newest]  # type: ignore[misc]
+            heads[newest] = await anext(streams[newest], None)
 
-    async def _published(self, kind: Kind, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    async def _published(self, kind: Kind, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         filters = "status:published"
         if since is not None:
             filters += f"+updated_at:>'{since.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S')}'"
         query = {"filter": filters, "order": "updated_at desc"}
-        for page in range(1, -(-most // _PAGE) + 1):
+        for page in range(1, -(-limit // _PAGE) + 1):
             window = {**query, "limit": _PAGE, "page": page}
             try:
                 rows = listed = await self._browse(kind, window)
@@ -345,9 +349,9 @@ class GhostSite(BasicSite):
     async def _one_by_one(self, kind: Kind, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return posts, without those that are too large by themselves."""
         rows: list[dict[str, Any]] = []
-        for one in ids:
+        for post_id in ids:
             with suppress(SiteRefused):
-                rows += await self._browse(kind, {"filter": f"id:'{quoted(one)}'", "limit": 1})
+                rows += await self._browse(kind, {"filter": f"id:'{quoted(post_id)}'", "limit": 1})
         return rows
 
     def _api(self, *, signed: bool = True) -> SiteApi:
@@ -371,17 +375,17 @@ class GhostSite(BasicSite):
         path, kind = path_of(post_id)
         self._answers.pop(post_id, None)
         try:
-            answer = await self._api().send("PUT", path, query=_QUERY, document={RESOURCES[kind]: [changes]})
+            response = await self._api().send("PUT", path, query=_QUERY, document={RESOURCES[kind]: [changes]})
         except SiteRefused as error:
             if _CONFLICT in error.message:
                 raise _changed() from None
             raise
-        return self._one(answer, kind, written=True).post
+        return self._one(response, kind, written=True).post
 
-    def _one(self, answer: SiteResponse, kind: Kind, *, written: bool) -> _LastAnswer:
-        row = answer.row(RESOURCES[kind], written=written)
+    def _one(self, response: SiteResponse, kind: Kind, *, written: bool) -> _LastAnswer:
+        row = response.row(RESOURCES[kind], written=written)
         post, dated = post_of(row, kind), moment(row.get("published_at"))
-        settled = is_settled(post, answer.headers.get("date", ""))
+        settled = is_settled(post, response.headers.get("date", ""))
         last = self._answers[post.id] = _LastAnswer(post, dated, time.monotonic(), settled)
         return last
 

@@ -78,25 +78,26 @@ async def _list(
     query, cursor = request.query.get("q", "").strip()[:_MAX_QUERY_LENGTH], request.query.get("cursor", "")
     library = Library(plugin)
     before = read_cursor(cursor) if cursor else None
-    found = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
-    shown = found[:ON_A_PAGE]
-    uses = await library.uses([one.id for one in shown])
+    images = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
+    visible = images[:ON_A_PAGE]
+    uses = await library.uses([image.id for image in visible])
     articles = content_services(plugin).articles
     titles = await articles.titles(request.subject, [used for ids in uses.values() for used in ids])
-    following = cursor_of(shown[-1].created_at, shown[-1].id) if len(found) > ON_A_PAGE else ""
-    here = f"?q={quote(query, safe='')}&cursor={quote(cursor, safe='')}"
+    following = cursor_of(visible[-1].created_at, visible[-1].id) if len(images) > ON_A_PAGE else ""
+    current_query = f"?q={quote(query, safe='')}&cursor={quote(cursor, safe='')}"
     return fragment(
         "media.html",
         plugin,
         request,
         status=400 if failed[0] else 200,
         rows=[
-            _row(plugin, one, [(id_, titles[id_]) for id_ in uses[one.id] if id_ in titles], failed) for one in shown
+            _row(plugin, image, [(id_, titles[id_]) for id_ in uses[image.id] if id_ in titles], failed)
+            for image in visible
         ],
         query=query,
         older=bool(cursor),
         more=f"?q={quote(query, safe='')}&cursor={following}" if following else "",
-        action=f"{root_of(plugin)}{PATH}{here}",
+        action=f"{root_of(plugin)}{PATH}{current_query}",
         path=root_of(plugin) + PATH,
         longest=MAX_ALT_LENGTH,
         max_bytes=plugin.config.max_image_bytes,

@@ -61,14 +61,17 @@ def pressroom_image_sources(plugin: PluginContext[ImagesConfig]) -> Iterable[Any
     from pressroom_images.sources import openverse, pexels, pixabay, unsplash, wikimedia  # noqa: PLC0415
 
     config = plugin.config
-    made: dict[str, Any] = {openverse.NAME: openverse.source(config), wikimedia.NAME: wikimedia.source(config)}
+    sources_by_name: dict[str, Any] = {
+        openverse.NAME: openverse.source(config),
+        wikimedia.NAME: wikimedia.source(config),
+    }
     if config.unsplash_key is not None:
-        made[unsplash.NAME] = unsplash.source(config, config.unsplash_key.get_secret_value())
+        sources_by_name[unsplash.NAME] = unsplash.source(config, config.unsplash_key.get_secret_value())
     if config.pexels_key is not None:
-        made[pexels.NAME] = pexels.source(config, config.pexels_key.get_secret_value())
+        sources_by_name[pexels.NAME] = pexels.source(config, config.pexels_key.get_secret_value())
     if config.pixabay_key is not None:
-        made[pixabay.NAME] = pixabay.source(config, config.pixabay_key.get_secret_value())
-    return [made[name] for name in config.providers if name in made]
+        sources_by_name[pixabay.NAME] = pixabay.source(config, config.pixabay_key.get_secret_value())
+    return [sources_by_name[name] for name in config.providers if name in sources_by_name]
 
 
 @hookimpl
@@ -79,17 +82,17 @@ def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
         from pressroom_images.sources import pexels, pixabay, unsplash  # noqa: PLC0415
         from pressroom_images.tools.search import sources_of  # noqa: PLC0415
 
-        there = [source.name for source in sources_of(plugin)]
+        available = [source.name for source in sources_of(plugin)]
         # Built-in providers without a key are left out, which is fine.
-        unknown = sorted(set(plugin.config.providers) - {*there, unsplash.NAME, pexels.NAME, pixabay.NAME})
+        unknown = sorted(set(plugin.config.providers) - {*available, unsplash.NAME, pexels.NAME, pixabay.NAME})
         if unknown:
             return CheckResult(
                 "warning",
                 f"providers in [plugins.images.config] names {', '.join(unknown)}, which no plugin offers; there is "
-                f"{', '.join(there) or 'none'}",
+                f"{', '.join(available) or 'none'}",
                 "correct the name, or install the plugin that offers it",
             )
-        return CheckResult("ok", f"searches {', '.join(there) or 'no provider'}")
+        return CheckResult("ok", f"searches {', '.join(available) or 'no provider'}")
 
     return [Check("providers", providers)]
 
@@ -106,16 +109,16 @@ def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[A
         return await Library(plugin).file(user_id, media_id)
 
     async def recent(_asking: PluginContext, user_id: str, count: int) -> list[MediaChoice]:
-        found = await Library(plugin).page(user_id, limit=count)
+        images = await Library(plugin).page(user_id, limit=count)
         return [
             MediaChoice(
-                one.id,
-                one.title or one.filename,
-                one.alt_text,
-                "" if one.hotlinked else f"{root_of(plugin)}{THUMBNAILS}/{one.id}",
-                "" if one.hotlinked else urlsplit(one.url).path,
+                image.id,
+                image.title or image.filename,
+                image.alt_text,
+                "" if image.hotlinked else f"{root_of(plugin)}{THUMBNAILS}/{image.id}",
+                "" if image.hotlinked else urlsplit(image.url).path,
             )
-            for one in found
+            for image in images
         ]
 
     async def used(_asking: PluginContext, user_id: str, media_id: str, content_id: str) -> None:

@@ -41,7 +41,7 @@ _TITLE: Final = "Upload an image"
 
 def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
     """Return the plugin's routes."""
-    most = plugin.config.max_image_bytes
+    max_bytes = plugin.config.max_image_bytes
     return [
         Route("/media/<media_id>/<filename>", _serve(plugin)),
         Route(f"{THUMBNAILS}/<media_id>", _serve_thumbnail(plugin)),
@@ -49,7 +49,7 @@ def routes(plugin: PluginContext[ImagesConfig]) -> Sequence[Route]:
             "/media/upload/<token>",
             _upload(plugin),
             ("GET", "POST", "PUT"),
-            max_body_bytes=most + _MULTIPART,
+            max_body_bytes=max_bytes + _MULTIPART,
             before_body=_check_link(plugin),
             title=_TITLE,
         ),
@@ -95,9 +95,9 @@ def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], 
             link = await Uploads(plugin).open(request.path_params["token"])
         except NotFound as error:
             return _refusal(plugin, request, error)
-        most, sent = plugin.config.max_image_bytes, request.headers.get("content-length", "")
-        if sent.isdecimal() and int(sent) > most + _MULTIPART:
-            larger = f"the file has more than the {size_of(most)} that an image may have; choose a smaller one"
+        max_bytes, sent = plugin.config.max_image_bytes, request.headers.get("content-length", "")
+        if sent.isdecimal() and int(sent) > max_bytes + _MULTIPART:
+            larger = f"the file has more than the {size_of(max_bytes)} that an image may have; choose a smaller one"
             return _refusal(plugin, request, InvalidInput("", larger), link, status=413)
         return None
 

@@ -44,9 +44,9 @@ def make(content: bytes) -> bytes:
         alpha = image.has_transparency_data
         image = image.convert("RGBA" if alpha else "RGB")
         image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        made = io.BytesIO()
-        image.save(made, "WEBP", quality=80, method=4)
-    return made.getvalue()
+        output = io.BytesIO()
+        image.save(output, "WEBP", quality=80, method=4)
+    return output.getvalue()
 
 
 class Thumbnails:
@@ -65,37 +65,37 @@ class Thumbnails:
         """
         database = self._plugin.services.database
         id_ = as_id(media_id)
-        known = select(ThumbnailRow.content).where(ThumbnailRow.media_id == id_)
+        thumbnail_query = select(ThumbnailRow.content).where(ThumbnailRow.media_id == id_)
         async with database.reading() as session:
-            kept = await session.scalar(known)
-        if kept is not None:
-            return kept, _TYPE
+            thumbnail = await session.scalar(thumbnail_query)
+        if thumbnail is not None:
+            return thumbnail, _TYPE
         async with self._turns:
             async with database.reading() as session:
-                kept = await session.scalar(known)
-                if kept is not None:
-                    return kept, _TYPE
-                wanted = (
+                thumbnail = await session.scalar(thumbnail_query)
+                if thumbnail is not None:
+                    return thumbnail, _TYPE
+                original_query = (
                     select(BytesRow.content, MediaRow.media_type)
                     .join(MediaRow, MediaRow.id == BytesRow.media_id)
                     .where(BytesRow.media_id == id_)
                 )
-                found = (await session.execute(wanted)).one_or_none()
-            if found is None:
+                row = (await session.execute(original_query)).one_or_none()
+            if row is None:
                 raise NotFound(f"there is no image {media_id[:40]!r}")
-            content, media_type = found
+            content, media_type = row
             if len(content) <= _SMALL:
                 return content, media_type
             try:
-                made = await self._plugin.services.workers.run(make, content, what="the image")
+                new_thumbnail = await self._plugin.services.workers.run(make, content, what="the image")
             except CallError:  # decoding a damaged file may fail or time out
                 raise NotFound(f"the image {media_id[:40]!r} cannot be read") from None
             try:
                 async with database.writing() as session:
-                    session.add(ThumbnailRow(media_id=id_, content=made))
+                    session.add(ThumbnailRow(media_id=id_, content=new_thumbnail))
             except IntegrityError:
                 pass  # another process created it, or the image was deleted meanwhile
-            return made, _TYPE
+            return new_thumbnail, _TYPE
 
 
 MEDIA_TYPES: Final = {
@@ -129,9 +129,9 @@ ANY_KIND: Final = "JPEG, PNG, GIF, WebP or AVIF"
 MAX_PIXELS: Final = 60_000_000
 
 
-def size_of(most: int) -> str:
+def size_of(byte_count: int) -> str:
     """Format a number of bytes, such as `10 MiB`."""
-    return f"{most / 1024**2:.3g} MiB" if most >= 1024**2 else f"{most / 1024:.3g} KiB"
+    return f"{byte_count / 1024**2:.3g} MiB" if byte_count >= 1024**2 else f"{byte_count / 1024:.3g} KiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +144,14 @@ class InspectedImage:
     content: bytes
 
 
-def inspect(content: bytes, most_bytes: int) -> InspectedImage:
+def inspect(content: bytes, max_bytes: int) -> InspectedImage:
     """Validate an image by decoding it completely. Call this in a worker process, since decoders may crash or hang.
 
     Raises:
         InvalidInput: the image is too large, of an unsupported format, or damaged.
     """
-    if len(content) > most_bytes:
-        raise InvalidInput("", f"the image has {len(content):,} bytes; at most {most_bytes:,} are allowed")
+    if len(content) > max_bytes:
+        raise InvalidInput("", f"the image has {len(content):,} bytes; at most {max_bytes:,} are allowed")
     try:
         with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as image:
             width, height = image.size

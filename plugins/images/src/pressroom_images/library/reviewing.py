@@ -91,7 +91,7 @@ def _line(issue: ImageIssue) -> str:
 
 async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageReport], list[ImageIssue]]:
     """Return reports on an article's images, and the issues to fix, most severe first."""
-    seen = await _images(plugin, article)
+    images = await _images(plugin, article)
     issues: list[ImageIssue] = []
     if not article.featured_media_id:
         message = "the article has no featured image: links to it will show none"
@@ -104,9 +104,9 @@ async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageRep
         async with slots:
             return await _report(plugin, article.user_id, image, fetch=number < _MAX_FETCHED)
 
-    reports = await asyncio.gather(*(report(number, image) for number, image in enumerate(seen)))
-    for image, found in zip(seen, reports, strict=True):
-        issues += _issues(image, found)
+    reports = await asyncio.gather(*(report(number, image) for number, image in enumerate(images)))
+    for image, image_report in zip(images, reports, strict=True):
+        issues += _issues(image, image_report)
     return list(reports), sorted(issues, key=lambda issue: _ORDER.index(issue.severity))
 
 
@@ -119,18 +119,18 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         except NotFound:
             return None
 
-    seen: list[_Seen] = []
+    images: list[_Seen] = []
     if article.featured_media_id:
         media = await media_of(article.featured_media_id)
         url = media.url if media else ""
-        seen.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
+        images.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
     run, owner = plugin.services.workers.run, article.user_id
     html = await run(render_body, article.body, article.body_format, owner=owner, what="the article")
     for position, node in enumerate(LexborHTMLParser(html).css("img")[:MAX_IMAGES]):
         attributes = node.attributes
         url = attributes.get("src") or ""
         match = _MEDIA_ID.search(url)
-        seen.append(
+        images.append(
             _Seen(
                 url,
                 "inline",
@@ -141,7 +141,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
                 first=position == 0,
             )
         )
-    return seen
+    return images
 
 
 async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: bool) -> ImageReport:
@@ -161,10 +161,12 @@ async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: boo
     if report.reachable or not fetch or not image.url.startswith(("https://", "http://")):
         return report
     try:
-        answer = await plugin.services.fetcher.get(image.url, accept="image/*", max_bytes=_MAX_BYTES, seconds=_SECONDS)
-        if answer.status != 200:
+        response = await plugin.services.fetcher.get(
+            image.url, accept="image/*", max_bytes=_MAX_BYTES, seconds=_SECONDS
+        )
+        if response.status != 200:
             return report
-        file = await plugin.services.workers.run(inspect, answer.content, _MAX_BYTES, owner=owner, what="an image")
+        file = await plugin.services.workers.run(inspect, response.content, _MAX_BYTES, owner=owner, what="an image")
     except (FetchFailed, FetchRefused, InvalidInput):
         return report
     sizes = {"media_type": file.media_type, "width": file.width, "height": file.height, "bytes": len(file.content)}

@@ -54,7 +54,7 @@ class Media:
 
 def media_of(row: MediaRow, base_url: str) -> Media:
     """Convert a row to an image."""
-    own = f"{base_url}/media/{row.id}/{row.filename}"
+    stored_url = f"{base_url}/media/{row.id}/{row.filename}"
     return Media(
         id=row.id,
         user_id=row.user_id,
@@ -68,7 +68,7 @@ def media_of(row: MediaRow, base_url: str) -> Media:
         alt_text=row.alt_text,
         caption=row.caption,
         page_url=row.page_url,
-        url=own if row.size else row.file_url,
+        url=stored_url if row.size else row.file_url,
         hosting=cast("Hosting", row.hosting),
         license=row.license,
         credit=row.credit,
@@ -102,23 +102,23 @@ class Library:
 
     async def by_ref(self, user_id: str, ref: str) -> Media | None:
         """Return the image imported under a ref, or `None`."""
-        wanted = select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.ref == ref)
+        statement = select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.ref == ref)
         async with self._database.reading() as session:
-            row = await session.scalar(wanted)
+            row = await session.scalar(statement)
         return media_of(row, self._base_url) if row is not None else None
 
     async def file(self, user_id: str, media_id: str) -> MediaFile:
         """Return an image with its bytes, for publishing. Raises `NotFound`."""
-        wanted = (
+        statement = (
             select(MediaRow, BytesRow.content)
             .outerjoin(BytesRow, BytesRow.media_id == MediaRow.id)
             .where(MediaRow.user_id == user_id, MediaRow.id == as_id(media_id))
         )
         async with self._database.reading() as session:
-            found = (await session.execute(wanted)).one_or_none()
-        if found is None:
+            row = (await session.execute(statement)).one_or_none()
+        if row is None:
             raise _unknown(media_id)
-        media = media_of(found[0], self._base_url)
+        media = media_of(row[0], self._base_url)
         return MediaFile(
             id=media.id,
             filename=media.filename,
@@ -128,7 +128,7 @@ class Library:
             hosting=media.hosting,
             width=media.width,
             height=media.height,
-            content=found[1] or b"",
+            content=row[1] or b"",
             credit_html=media.credit.get("html", ""),
             credit_text=media.credit.get("text", ""),
             caption=media.caption,
@@ -136,23 +136,23 @@ class Library:
 
     async def check_content(self, media_id: str) -> None:
         """Raise `NotFound` unless this server stores the image. Like `content`, without reading the bytes."""
-        wanted = select(BytesRow.media_id).where(BytesRow.media_id == as_id(media_id))
+        statement = select(BytesRow.media_id).where(BytesRow.media_id == as_id(media_id))
         async with self._database.reading() as session:
-            if await session.scalar(wanted) is None:
+            if await session.scalar(statement) is None:
                 raise _unknown(media_id)
 
     async def content(self, media_id: str) -> tuple[bytes, str]:
         """Return the bytes and media type of an image. No authorisation: the ID is unguessable. Raises `NotFound`."""
-        wanted = (
+        statement = (
             select(BytesRow.content, MediaRow.media_type)
             .join(MediaRow, MediaRow.id == BytesRow.media_id)
             .where(BytesRow.media_id == as_id(media_id))
         )
         async with self._database.reading() as session:
-            found = (await session.execute(wanted)).one_or_none()
-        if found is None:
+            row = (await session.execute(statement)).one_or_none()
+        if row is None:
             raise _unknown(media_id)
-        return found[0], found[1]
+        return row[0], row[1]
 
     async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: InspectedImage | None) -> Media:
         """Add a search result, with its bytes if they may be stored. Idempotent per account and ref.
@@ -183,10 +183,10 @@ class Library:
         try:
             return await self._add(row, file)
         except IntegrityError:  # a concurrent call added the same image
-            known = await self.by_ref(user_id, image.ref)
-            if known is None:
+            existing = await self.by_ref(user_id, image.ref)
+            if existing is None:
                 raise
-            return known
+            return existing
 
     async def add_own(
         self,
@@ -219,10 +219,10 @@ class Library:
         try:
             return await self._add(row, file)
         except IntegrityError:  # a concurrent call added the same image
-            known = await self.by_ref(user_id, ref) if ref is not None else None
-            if known is None:
+            existing = await self.by_ref(user_id, ref) if ref is not None else None
+            if existing is None:
                 raise
-            return known
+            return existing
 
     async def page(
         self,
@@ -234,32 +234,32 @@ class Library:
         before: tuple[datetime, str] | None = None,
     ) -> Sequence[Media]:
         """Return up to `limit` of an account's images, newest first, starting after the position `before`."""
-        wanted = select(MediaRow).where(MediaRow.user_id == user_id)
+        statement = select(MediaRow).where(MediaRow.user_id == user_id)
         for word in query.lower().split():
             pattern = f"%{_escaped(word)}%"
             fields = (MediaRow.title, MediaRow.alt_text, MediaRow.caption, MediaRow.filename)
-            wanted = wanted.where(or_(*(func.lower(field).like(pattern, escape="\\") for field in fields)))
+            statement = statement.where(or_(*(func.lower(field).like(pattern, escape="\\") for field in fields)))
         if content_id:
             used = select(UseRow.media_id).where(UseRow.content_id == as_id(content_id))
-            wanted = wanted.where(MediaRow.id.in_(used))
+            statement = statement.where(MediaRow.id.in_(used))
         if before is not None:
             at, last = before
-            wanted = wanted.where(
+            statement = statement.where(
                 or_(MediaRow.created_at < at, and_(MediaRow.created_at == at, MediaRow.id < as_id(last)))
             )
-        wanted = wanted.order_by(MediaRow.created_at.desc(), MediaRow.id.desc()).limit(limit)
+        statement = statement.order_by(MediaRow.created_at.desc(), MediaRow.id.desc()).limit(limit)
         async with self._database.reading() as session:
-            rows = (await session.scalars(wanted)).all()
+            rows = (await session.scalars(statement)).all()
         return [media_of(row, self._base_url) for row in rows]
 
     async def uses(self, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
         """Map image IDs to the IDs of the articles that use them."""
-        wanted = select(UseRow).where(UseRow.media_id.in_(media_ids)).order_by(UseRow.content_id)
-        found: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
+        statement = select(UseRow).where(UseRow.media_id.in_(media_ids)).order_by(UseRow.content_id)
+        article_ids: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
         async with self._database.reading() as session:
-            for use in (await session.scalars(wanted)).all():
-                found[use.media_id].append(use.content_id)
-        return found
+            for use in (await session.scalars(statement)).all():
+                article_ids[use.media_id].append(use.content_id)
+        return article_ids
 
     async def use(self, media_id: str, content_id: str, role: str) -> None:
         """Record that an article uses an image."""
@@ -290,10 +290,10 @@ class Library:
         async with self._database.writing() as session:
             if file is not None:
                 await self._storage.reserve(session, row.user_id, len(file.content))
-            held = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
-            if held >= self._config.max_images:
+            image_count = await session.scalar(select(func.count()).where(MediaRow.user_id == row.user_id))
+            if image_count >= self._config.max_images:
                 raise InvalidInput(
-                    "", f"the library has {held} images, the maximum; delete some with delete_media first"
+                    "", f"the library has {image_count} images, the maximum; delete some with delete_media first"
                 )
             session.add(row)
             await session.flush()

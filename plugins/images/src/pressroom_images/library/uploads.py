@@ -63,8 +63,8 @@ class Uploads:
             row = await session.scalar(select(UploadRow).where(UploadRow.token_hash == hash_of(token)))
         if row is None or row.used_at is not None or row.expires_at < datetime.now(UTC):
             raise NotFound("this upload link was already used or has expired; ask for a new one")
-        found: UploadRow = row
-        return found
+        link: UploadRow = row
+        return link
 
     async def take(self, token: str, content: bytes, filename: str) -> Media:
         """Store an uploaded image. The link stays valid if the file is rejected.
@@ -76,21 +76,21 @@ class Uploads:
             QuotaExceeded: the account has not enough storage space.
         """
         link = await self.open(token)
-        run, most = self._plugin.services.workers.run, self._config.max_image_bytes
-        file = await run(inspect, content, most, owner=link.user_id, what="the image")
+        run, max_bytes = self._plugin.services.workers.run, self._config.max_image_bytes
+        file = await run(inspect, content, max_bytes, owner=link.user_id, what="the image")
         if link.media_type not in ("", file.media_type):
             names = KIND_NAMES[file.media_type], KIND_NAMES.get(link.media_type, link.media_type)
             raise InvalidInput(
                 "", f"that is a {names[0]} file, but this link takes only {names[1]} ({link.media_type})"
             )
         now = datetime.now(UTC)
-        taking = (
+        claim = (
             update(UploadRow)
             .where(UploadRow.token_hash == link.token_hash, UploadRow.used_at.is_(None))
             .values(used_at=now)
         )
         async with self._database.writing() as session:
-            if (await session.execute(taking)).rowcount != 1:
+            if (await session.execute(claim)).rowcount != 1:
                 raise NotFound("this upload link was already used; ask for a new one")
         library = Library(self._plugin)
         name = link.filename or filename or "image"
@@ -98,8 +98,8 @@ class Uploads:
             media = await library.add_own(link.user_id, file, name=name, alt_text="", media_id=link.media_id)
         except BaseException:
             async with self._database.writing() as session:
-                again = update(UploadRow).where(UploadRow.token_hash == link.token_hash).values(used_at=None)
-                await session.execute(again)
+                release = update(UploadRow).where(UploadRow.token_hash == link.token_hash).values(used_at=None)
+                await session.execute(release)
             raise
         if link.content_id:
             await library.use(media.id, link.content_id, "inline")

@@ -26,7 +26,7 @@ def source(config: ImagesConfig) -> ImageSource:
     api = ProviderApi("Openverse", config.openverse_url.rstrip("/"), {}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
-        answer = await api.get(
+        document = await api.get(
             plugin,
             "/images/",
             {
@@ -39,49 +39,49 @@ def source(config: ImagesConfig) -> ImageSource:
                 "mature": "false",
             },
         )
-        found = [image for one in listed(answer, "results") if (image := _image(one)) is not None]
-        pages = answer.get("page_count") if isinstance(answer, dict) else 0
-        return ImagePage(tuple(found), more=isinstance(pages, int) and query.page < pages)
+        images = [image for row in listed(document, "results") if (image := _image(row)) is not None]
+        pages = document.get("page_count") if isinstance(document, dict) else 0
+        return ImagePage(tuple(images), more=isinstance(pages, int) and query.page < pages)
 
     async def get(plugin: PluginContext, image_id: str) -> FoundImage:
-        found = _image(await api.get(plugin, f"/images/{quote(image_id, safe='')}/", {}))
-        if found is None:
+        image = _image(await api.get(plugin, f"/images/{quote(image_id, safe='')}/", {}))
+        if image is None:
             raise NotFound("Openverse no longer has this image, or its licence is not known")
-        return found
+        return image
 
     return ImageSource(NAME, "Openverse", search, get)
 
 
-def _image(one: Any) -> FoundImage | None:
-    if not isinstance(one, dict):
+def _image(row: Any) -> FoundImage | None:
+    if not isinstance(row, dict):
         return None
     license_ = creative_commons(
-        text(one.get("license")), text(one.get("license_version")), text(one.get("license_url"))
+        text(row.get("license")), text(row.get("license_version")), text(row.get("license_url"))
     )
-    image_id, url = text(one.get("id")), text(one.get("url"), 2048)
+    image_id, url = text(row.get("id")), text(row.get("url"), 2048)
     if license_ is None or not image_id or not is_address(url):
         return None
-    page_url = text(one.get("foreign_landing_url"), 2048)
-    creator = text(one.get("creator"), 200)
-    title = text(one.get("title"), 300)
+    page_url = text(row.get("foreign_landing_url"), 2048)
+    creator = text(row.get("creator"), 200)
+    title = text(row.get("title"), 300)
     line = credit_line(
         title=title,
         page_url=page_url,
         creator=creator,
-        creator_url=text(one.get("creator_url"), 2048),
+        creator_url=text(row.get("creator_url"), 2048),
         provider="Openverse",
         license_=license_,
     )
-    ready = text(one.get("attribution"), 1000)
-    kind = text(one.get("filetype")).lower()
+    ready = text(row.get("attribution"), 1000)
+    kind = text(row.get("filetype")).lower()
     return FoundImage(
         ref=f"{NAME}:{image_id}",
         provider=NAME,
         title=title,
-        width=number(one.get("width")),
-        height=number(one.get("height")),
+        width=number(row.get("width")),
+        height=number(row.get("height")),
         mime=f"image/{'jpeg' if kind in ('', 'jpg') else kind}",
-        thumb_url=text(one.get("thumbnail"), 2048) or url,
+        thumb_url=text(row.get("thumbnail"), 2048) or url,
         preview_url=url,
         page_url=page_url,
         creator=creator,
@@ -90,5 +90,5 @@ def _image(one: Any) -> FoundImage | None:
         hosting="download",
         file_url=url,
         use_requires=("credit",) if license_.attribution_required else (),
-        sensitive=one.get("mature") is True,
+        sensitive=row.get("mature") is True,
     )

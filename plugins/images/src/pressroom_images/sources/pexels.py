@@ -29,7 +29,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":
             return ImagePage((), note="Pexels has no images in the public domain.")
-        answer = await api.get(
+        document = await api.get(
             plugin,
             "/search",
             {
@@ -39,35 +39,35 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
                 "orientation": "" if query.orientation == "any" else query.orientation,
             },
         )
-        found = tuple(image for one in listed(answer, "photos") if (image := _image(one)) is not None)
-        return ImagePage(found, more=bool(member(answer, "next_page")))
+        images = tuple(image for row in listed(document, "photos") if (image := _image(row)) is not None)
+        return ImagePage(images, more=bool(member(document, "next_page")))
 
     async def get(plugin: PluginContext, photo_id: str) -> FoundImage:
         if not (photo_id.isascii() and photo_id.isdigit()):
             raise NotFound("there is no such photo on Pexels")
-        found = _image(await api.get(plugin, f"/photos/{photo_id}", {}))
-        if found is None:
+        image = _image(await api.get(plugin, f"/photos/{photo_id}", {}))
+        if image is None:
             raise NotFound("Pexels no longer has this photo")
-        return found
+        return image
 
     return ImageSource(NAME, "Pexels", search, get)
 
 
-def _image(one: Any) -> FoundImage | None:
-    url = member(one, "src", "large2x") or member(one, "src", "original")
-    if not is_address(url) or not number(one.get("id")):
+def _image(row: Any) -> FoundImage | None:
+    url = member(row, "src", "large2x") or member(row, "src", "original")
+    if not is_address(url) or not number(row.get("id")):
         return None
-    page_url = member(one, "url")
-    creator = member(one, "photographer")[:200]
+    page_url = member(row, "url")
+    creator = member(row, "photographer")[:200]
     return FoundImage(
-        ref=f"{NAME}:{one['id']}",
+        ref=f"{NAME}:{row['id']}",
         provider=NAME,
-        title=text(one.get("alt"), 300),
-        width=number(one.get("width")),
-        height=number(one.get("height")),
+        title=text(row.get("alt"), 300),
+        width=number(row.get("width")),
+        height=number(row.get("height")),
         mime="image/jpeg",
-        thumb_url=member(one, "src", "tiny") or url,
-        preview_url=member(one, "src", "medium") or url,
+        thumb_url=member(row, "src", "tiny") or url,
+        preview_url=member(row, "src", "medium") or url,
         page_url=page_url,
         creator=creator,
         license=LICENSE,
@@ -75,7 +75,7 @@ def _image(one: Any) -> FoundImage | None:
             title="Photo",
             page_url=page_url,
             creator=creator,
-            creator_url=member(one, "photographer_url"),
+            creator_url=member(row, "photographer_url"),
             provider="Pexels",
         ),
         hosting="either",

@@ -34,7 +34,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
         if query.license == "public_domain":
             return ImagePage((), note="Pixabay does not say which images are in the public domain.")
         per_page = max(_MIN_PER_PAGE, query.per_page)
-        answer = await api.get(
+        document = await api.get(
             plugin,
             "",
             {
@@ -48,36 +48,36 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
                 "safesearch": "true",
             },
         )
-        found = [image for one in listed(answer, "hits") if (image := _image(one)) is not None]
-        total = number(answer.get("totalHits")) if isinstance(answer, dict) else 0
-        return ImagePage(tuple(found[: query.per_page]), more=query.page * per_page < total)
+        images = [image for row in listed(document, "hits") if (image := _image(row)) is not None]
+        total = number(document.get("totalHits")) if isinstance(document, dict) else 0
+        return ImagePage(tuple(images[: query.per_page]), more=query.page * per_page < total)
 
     async def get(plugin: PluginContext, image_id: str) -> FoundImage:
         if not (image_id.isascii() and image_id.isdigit()):
             raise NotFound("there is no such image on Pixabay")
-        answer = await api.get(plugin, "", {"key": key, "id": image_id})
-        found = next((image for one in listed(answer, "hits") if (image := _image(one))), None)
-        if found is None:
+        document = await api.get(plugin, "", {"key": key, "id": image_id})
+        match = next((image for row in listed(document, "hits") if (image := _image(row))), None)
+        if match is None:
             raise NotFound("Pixabay no longer has this image")
-        return found
+        return match
 
     return ImageSource(NAME, "Pixabay", search, get)
 
 
-def _image(one: Any) -> FoundImage | None:
-    url = member(one, "largeImageURL")
-    if not is_address(url) or not number(one.get("id")):
+def _image(row: Any) -> FoundImage | None:
+    url = member(row, "largeImageURL")
+    if not is_address(url) or not number(row.get("id")):
         return None
-    creator, page_url = member(one, "user")[:200], member(one, "pageURL")
+    creator, page_url = member(row, "user")[:200], member(row, "pageURL")
     return FoundImage(
-        ref=f"{NAME}:{one['id']}",
+        ref=f"{NAME}:{row['id']}",
         provider=NAME,
-        title=text(one.get("tags"), 300),
-        width=number(one.get("imageWidth")),
-        height=number(one.get("imageHeight")),
+        title=text(row.get("tags"), 300),
+        width=number(row.get("imageWidth")),
+        height=number(row.get("imageHeight")),
         mime="image/png" if url.endswith(".png") else "image/jpeg",
-        thumb_url=member(one, "previewURL") or url,
-        preview_url=member(one, "webformatURL") or url,
+        thumb_url=member(row, "previewURL") or url,
+        preview_url=member(row, "webformatURL") or url,
         page_url=page_url,
         creator=creator,
         license=LICENSE,

@@ -60,14 +60,14 @@ class ProviderApi:
         until, document = self._known.get(url, (0.0, None))
         if time.monotonic() < until:
             return document
-        answer = await self._api.request(plugin.services.fetcher, "GET", url)
-        if answer.size > _MAX_CACHED_BYTES:
-            return answer.body
-        self._known[url] = time.monotonic() + self._remember, answer.body
+        response = await self._api.request(plugin.services.fetcher, "GET", url)
+        if response.size > _MAX_CACHED_BYTES:
+            return response.body
+        self._known[url] = time.monotonic() + self._remember, response.body
         self._known.move_to_end(url)
         while len(self._known) > _MAX_CACHED:
             self._known.popitem(last=False)
-        return answer.body
+        return response.body
 
     async def ping(self, plugin: PluginContext, url: str) -> None:
         """Request a URL given by the provider, such as one that counts a download."""
@@ -82,17 +82,19 @@ class ProviderErrors:
         del error
         return ImageProviderUnreachable(f"{title} cannot be reached at the moment")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
+    def failure(self, title: str, method: str, response: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
         """Return the error for a response that is not JSON with status 200, or `None` for one that is."""
         del method
-        if answer.status in _GONE:
+        if response.status in _GONE:
             return NotFound(f"{title} no longer has this image")
-        if answer.status in _DENIED:
+        if response.status in _DENIED:
             return ImageProviderUnavailable(f"{title} does not accept this server's key; the operator has to check it")
-        if answer.status == _TOO_MANY:
+        if response.status == _TOO_MANY:
             return ImageProviderUnavailable(f"{title} gets too many requests; try again later")
-        if answer.status != _OK or answer.body is None:
-            return ImageProviderUnavailable(f"{title} answered with HTTP {answer.status} and nothing that can be read")
+        if response.status != _OK or response.body is None:
+            return ImageProviderUnavailable(
+                f"{title} answered with HTTP {response.status} and nothing that can be read"
+            )
         return None
 
 
