@@ -39,9 +39,9 @@ def creative_commons(code: str, version: str = "", url: str = "") -> ImageLicens
     if name.startswith("cc0") or name in ("cc zero", "zero"):
         return ImageLicense("CC0-1.0", url or "https://creativecommons.org/publicdomain/zero/1.0/", True, True, False)
     if name.startswith("pdm") or "public domain" in name or name == "pd":
-        marked = name.startswith("pdm") or "mark" in name
-        deed = "https://creativecommons.org/publicdomain/mark/1.0/" if marked else ""
-        return ImageLicense("PDM-1.0" if marked else "LicenseRef-public-domain", url or deed, True, True, False)
+        is_mark = name.startswith("pdm") or "mark" in name
+        deed = "https://creativecommons.org/publicdomain/mark/1.0/" if is_mark else ""
+        return ImageLicense("PDM-1.0" if is_mark else "LicenseRef-public-domain", url or deed, True, True, False)
     match = _CC.fullmatch(name)
     if match is None:
         return None
@@ -56,9 +56,9 @@ def creative_commons(code: str, version: str = "", url: str = "") -> ImageLicens
     )
 
 
-def allows(license_: ImageLicense, wanted: str) -> bool:
+def allows(license_: ImageLicense, license_filter: str) -> bool:
     """Return whether a licence matches a filter: `any`, `commercial`, `modification` or `public_domain`."""
-    match wanted:
+    match license_filter:
         case "commercial":
             return license_.commercial
         case "modification":
@@ -79,19 +79,19 @@ def credit_line(
     license_: ImageLicense | None = None,
 ) -> Credit:
     """Return an image's credit as text, HTML and Markdown: title, author, source and licence (CC's "TASL")."""
-    what = title or "Photo"
-    who = creator or "unknown"
+    label = title or "Photo"
+    author = creator or "unknown"
     code = _spoken(license_.code) if license_ is not None else ""
     tail_text = f", {code}" if code else f" on {provider}"
-    html = _link(what, page_url) + " by " + _link(who, creator_url)
-    markdown = _markdown_link(what, page_url) + " by " + _markdown_link(who, creator_url)
+    html = _link(label, page_url) + " by " + _link(author, creator_url)
+    markdown = _markdown_link(label, page_url) + " by " + _markdown_link(author, creator_url)
     if license_ is not None and code:
         html += ", " + _link(code, license_.url)
         markdown += ", " + _markdown_link(code, license_.url)
     else:
         html += f" on {escape(provider)}"
         markdown += f" on {_markdown(provider)}"
-    return Credit(text=f"{what} by {who}{tail_text}", html=html, markdown=markdown)
+    return Credit(text=f"{label} by {author}{tail_text}", html=html, markdown=markdown)
 
 
 def _spoken(code: str) -> str:
@@ -110,7 +110,7 @@ def _link(words: str, url: str) -> str:
 
 
 def _markdown_link(words: str, url: str) -> str:
-    safe = re.sub(r"[()\s<>]", lambda one: f"%{ord(one[0]):02X}", url)
+    safe = re.sub(r"[()\s<>]", lambda match: f"%{ord(match[0]):02X}", url)
     return f"[{_markdown(words)}]({safe})" if url.startswith(("https://", "http://")) else _markdown(words)
 
 
@@ -148,13 +148,13 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
     """
     pages = await asyncio.gather(*(_asked(plugin, source, query) for source in sources), return_exceptions=True)
     notes: list[str] = []
-    found: list[Iterable[FoundImage]] = []
+    results: list[Iterable[FoundImage]] = []
     more = False
     failures: list[CallError] = []
     for page in pages:
         match page:
             case ImagePage():
-                found.append([image for image in page.images if _fits(image, query)])
+                results.append([image for image in page.images if _fits(image, query)])
                 more = more or page.more
                 notes += [page.note] if page.note else []
             case CallError():
@@ -166,7 +166,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
         if all(isinstance(failure, ImageProviderUnavailable) for failure in failures):
             raise ImageProviderUnavailable("; ".join(dict.fromkeys(notes)))
         raise failures[0]
-    return CombinedResults(tuple(_in_turns(found))[: query.per_page], more, tuple(dict.fromkeys(notes)))
+    return CombinedResults(tuple(_in_turns(results))[: query.per_page], more, tuple(dict.fromkeys(notes)))
 
 
 async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
@@ -181,7 +181,7 @@ async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) 
     return await contained(plugin, source, source.search(plugin, query))
 
 
-async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitable[T]) -> T:
+async def contained(plugin: PluginContext, source: ImageSource, awaitable: Awaitable[T]) -> T:
     """Await a call to a provider, which may come from another plugin, and convert its exceptions.
 
     Raises:
@@ -191,7 +191,7 @@ async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitabl
     try:
         called = f"image source {source.name}"
         with plugin.extensions.calling(called, source, passes=(TimeoutError,), seconds=PROVIDER_SECONDS):
-            return await answer
+            return await awaitable
     except CallError:
         raise
     except TimeoutError as error:
@@ -210,11 +210,11 @@ async def contained(plugin: PluginContext, source: ImageSource, answer: Awaitabl
 
 def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:
     """Interleave the results of the providers: the first of each, then the second of each. Skips duplicate files."""
-    seen: set[str] = set()
+    known_urls: set[str] = set()
     for row in zip_longest(*pages):
         for image in row:
-            if image is not None and image.file_url not in seen:
-                seen.add(image.file_url)
+            if image is not None and image.file_url not in known_urls:
+                known_urls.add(image.file_url)
                 yield image
 
 

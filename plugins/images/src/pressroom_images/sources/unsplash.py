@@ -28,7 +28,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
         if query.license == "public_domain":
             return ImagePage((), note="Unsplash has no images in the public domain.")
-        answer = await api.get(
+        document = await api.get(
             plugin,
             "/search/photos",
             {
@@ -39,15 +39,15 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
                 "content_filter": "high",
             },
         )
-        found = tuple(image for one in listed(answer, "results") if (image := _image(one, config)) is not None)
-        pages = answer.get("total_pages") if isinstance(answer, dict) else 0
-        return ImagePage(found, more=isinstance(pages, int) and query.page < pages)
+        images = tuple(image for row in listed(document, "results") if (image := _image(row, config)) is not None)
+        pages = document.get("total_pages") if isinstance(document, dict) else 0
+        return ImagePage(images, more=isinstance(pages, int) and query.page < pages)
 
     async def get(plugin: PluginContext, photo_id: str) -> FoundImage:
-        found = _image(await api.get(plugin, f"/photos/{quote(photo_id, safe='')}", {}), config)
-        if found is None:
+        image = _image(await api.get(plugin, f"/photos/{quote(photo_id, safe='')}", {}), config)
+        if image is None:
             raise NotFound("Unsplash no longer has this photo")
-        return found
+        return image
 
     async def used(plugin: PluginContext, image: FoundImage) -> None:
         photo = await api.get(plugin, f"/photos/{quote(image.ref.partition(':')[2], safe='')}", {})
@@ -59,30 +59,30 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
     return ImageSource(NAME, "Unsplash", search, get, used)
 
 
-def _image(one: Any, config: ImagesConfig) -> FoundImage | None:
-    photo_id, url = member(one, "id"), member(one, "urls", "regular")
+def _image(row: Any, config: ImagesConfig) -> FoundImage | None:
+    photo_id, url = member(row, "id"), member(row, "urls", "regular")
     if not photo_id or not is_address(url):
         return None
     utm = urlencode({"utm_source": config.unsplash_app, "utm_medium": "referral"})
-    page_url = f"{member(one, 'links', 'html')}?{utm}"
-    creator = member(one, "user", "name")[:200]
+    page_url = f"{member(row, 'links', 'html')}?{utm}"
+    creator = member(row, "user", "name")[:200]
     line = credit_line(
         title="Photo",
         page_url=page_url,
         creator=creator,
-        creator_url=f"{member(one, 'user', 'links', 'html')}?{utm}",
+        creator_url=f"{member(row, 'user', 'links', 'html')}?{utm}",
         provider="Unsplash",
     )
     home = f"https://unsplash.com/?{utm}"
     return FoundImage(
         ref=f"{NAME}:{photo_id}",
         provider=NAME,
-        title=text(one.get("description"), 300) or text(one.get("alt_description"), 300),
-        width=number(one.get("width")),
-        height=number(one.get("height")),
+        title=text(row.get("description"), 300) or text(row.get("alt_description"), 300),
+        width=number(row.get("width")),
+        height=number(row.get("height")),
         mime="image/jpeg",
-        thumb_url=member(one, "urls", "thumb") or url,
-        preview_url=member(one, "urls", "small") or url,
+        thumb_url=member(row, "urls", "thumb") or url,
+        preview_url=member(row, "urls", "small") or url,
         page_url=page_url,
         creator=creator,
         license=LICENSE,

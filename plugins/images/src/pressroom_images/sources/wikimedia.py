@@ -34,7 +34,7 @@ def source(config: ImagesConfig) -> ImageSource:
     api = ProviderApi("Wikimedia Commons", config.wikimedia_url, {}, remember=600)
 
     async def search(plugin: PluginContext, query: ImageQuery) -> ImagePage:
-        answer = await api.get(
+        document = await api.get(
             plugin,
             "",
             {
@@ -48,23 +48,23 @@ def source(config: ImagesConfig) -> ImageSource:
             },
         )
         # A generator returns pages unordered; `index` is their rank in the search.
-        pages = sorted(listed(answer, "query", "pages"), key=lambda page: number(page.get("index")))
-        found = tuple(image for page in pages if (image := _image(page)) is not None)
+        pages = sorted(listed(document, "query", "pages"), key=lambda page: number(page.get("index")))
+        images = tuple(image for page in pages if (image := _image(page)) is not None)
         note = (
             ""
             if query.orientation == "any"
             else "Wikimedia Commons cannot search by orientation; its results are filtered."
         )
-        return ImagePage(found, more=isinstance(answer, dict) and "continue" in answer, note=note)
+        return ImagePage(images, more=isinstance(document, dict) and "continue" in document, note=note)
 
     async def get(plugin: PluginContext, page_id: str) -> FoundImage:
         if not (page_id.isascii() and page_id.isdigit()):
             raise NotFound("there is no such image on Wikimedia Commons")
-        answer = await api.get(plugin, "", {**_COMMON, "pageids": page_id})
-        found = next((image for page in listed(answer, "query", "pages") if (image := _image(page))), None)
-        if found is None:
+        document = await api.get(plugin, "", {**_COMMON, "pageids": page_id})
+        match = next((image for page in listed(document, "query", "pages") if (image := _image(page))), None)
+        if match is None:
             raise NotFound("Wikimedia Commons no longer has this image, or its licence is not free")
-        return found
+        return match
 
     return ImageSource(NAME, "Wikimedia Commons", search, get)
 

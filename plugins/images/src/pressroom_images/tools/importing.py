@@ -124,10 +124,10 @@ def _text(data: ImportResult, params: ImportImageParams) -> str:
     return "\n".join(lines)
 
 
-def _alt_text(given: str | None) -> str:
-    if not given:
+def _alt_text(alt_text: str | None) -> str:
+    if not alt_text:
         raise InvalidInput("alt_text", "is missing; say in a sentence what the image shows")
-    return given
+    return alt_text
 
 
 async def _import_found(params: ImportImageParams, call: Call) -> Media:
@@ -135,9 +135,9 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
     provider, _, image_id = params.image_ref.partition(":")
     if provider == LIBRARY or (params.image_ref.startswith(_ID_LETTER) and not image_id):
         return await library.get(user_id, image_id or params.image_ref)
-    known = await library.by_ref(user_id, params.image_ref)
-    if known is not None:
-        return known
+    existing = await library.by_ref(user_id, params.image_ref)
+    if existing is not None:
+        return existing
     source = next((source for source in sources_of(plugin_of(call)) if source.name == provider), None)
     if source is None or not image_id:
         raise InvalidInput(
@@ -146,10 +146,10 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
             "https URL",
         )
     alt_text = _alt_text(params.alt_text)
-    found = await contained(plugin_of(call), source, source.get(plugin_of(call), image_id))
-    file = None if found.hosting == "hotlink" else await _downloaded(found.file_url, call)
-    media = await library.add_found(user_id, found, alt_text, file)
-    await _report_use(source, found, call)
+    image = await contained(plugin_of(call), source, source.get(plugin_of(call), image_id))
+    file = None if image.hosting == "hotlink" else await _downloaded(image.file_url, call)
+    media = await library.add_found(user_id, image, alt_text, file)
+    await _report_use(source, image, call)
     return media
 
 
@@ -158,11 +158,11 @@ def _such_as(plugin: PluginContext) -> str:
     return f", such as {source.name}:…" if source else ""
 
 
-async def _report_use(source: ImageSource, found: FoundImage, call: Call) -> None:
+async def _report_use(source: ImageSource, image: FoundImage, call: Call) -> None:
     if source.used is None:
         return
     try:
-        await contained(plugin_of(call), source, source.used(plugin_of(call), found))
+        await contained(plugin_of(call), source, source.used(plugin_of(call), image))
     except CallError:
         # The image is already imported; a missed usage report must not undo that.
         return
@@ -174,9 +174,9 @@ async def _import_own(params: ImportImageParams, call: Call) -> Media:
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
     ref = f"sha256:{sha256(file.content).hexdigest()}"
     library, user_id = Library(plugin_of(call)), call.caller.subject
-    known = await library.by_ref(user_id, ref)
-    if known is not None:
-        return known
+    existing = await library.by_ref(user_id, ref)
+    if existing is not None:
+        return existing
     alt_text = _alt_text(params.alt_text)
     return await library.add_own(user_id, file, name=name, alt_text=alt_text, page_url=params.image_ref, ref=ref)
 
@@ -191,23 +191,26 @@ async def _made_here(url: str, call: Call) -> InspectedImage | None:
 
 
 async def _downloaded(url: str, call: Call) -> InspectedImage:
-    most = config_of(call).max_image_bytes
+    max_bytes = config_of(call).max_image_bytes
     try:
-        answer = await plugin_of(call).services.fetcher.get(
-            url, accept="image/avif, image/webp, image/png, image/jpeg, image/gif", max_bytes=most, seconds=_SECONDS
+        response = await plugin_of(call).services.fetcher.get(
+            url,
+            accept="image/avif, image/webp, image/png, image/jpeg, image/gif",
+            max_bytes=max_bytes,
+            seconds=_SECONDS,
         )
     except (FetchRefused, FetchFailed) as error:
         raise InvalidInput("image_ref", f"the image could not be fetched: {error.message}") from None
-    if answer.status != _OK:
-        raise InvalidInput("image_ref", f"the image could not be fetched: its host answered HTTP {answer.status}")
-    return await _inspected(answer.content, call)
+    if response.status != _OK:
+        raise InvalidInput("image_ref", f"the image could not be fetched: its host answered HTTP {response.status}")
+    return await _inspected(response.content, call)
 
 
 async def _inspected(content: bytes, call: Call) -> InspectedImage:
-    most = config_of(call).max_image_bytes
+    max_bytes = config_of(call).max_image_bytes
     try:
         run, owner = plugin_of(call).services.workers.run, call.caller.subject
-        return await run(inspect, content, most, owner=owner, what="the image")
+        return await run(inspect, content, max_bytes, owner=owner, what="the image")
     except InvalidInput as error:
         raise InvalidInput("image_ref", error.problem) from None
 

@@ -129,18 +129,18 @@ async def create_upload_url(params: UploadParams, call: Call) -> ToolResult:
 async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
     """List."""
     library = Library(plugin_of(call))
-    found = await library.page(
+    images = await library.page(
         call.caller.subject,
         query=params.query or "",
         content_id=params.content_id or "",
         limit=params.limit + 1,
         before=_place(params.cursor) if params.cursor else None,
     )
-    shown = found[: params.limit]
-    uses = await library.uses([media.id for media in shown])
+    visible = images[: params.limit]
+    uses = await library.uses([media.id for media in visible])
     data = ListResult(
-        media=[item(media, uses[media.id]) for media in shown],
-        next_cursor=_cursor(shown[-1]) if len(found) > params.limit else None,
+        media=[item(media, uses[media.id]) for media in visible],
+        next_cursor=_cursor(visible[-1]) if len(images) > params.limit else None,
     )
     return ToolResult(text=_listed(data), data=data)
 
@@ -214,7 +214,7 @@ def _listed(data: ListResult) -> str:
         return (
             "No image was found in the library. search_images finds licensed ones, create_upload_url takes the user's."
         )
-    lines = [described(one) for one in data.media]
+    lines = [described(image) for image in data.media]
     if data.next_cursor is not None:
         lines.append(f"More with cursor {data.next_cursor}")
     return "\n".join(lines)

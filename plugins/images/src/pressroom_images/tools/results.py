@@ -129,13 +129,15 @@ def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
 
 def found_text(images: Sequence[ImageOut], next_page: int | None, notes: Sequence[str], other_ways: str) -> str:
     """Format search results as text."""
-    many = f"{len(images)} image{'' if len(images) == 1 else 's'}, best first:"
-    lines = [many] if images else ["No image was found; try other or fewer words."]
-    for one in images:
-        size = f"{one.width}x{one.height}" if one.width and one.height else "size unknown"
-        lines.append(f"- {one.ref}: {_one_line(one.title) or 'without a title'}, {size}, {_licence(one.license)}")
-        creator = f", by {_one_line(one.creator)}" if one.creator else ""
-        lines.append(f"  {one.provider}{creator}; look at {one.thumb_url}")
+    heading = f"{len(images)} image{'' if len(images) == 1 else 's'}, best first:"
+    lines = [heading] if images else ["No image was found; try other or fewer words."]
+    for result in images:
+        size = f"{result.width}x{result.height}" if result.width and result.height else "size unknown"
+        lines.append(
+            f"- {result.ref}: {_one_line(result.title) or 'without a title'}, {size}, {_licence(result.license)}"
+        )
+        creator = f", by {_one_line(result.creator)}" if result.creator else ""
+        lines.append(f"  {result.provider}{creator}; look at {result.thumb_url}")
     lines += [f"Note: {note}" for note in notes]
     if next_page is not None:
         lines.append(f"More: page {next_page}.")

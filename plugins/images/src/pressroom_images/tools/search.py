@@ -78,9 +78,9 @@ TOOLS: Final = (search_images,)
 def sources_of(plugin: PluginContext[ImagesConfig]) -> Sequence[ImageSource]:
     """Return the configured providers in the operator's order, then the others by name."""
     order = plugin.config.providers
-    found = {source.name: source for _, source in image_sources(plugin)}
-    known = [found.pop(name) for name in order if name in found]
-    return [*known, *(found[name] for name in sorted(found))]
+    remaining = {source.name: source for _, source in image_sources(plugin)}
+    configured = [remaining.pop(name) for name in order if name in remaining]
+    return [*configured, *(remaining[name] for name in sorted(remaining))]
 
 
 def _chosen(call: Call, provider: str) -> Sequence[ImageSource]:
@@ -104,14 +104,14 @@ async def _search_providers(params: SearchParams, call: Call) -> SearchResult:
         per_page=_PAGE_SIZE,
     )
     try:
-        found = await searching.search(plugin_of(call), _chosen(call, params.provider), query)
+        results = await searching.search(plugin_of(call), _chosen(call, params.provider), query)
     except ImageProviderUnavailable as error:
-        again = "" if params.provider == AUTO else f"Provider {AUTO} asks the others. "
-        raise ImageProviderUnavailable(f"{error.message}. {again}{OTHER_WAYS}") from error
+        suggestion = "" if params.provider == AUTO else f"Provider {AUTO} asks the others. "
+        raise ImageProviderUnavailable(f"{error.message}. {suggestion}{OTHER_WAYS}") from error
     return SearchResult(
-        images=[image(one) for one in found.images],
-        next_page=params.page + 1 if found.more and params.page < _MAX_PAGE else None,
-        provider_notes=list(found.notes),
+        images=[image(result) for result in results.images],
+        next_page=params.page + 1 if results.more and params.page < _MAX_PAGE else None,
+        provider_notes=list(results.notes),
     )
 
 
@@ -119,18 +119,18 @@ async def _search_library(params: SearchParams, call: Call) -> SearchResult:
     library = Library(plugin_of(call))
     skipped = (params.page - 1) * _PAGE_SIZE
     media = await library.page(call.caller.subject, query=params.query, limit=skipped + _PAGE_SIZE + 1)
-    shown = media[skipped : skipped + _PAGE_SIZE]
+    page = media[skipped : skipped + _PAGE_SIZE]
     note = "These images are in the library already; import_image with their ref takes them into an article."
     return SearchResult(
-        images=[_own(one) for one in shown],
+        images=[_own(entry) for entry in page],
         next_page=params.page + 1 if len(media) > skipped + _PAGE_SIZE else None,
-        provider_notes=[note] if shown else [],
+        provider_notes=[note] if page else [],
     )
 
 
 def _own(media: Media) -> ImageOut:
-    shown = item(media)
-    license_ = shown.license.model_dump() if shown.license else {}
+    library_item = item(media)
+    license_ = library_item.license.model_dump() if library_item.license else {}
     return ImageOut.model_validate(
         {
             "ref": f"library:{media.id}",
