@@ -58,7 +58,7 @@ def palette(theme: str, accent_color: str, background: str | None = None) -> Pal
     """
     if background is not None:
         ground = _over(parse_color(background), WHITE)
-        ink = max((_INK, _SNOW), key=lambda one: contrast(one, ground))
+        ink = max((_INK, _SNOW), key=lambda color: contrast(color, ground))
         return _on_neutral(parse_color(accent_color), ground, _readable(ink, (ground,)), muted=0.72, glow=0.16)
     return _THEMES[theme](parse_color(accent_color))
 
@@ -128,7 +128,7 @@ def _gradient(accent: Color) -> Palette:
         _readable(_from_oklch(base + lift, chroma, hue + turn * part), (text,), enough=_ON_GRADIENT)
         for lift, part in ((0.03, -0.2), (0.0, 0.3), (-0.05, 1.0))
     ]
-    between = [_mixed(one, other, part / 8) for one, other in pairwise(stops) for part in range(9)]
+    between = [_mixed(start, end, part / 8) for start, end in pairwise(stops) for part in range(9)]
     shape = _mixed(stops[1], BLACK if text is WHITE else WHITE, 0.2)
     first, middle, last = map(_hex, stops)
     background = f"linear-gradient(125deg, {first} 0%, {middle} 50%, {last} 100%)"

@@ -62,16 +62,18 @@ class ImageFetcher:
         self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
         self._bytes = 0
 
-    async def fetch(self, fetcher: Fetcher, addresses: Sequence[str], field_name: str) -> RemoteImages:
+    async def fetch(self, fetcher: Fetcher, urls: Sequence[str], field_name: str) -> RemoteImages:
         """Fetch images concurrently, and return their contents.
 
         Raises:
             InvalidInput: there are too many; the error contains the field.
         """
-        wanted = tuple(dict.fromkeys(addresses))
-        if len(wanted) > MAX_IMAGES:
-            raise InvalidInput(field_name, f"has {len(wanted)} images with a URL; at most {MAX_IMAGES} are allowed")
-        tasks = {address: asyncio.create_task(self._one(fetcher, address)) for address in wanted}
+        unique_urls = tuple(dict.fromkeys(urls))
+        if len(unique_urls) > MAX_IMAGES:
+            raise InvalidInput(
+                field_name, f"has {len(unique_urls)} images with a URL; at most {MAX_IMAGES} are allowed"
+            )
+        tasks = {url: asyncio.create_task(self._one(fetcher, url)) for url in unique_urls}
         try:
             if tasks:
                 await asyncio.wait(tasks.values(), timeout=SECONDS_TOGETHER)
@@ -80,36 +82,36 @@ class ImageFetcher:
                 task.cancel()
         contents: dict[str, bytes | None] = {}
         warnings = []
-        for address, task in tasks.items():
+        for url, task in tasks.items():
             outcome = task.result() if task.done() and not task.cancelled() else "it did not arrive in time"
-            contents[address] = outcome if isinstance(outcome, bytes) else None
+            contents[url] = outcome if isinstance(outcome, bytes) else None
             if isinstance(outcome, str):
-                warnings.append(f"The image {_shown(address)} is missing: {outcome}.")
+                warnings.append(f"The image {_shown(url)} is missing: {outcome}.")
         return RemoteImages(contents, tuple(warnings))
 
-    async def _one(self, fetcher: Fetcher, address: str) -> bytes | str:
+    async def _one(self, fetcher: Fetcher, url: str) -> bytes | str:
         """Return an image, or the reason why it is missing."""
-        kept = self._recall(address)
-        if kept is not None:
-            return kept
+        cached = self._recall(url)
+        if cached is not None:
+            return cached
         try:
-            fetched = await fetcher.get(address, accept=ACCEPT, max_bytes=MAX_BYTES, seconds=SECONDS_EACH)
+            fetched = await fetcher.get(url, accept=ACCEPT, max_bytes=MAX_BYTES, seconds=SECONDS_EACH)
         except (FetchRefused, FetchFailed) as error:
             return error.message
         if fetched.status != 200:
             return f"its server answered with status {fetched.status}"
         if not type_of_image(fetched.content):
             return "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image"
-        self._keep(address, fetched.content)
+        self._keep(url, fetched.content)
         return fetched.content
 
-    def _recall(self, address: str) -> bytes | None:
-        expires, content = self._kept.get(address, (0.0, b""))
+    def _recall(self, url: str) -> bytes | None:
+        expires, content = self._kept.get(url, (0.0, b""))
         return content if expires > time.monotonic() else None
 
-    def _keep(self, address: str, content: bytes) -> None:
-        self._forget(address)
-        self._kept[address] = (time.monotonic() + self._kept_seconds, content)
+    def _keep(self, url: str, content: bytes) -> None:
+        self._forget(url)
+        self._kept[url] = (time.monotonic() + self._kept_seconds, content)
         self._bytes += len(content)
         now = time.monotonic()
         while self._kept:
@@ -118,13 +120,13 @@ class ImageFetcher:
                 break
             self._forget(oldest)
 
-    def _forget(self, address: str) -> None:
-        _, content = self._kept.pop(address, (0.0, b""))
+    def _forget(self, url: str) -> None:
+        _, content = self._kept.pop(url, (0.0, b""))
         self._bytes -= len(content)
 
 
-def _shown(address: str) -> str:
-    flat = "".join(one if one.isprintable() else " " for one in address)
+def _shown(url: str) -> str:
+    flat = "".join(character if character.isprintable() else " " for character in url)
     return flat if len(flat) <= _MAX_SHOWN_LENGTH else f"{flat[: _MAX_SHOWN_LENGTH - 1]}…"
 
 
@@ -205,15 +207,15 @@ class Preparation:
         """Return the worker's input. Raises `InvalidInput` for unknown templates, refused HTML, or too many images."""
         template = None
         if params.html is not None:
-            field, addresses = "html", await self._addresses_in(params.html)
+            field, urls = "html", await self._addresses_in(params.html)
         else:
-            field, addresses = "props", _addresses_of(params.props or TemplateProps())
+            field, urls = "props", _addresses_of(params.props or TemplateProps())
             if params.template not in BUILT_IN:
                 template = self._added(str(params.template))
                 params.size(template.size)
-        if not addresses:
+        if not urls:
             return WorkerInput(template=template)
-        return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, addresses, field), template)
+        return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, urls, field), template)
 
     async def _addresses_in(self, html: str) -> tuple[str, ...]:
         # `<img` and its alias `<image` have no other spelling; most HTML contains neither.
@@ -223,10 +225,10 @@ class Preparation:
 
     def _added(self, name: str) -> ImageTemplate:
         added = added_templates(self._plugin)
-        found = added.get(name)
-        if found is None:
+        template = added.get(name)
+        if template is None:
             raise InvalidInput("template", f"must be one of {', '.join([*BUILT_IN, *added])} (got {name[:64]!r})")
-        return found
+        return template
 
 
 def _read_addresses(html: str) -> tuple[str, ...]:
@@ -236,5 +238,5 @@ def _read_addresses(html: str) -> tuple[str, ...]:
 
 
 def _addresses_of(props: TemplateProps) -> tuple[str, ...]:
-    addresses = (getattr(props, name) for name in IMAGE_PROPS)
-    return tuple(address for address in addresses if address and address[:8].lower() == "https://")
+    urls = (getattr(props, name) for name in IMAGE_PROPS)
+    return tuple(url for url in urls if url and url[:8].lower() == "https://")

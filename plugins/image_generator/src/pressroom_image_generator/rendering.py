@@ -135,30 +135,34 @@ def _environment(folder: Path) -> Environment:
 
 def without_missing(props: TemplateProps) -> tuple[TemplateProps, tuple[str, ...]]:
     """Return the props without missing characters, and a warning for each text that lost any."""
-    kept: dict[str, str | tuple[str, ...]] = {}
+    changes: dict[str, str | tuple[str, ...]] = {}
     warnings: list[str] = []
     for name, text in props.texts():
         if missing := missing_characters(text):
-            kept[name] = _without(text, missing)
-            warnings.append(_warning(name, missing, empty=not kept[name]))
+            changes[name] = _without(text, missing)
+            warnings.append(_warning(name, missing, empty=not changes[name]))
     if missing := missing_characters(" ".join(props.items)):
-        kept["items"] = tuple(rest for item in props.items if (rest := _without(item, missing)))
-        warnings.append(_warning("items", missing, empty=not kept["items"]))
-    return (props.model_copy(update=kept) if kept else props), tuple(warnings)
+        changes["items"] = tuple(stripped for item in props.items if (stripped := _without(item, missing)))
+        warnings.append(_warning("items", missing, empty=not changes["items"]))
+    return (props.model_copy(update=changes) if changes else props), tuple(warnings)
 
 
 def _without(text: str, missing: tuple[str, ...]) -> str:
-    lacking = frozenset(missing)
-    return shown_text("".join(cluster for cluster in grapheme_clusters(text) if lacking.isdisjoint(cluster)))
+    missing_set = frozenset(missing)
+    return shown_text("".join(cluster for cluster in grapheme_clusters(text) if missing_set.isdisjoint(cluster)))
 
 
 def _warning(name: str, missing: tuple[str, ...], *, empty: bool) -> str:
     more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
     # Characters unknown to this Python's Unicode version are not printable.
-    characters = (one if one.isprintable() else f"(U+{ord(one):04X})" for one in missing[:_MAX_NAMED])
-    named = f'"{"".join(characters)}"{more}'
-    lost = "the whole text is left out" if empty else "they are left out" if len(missing) > 1 else "it is left out"
-    return f"props.{name}: no font of this server has {named}; {lost}. Its operator can add a font."
+    characters = (
+        character if character.isprintable() else f"(U+{ord(character):04X})" for character in missing[:_MAX_NAMED]
+    )
+    description = f'"{"".join(characters)}"{more}'
+    consequence = (
+        "the whole text is left out" if empty else "they are left out" if len(missing) > 1 else "it is left out"
+    )
+    return f"props.{name}: no font of this server has {description}; {consequence}. Its operator can add a font."
 
 
 def render(params: ImageParams, prepared: WorkerInput) -> Artifact:
@@ -198,27 +202,27 @@ def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, eng
         folder, natural = FOLDER / str(params.template), BUILT_IN[str(params.template)]
     size = params.size(natural)
     contents = prepared.images.contents
-    props, lost = without_missing(params.props or TemplateProps())
+    props, text_warnings = without_missing(params.props or TemplateProps())
     html = expand(folder, props, size, natural)
     rendered = engine.render(html, *size, density=params.scale, images=contents)
     if rendered.warnings and (missing := _missing(props, contents)):
         html = expand(folder, props.model_copy(update=missing), size, natural)
-        again = engine.render(html, *size, density=params.scale, images=contents)
-        rendered = replace(again, warnings=rendered.warnings)
-    return html, replace(rendered, warnings=(*rendered.warnings, *lost))
+        second_render = engine.render(html, *size, density=params.scale, images=contents)
+        rendered = replace(second_render, warnings=rendered.warnings)
+    return html, replace(rendered, warnings=(*rendered.warnings, *text_warnings))
 
 
 def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict[str, None]:
     sources = Sources(contents, Notes())
-    named = {name: address for name in IMAGE_PROPS if (address := getattr(props, name))}
-    return {name: None for name, address in named.items() if sources.named(address) is None}
+    urls = {name: url for name in IMAGE_PROPS if (url := getattr(props, name))}
+    return {name: None for name, url in urls.items() if sources.named(url) is None}
 
 
 def _others(warnings: Sequence[str], images: RemoteImages) -> list[str]:
     """Return the engine's warnings as sentences, without those for images that are already reported."""
-    reported = {not_loaded(address) for address, content in images.contents.items() if content is None}
-    others = (one for one in warnings if one not in reported)
-    return [one if one.endswith(".") else f"{one[:1].upper()}{one[1:]}." for one in others]
+    reported = {not_loaded(url) for url, content in images.contents.items() if content is None}
+    remaining = (warning for warning in warnings if warning not in reported)
+    return [warning if warning.endswith(".") else f"{warning[:1].upper()}{warning[1:]}." for warning in remaining]
 
 
 def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:

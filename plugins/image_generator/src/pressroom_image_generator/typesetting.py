@@ -155,39 +155,39 @@ class _Setting:
 
     def whole(self, title_lines: int | None) -> Copy | None:
         """Return the full texts in balanced lines, or `None` if they do not fit at any size."""
-        whole_words = _widest_word(self._title, self._title_style(self._scale.smallest)) <= self._width
+        words_fit = _widest_word(self._title, self._title_style(self._scale.smallest)) <= self._width
 
         def fits(copy: Copy) -> bool:
-            return self._fits(copy, title_lines) and not (whole_words and self._breaks_word(copy))
+            return self._fits(copy, title_lines) and not (words_fit and self._breaks_word(copy))
 
-        found = self._largest(self.at, fits)
-        return None if found is None else self.balanced(found)
+        largest = self._largest(self.at, fits)
+        return None if largest is None else self.balanced(largest)
 
     def shortened(self) -> Copy | None:
         """Return the full title and the subtitle cut at its smallest size, or `None` if that does not fit."""
-        least = self._scale.smallest * _MIN_SUBTITLE
-        most = self._scale.subtitle_lines
+        min_size = self._scale.smallest * _MIN_SUBTITLE
+        max_lines = self._scale.subtitle_lines
 
         def at(part: float) -> Copy:
             copy = self.at(part)
-            return replace(copy, subtitle=self._clamped(copy.subtitle, most))
+            return replace(copy, subtitle=self._clamped(copy.subtitle, max_lines))
 
-        found = self._largest(
-            at, lambda copy: copy.subtitle.size <= least and self._fits(copy, None) and not self._breaks_word(copy)
+        largest = self._largest(
+            at, lambda copy: copy.subtitle.size <= min_size and self._fits(copy, None) and not self._breaks_word(copy)
         )
-        return None if found is None else replace(found, title=self._balanced(self._title, found.title))
+        return None if largest is None else replace(largest, title=self._balanced(self._title, largest.title))
 
     @staticmethod
     def _largest(at: Callable[[float], Copy], fits: Callable[[Copy], bool]) -> Copy | None:
-        low, high, found = 0, _STEPS, None
+        low, high, best = 0, _STEPS, None
         while low <= high:
             middle = (low + high) // 2
             copy = at(middle / _STEPS)
             if fits(copy):
-                low, found = middle + 1, copy
+                low, best = middle + 1, copy
             else:
                 high = middle - 1
-        return found
+        return best
 
     def _breaks_word(self, copy: Copy) -> bool:
         return _widest_word(self._title, _style(copy.title)) > self._width
@@ -224,14 +224,14 @@ class _Setting:
 
     def cut(self) -> Copy:
         """Return as much as fits at the smallest size, at least one line of the title."""
-        whole = self.at(0)
-        title, subtitle, gap = whole.title, whole.subtitle, whole.gap
-        eyebrow = whole.eyebrow if whole.eyebrow.height + gap + title.leading <= self._height else TypesetText()
-        room = self._height - (eyebrow.height + gap if eyebrow.lines else 0)
-        title = self._clamped(title, int(room / title.leading) if title.lines else 0)
-        room -= title.height + gap
-        lines = min(self._scale.subtitle_lines, int(room / subtitle.leading)) if subtitle.lines else 0
-        return Copy(eyebrow, title, self._clamped(subtitle, lines, least=0), gap)
+        copy = self.at(0)
+        title, subtitle, gap = copy.title, copy.subtitle, copy.gap
+        eyebrow = copy.eyebrow if copy.eyebrow.height + gap + title.leading <= self._height else TypesetText()
+        available = self._height - (eyebrow.height + gap if eyebrow.lines else 0)
+        title = self._clamped(title, int(available / title.leading) if title.lines else 0)
+        available -= title.height + gap
+        lines = min(self._scale.subtitle_lines, int(available / subtitle.leading)) if subtitle.lines else 0
+        return Copy(eyebrow, title, self._clamped(subtitle, lines, min_lines=0), gap)
 
     def _title_style(self, size: float) -> TextStyle:
         family, weight = self._scale.family, self._scale.weight
@@ -263,25 +263,25 @@ class _Setting:
         widest = _widest_word(text, style)
         if widest <= self._width:
             low = max(low, widest)
-        kept = lines.lines
+        narrowest = lines.lines
         while high - low > lines.size / 8:
             middle = (low + high) / 2
             broken = _broken(text, style, middle)
             if len(broken) <= count:
-                high, kept = middle, broken
+                high, narrowest = middle, broken
             else:
                 low = middle
-        return replace(lines, lines=kept)
+        return replace(lines, lines=narrowest)
 
-    def _clamped(self, lines: TypesetText, most: int, *, least: int = 1) -> TypesetText:
-        if len(lines.lines) <= max(most, least):
+    def _clamped(self, lines: TypesetText, max_lines: int, *, min_lines: int = 1) -> TypesetText:
+        if len(lines.lines) <= max(max_lines, min_lines):
             return lines
-        if max(most, least) == 0:
+        if max(max_lines, min_lines) == 0:
             return TypesetText()
-        most = max(most, least)
-        kept = clamp_lines(lines.lines, most, _style(lines), _library(), self._width)
-        last = _cut_after_word(kept[-1], f"{lines.lines[most - 1]} {lines.lines[most]}")
-        return replace(lines, lines=(*kept[:-1], last))
+        max_lines = max(max_lines, min_lines)
+        clamped = clamp_lines(lines.lines, max_lines, _style(lines), _library(), self._width)
+        last = _cut_after_word(clamped[-1], f"{lines.lines[max_lines - 1]} {lines.lines[max_lines]}")
+        return replace(lines, lines=(*clamped[:-1], last))
 
 
 def _stands_alone(character: str) -> bool:
@@ -294,7 +294,8 @@ def _stands_alone(character: str) -> bool:
 def _leading(text: str) -> float:
     """Return the line height of a title as a multiple of its size."""
     return max(
-        (leading for first, last, leading in _TALL for one in text if first <= one <= last), default=TITLE_LEADING
+        (leading for first, last, leading in _TALL for character in text if first <= character <= last),
+        default=TITLE_LEADING,
     )
 
 
@@ -307,15 +308,15 @@ def _broken(text: str, style: TextStyle, width: float) -> tuple[str, ...]:
     return tuple(line.replace(_JOINER, "") for line in break_lines(text, style, _library(), width))
 
 
-def _cut_after_word(line: str, whole: str) -> str:
+def _cut_after_word(line: str, text: str) -> str:
     """End a truncated line with an ellipsis at a word boundary, unless too little would remain."""
     end = 0
-    kept = len(line) - 1
-    for unit in line_units(whole):
-        if end + len(unit.rstrip()) > kept:
+    max_length = len(line) - 1
+    for unit in line_units(text):
+        if end + len(unit.rstrip()) > max_length:
             break
         end += len(unit)
-    return f"{whole[:end].rstrip()}…" if end >= _MIN_KEPT * kept else line
+    return f"{text[:end].rstrip()}…" if end >= _MIN_KEPT * max_length else line
 
 
 def _widest_word(text: str, style: TextStyle) -> float:

@@ -93,8 +93,8 @@ def _covered(fragment: Fragment, x: float, y: float, width: int, height: int) ->
     while True:
         style = fragment.box.style
         values = vars(style)
-        whole = x <= 0 and y <= 0 and x + fragment.width >= width and y + fragment.height >= height
-        if not whole or style.opacity < 1 or style.visibility != "visible":
+        covers = x <= 0 and y <= 0 and x + fragment.width >= width and y + fragment.height >= height
+        if not covers or style.opacity < 1 or style.visibility != "visible":
             return False
         if any(name.endswith("_radius") or name in _SHAPING for name in values):
             return False

@@ -234,19 +234,19 @@ def _has_edges(style: Style) -> bool:
 
 def _runs(parts: list[Box | Inline]) -> list[Box | list[Inline]]:
     """Return the boxes, and between them the visible runs of inline content."""
-    found: list[Box | list[Inline]] = []
+    runs: list[Box | list[Inline]] = []
     run: list[Inline] = []
     for part in parts:
         if isinstance(part, Box):
             if _visible(run):
-                found.append(run)
+                runs.append(run)
             run = []
-            found.append(part)
+            runs.append(part)
         else:
             run.append(part)
     if _visible(run):
-        found.append(run)
-    return found
+        runs.append(run)
+    return runs
 
 
 def _anonymous(parent: Style, inlines: list[Inline]) -> Box:

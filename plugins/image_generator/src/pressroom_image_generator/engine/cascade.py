@@ -93,8 +93,8 @@ class Cascade:
         sheet = parsed_style(element.attributes.get("style", ""))
         for problem in sheet.problems:
             self._notes.warn(problem)
-        ordered = [one for one in sheet.declarations if not one.important]
-        ordered += [one for one in sheet.declarations if one.important]
+        ordered = [declaration for declaration in sheet.declarations if not declaration.important]
+        ordered += [declaration for declaration in sheet.declarations if declaration.important]
         self._set_variables(style, ordered)
         longhands: dict[str, tuple[Longhand, Declaration]] = {}
         for declaration in ordered:
@@ -109,12 +109,14 @@ class Cascade:
         return style
 
     def _set_variables(self, style: Style, declarations: Iterable[Declaration]) -> None:
-        own = {one.name: one.nodes for one in declarations if one.name.startswith("--")}
-        if not own:
+        variables = {
+            declaration.name: declaration.nodes for declaration in declarations if declaration.name.startswith("--")
+        }
+        if not variables:
             return
-        scope = {**style.variables, **own}
+        scope = {**style.variables, **variables}
         resolved = dict(style.variables)
-        for name, nodes in own.items():
+        for name, nodes in variables.items():
             value = _substituted(nodes, scope, (name,))
             if value is None:
                 resolved.pop(name, None)
@@ -128,13 +130,13 @@ class Cascade:
             if nodes is None:
                 self._notes.warn(f"{declaration.name}: a variable in {shown(declaration.text)} has no value")
                 return
-            found = expanded(declaration.name, significant(nodes), "")
+            longhands = expanded(declaration.name, significant(nodes), "")
         else:
-            found = _expanded_text(declaration.name, declaration.text)
-        if found is None:
+            longhands = _expanded_text(declaration.name, declaration.text)
+        if longhands is None:
             self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
             return
-        for longhand in found:
+        for longhand in longhands:
             into.pop(longhand.name, None)
             into[longhand.name] = (longhand, declaration)
 
@@ -147,13 +149,13 @@ class Cascade:
             self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
 
     def _apply(self, style: Style, parent: Style, longhand: Longhand) -> bool:
-        known = PROPERTIES[longhand.name]
+        definition = PROPERTIES[longhand.name]
         wide = longhand.wide
-        if wide == "inherit" or (wide in ("unset", "revert", "revert-layer") and known.inherited):
-            style.set(longhand.name, getattr(parent, known.attribute))
+        if wide == "inherit" or (wide in ("unset", "revert", "revert-layer") and definition.inherited):
+            style.set(longhand.name, getattr(parent, definition.attribute))
             return True
         if wide:
-            style.set(longhand.name, known.initial_at(style.density))
+            style.set(longhand.name, definition.initial_at(style.density))
             return True
         em = parent.font_size if longhand.name == "font-size" else style.font_size
         color = parent.color if longhand.name == "color" else style.color
@@ -170,20 +172,20 @@ def expanded(name: str, nodes: Sequence[Node], text: str) -> tuple[Longhand, ...
 
     `text` is the value as written, or empty if the result should not be cached.
     """
-    found: list[Longhand] = []
+    result: list[Longhand] = []
     waiting = [(name, nodes)]
     while waiting:
-        one, value = waiting.pop(0)
+        property_name, value = waiting.pop(0)
         wide = wide_keyword(value)
-        expander = SHORTHANDS.get(one)
+        expander = SHORTHANDS.get(property_name)
         if expander is None:
-            found.append(Longhand(one, tuple(value), f"{name}:{text}" if text else "", wide))
+            result.append(Longhand(property_name, tuple(value), f"{name}:{text}" if text else "", wide))
             continue
         longhands = dict.fromkeys(expander(tokens("0")) or {}, value) if wide else expander(value)
         if longhands is None:
             return None
         waiting += list(longhands.items())
-    return tuple(found)
+    return tuple(result)
 
 
 @lru_cache(maxsize=4096)
@@ -220,8 +222,8 @@ def parsed_style(text: str) -> StyleSheet:
     # Without quotes, brackets and comments a semicolon always ends a declaration, and most of those are cached.
     sheets = [_parsed_one(part) for part in text.split(";") if part.strip()]
     return StyleSheet(
-        tuple(one for sheet in sheets for one in sheet.declarations),
-        tuple(one for sheet in sheets for one in sheet.problems),
+        tuple(declaration for sheet in sheets for declaration in sheet.declarations),
+        tuple(problem for sheet in sheets for problem in sheet.problems),
     )
 
 
@@ -256,12 +258,12 @@ def _refuse_deep(text: str) -> None:
 
 def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
     for node in nodes:
-        if (address := url_of(node)) is not None:
-            if not address.lower().startswith("data:"):
+        if (url := url_of(node)) is not None:
+            if not url.lower().startswith("data:"):
                 raise InvalidInput(
-                    "html", f"{name}: url() names {shown(address)}; only data:image/ URLs are allowed in styles"
+                    "html", f"{name}: url() names {shown(url)}; only data:image/ URLs are allowed in styles"
                 )
-            refuse_address(address, f"{name}: url()")
+            refuse_address(url, f"{name}: url()")
         elif node.type == "function" and node.lower_name in ("src", "image-set", "image", "element"):
             raise InvalidInput("html", f"{name}: {shown(node.lower_name)[1:-1]}() is not allowed; use url() with data:")
         _refuse_addresses(getattr(node, "arguments", None) or getattr(node, "content", None) or (), name)
@@ -293,8 +295,8 @@ def _substituted(
 def _variable(block: FunctionBlock, scope: Mapping[str, Sequence[Node]], visited: tuple[str, ...]) -> list[Node] | None:
     arguments = list(block.arguments)
     comma = next((at for at, node in enumerate(arguments) if node.type == "literal" and node.value == ","), None)
-    named = significant(arguments[:comma] if comma is not None else arguments)
-    name = named[0].value if len(named) == 1 and named[0].type == "ident" else ""
+    name_nodes = significant(arguments[:comma] if comma is not None else arguments)
+    name = name_nodes[0].value if len(name_nodes) == 1 and name_nodes[0].type == "ident" else ""
     if name in scope and name not in visited and len(visited) < MAX_BRACKET_DEPTH:
         value = _substituted(scope[name], scope, (*visited, name))
         if value is not None:

@@ -38,13 +38,13 @@ BackgroundSize = str | tuple[Size, Size]
 MIDDLE: Final[Position] = (Length(part=0.5), Length(part=0.5))
 
 
-def layers(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
+def layers(read_layer: Reader[T]) -> Reader[tuple[T, ...]]:
     """Return a parser for a comma-separated list of layers."""
 
     def read(nodes: Sequence[Node], units: Units) -> tuple[T, ...] | None:
-        found = [read_one(part, units) if part else None for part in split_commas(nodes)[:MAX_LAYERS]]
-        known = tuple(one for one in found if one is not None)
-        return known if len(known) == len(found) else None
+        results = [read_layer(part, units) if part else None for part in split_commas(nodes)[:MAX_LAYERS]]
+        values = tuple(result for result in results if result is not None)
+        return values if len(values) == len(results) else None
 
     return read
 
@@ -54,7 +54,7 @@ def url_of(node: Node) -> str | None:
     if isinstance(node, URLToken):
         return str(node.value)
     if isinstance(node, FunctionBlock) and node.lower_name == "url":
-        strings = [one for one in node.arguments if one.type == "string"]
+        strings = [argument for argument in node.arguments if argument.type == "string"]
         return str(strings[0].value) if len(strings) == 1 else None
     return None
 
@@ -66,8 +66,8 @@ def css_image(nodes: Sequence[Node], units: Units) -> CssImage | str | None:
     node = nodes[0]
     if keyword(node) == "none":
         return "none"
-    if (address := url_of(node)) is not None:
-        return UrlImage(address)
+    if (url := url_of(node)) is not None:
+        return UrlImage(url)
     if isinstance(node, FunctionBlock) and node.lower_name.endswith("gradient"):
         try:
             return gradient_of(node, units.color)
@@ -87,23 +87,23 @@ def position(nodes: Sequence[Node], units: Units) -> Position | None:
         return _from_edges(nodes)
     if not 1 <= len(nodes) <= 2:
         return None
-    found: dict[str, AnyLength] = {}
+    axes: dict[str, AnyLength] = {}
     unclear: list[AnyLength] = []
     for node in nodes:
         word = keyword(node)
         if word in _HORIZONTAL or word in _VERTICAL:
             axis = "x" if word in _HORIZONTAL else "y"
-            if axis in found:
+            if axis in axes:
                 return None
-            found[axis] = Length(part=_PLACES[word])
+            axes[axis] = Length(part=_PLACES[word])
         else:
             value = Length(part=0.5) if word == "center" else any_length(node)
             if value is None:
                 return None
             unclear.append(value)
     for value in unclear:
-        found.setdefault("y" if "x" in found else "x", value)
-    return found.get("x", MIDDLE[0]), found.get("y", MIDDLE[1])
+        axes.setdefault("y" if "x" in axes else "x", value)
+    return axes.get("x", MIDDLE[0]), axes.get("y", MIDDLE[1])
 
 
 def origin(nodes: Sequence[Node], units: Units) -> Position | None:
@@ -114,7 +114,7 @@ def origin(nodes: Sequence[Node], units: Units) -> Position | None:
 
 
 def _from_edges(nodes: Sequence[Node]) -> Position | None:
-    found: dict[str, AnyLength] = {}
+    axes: dict[str, AnyLength] = {}
     centred = index = 0
     while index < len(nodes):
         word = keyword(nodes[index])
@@ -123,16 +123,16 @@ def _from_edges(nodes: Sequence[Node]) -> Position | None:
             centred += 1
             continue
         axis = "x" if word in _HORIZONTAL else "y"
-        if word not in _PLACES or axis in found:
+        if word not in _PLACES or axis in axes:
             return None
         value: AnyLength = Length(part=_PLACES[word])
         if index < len(nodes) and (offset := any_length(nodes[index])) is not None:
             index += 1
             value = _inward(offset) if _PLACES[word] else offset
-        found[axis] = value
-    if len(found) + centred != 2:
+        axes[axis] = value
+    if len(axes) + centred != 2:
         return None
-    return found.get("x", MIDDLE[0]), found.get("y", MIDDLE[1])
+    return axes.get("x", MIDDLE[0]), axes.get("y", MIDDLE[1])
 
 
 def _inward(offset: AnyLength) -> AnyLength:

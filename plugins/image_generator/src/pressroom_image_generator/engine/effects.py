@@ -64,9 +64,9 @@ def transform(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | No
     """Parse a list of 2D transforms."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = [_transform(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(found) else None
+    results = [_transform(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
+    transforms = tuple(result for result in results if result is not None)
+    return transforms if len(transforms) == len(results) else None
 
 
 def translation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
@@ -74,8 +74,8 @@ def translation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | 
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
     lengths = [any_length(node) for node in nodes]
-    found = _translation("translate" if len(lengths) < 3 else "translate3d", lengths)
-    return None if found is None else (found,)
+    result = _translation("translate" if len(lengths) < 3 else "translate3d", lengths)
+    return None if result is None else (result,)
 
 
 def rotation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None:
@@ -83,8 +83,8 @@ def rotation(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | Non
     words = [keyword(node) for node in nodes]
     if words == ["none"]:
         return ()
-    rest = [node for node in nodes if keyword(node) != "z"]
-    turn = angle(rest[0]) if len(rest) == 1 and len(nodes) <= 2 else None
+    angle_nodes = [node for node in nodes if keyword(node) != "z"]
+    turn = angle(angle_nodes[0]) if len(angle_nodes) == 1 and len(nodes) <= 2 else None
     return None if turn is None else (_turned(turn),)
 
 
@@ -92,8 +92,8 @@ def scaling(nodes: Sequence[Node], units: Units) -> tuple[Transform, ...] | None
     """Parse the `scale` property."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = _numbers("scale" if len(nodes) < 3 else "scale3d", [_factor(node) for node in nodes])
-    return None if found is None else (found,)
+    result = _numbers("scale" if len(nodes) < 3 else "scale3d", [_factor(node) for node in nodes])
+    return None if result is None else (result,)
 
 
 def _turned(degrees: float) -> Transform:
@@ -116,10 +116,10 @@ def _transform(block: FunctionBlock, units: Units) -> Transform | None:
         return _turned(turn)
     if name.startswith("skew"):
         return _skew(name, [angle(node) for node in arguments])
-    found = _numbers(name, [_factor(node) for node in arguments])
-    if name != "matrix" or found is None:
-        return found
-    a, b, c, d, e, f = found.matrix
+    result = _numbers(name, [_factor(node) for node in arguments])
+    if name != "matrix" or result is None:
+        return result
+    a, b, c, d, e, f = result.matrix
     return Transform((a, b, c, d, e * units.density, f * units.density))
 
 
@@ -130,14 +130,14 @@ def _factor(node: Node) -> float | None:
 def _translation(name: str, lengths: list[AnyLength | None]) -> Transform | None:
     if any(value is None for value in lengths):
         return None
-    known = [value for value in lengths if value is not None]
-    match name, len(known):
+    valid = [value for value in lengths if value is not None]
+    match name, len(valid):
         case (("translate" | "translatex"), 1):
-            return Transform(x=known[0])
+            return Transform(x=valid[0])
         case "translatey", 1:
-            return Transform(y=known[0])
+            return Transform(y=valid[0])
         case ("translate", 2) | ("translate3d", 3):
-            return Transform(x=known[0], y=known[1])
+            return Transform(x=valid[0], y=valid[1])
     return None
 
 
@@ -158,18 +158,18 @@ def _skew(name: str, angles: list[float | None]) -> Transform | None:
 def _numbers(name: str, values: list[float | None]) -> Transform | None:
     if any(value is None for value in values):
         return None
-    known = [value for value in values if value is not None]
-    match name, len(known):
+    valid = [value for value in values if value is not None]
+    match name, len(valid):
         case "scale", 1:
-            return Transform((known[0], 0, 0, known[0], 0, 0))
+            return Transform((valid[0], 0, 0, valid[0], 0, 0))
         case ("scale", 2) | ("scale3d", 3):
-            return Transform((known[0], 0, 0, known[1], 0, 0))
+            return Transform((valid[0], 0, 0, valid[1], 0, 0))
         case "scalex", 1:
-            return Transform((known[0], 0, 0, 1, 0, 0))
+            return Transform((valid[0], 0, 0, 1, 0, 0))
         case "scaley", 1:
-            return Transform((1, 0, 0, known[0], 0, 0))
+            return Transform((1, 0, 0, valid[0], 0, 0))
         case "matrix", 6:
-            a, b, c, d, e, f = known
+            a, b, c, d, e, f = valid
             return Transform((a, b, c, d, e, f))
     return None
 
@@ -183,17 +183,17 @@ def filters(nodes: Sequence[Node], units: Units) -> tuple[FilterFunction, ...] |
     """Parse a list of filters."""
     if len(nodes) == 1 and keyword(nodes[0]) == "none":
         return ()
-    found = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(found) else None
+    results = [_filter(node, units) if isinstance(node, FunctionBlock) else None for node in nodes[:MAX_FUNCTIONS]]
+    functions = tuple(result for result in results if result is not None)
+    return functions if len(functions) == len(results) else None
 
 
 def _filter(block: FunctionBlock, units: Units) -> FilterFunction | None:
     arguments = significant(block.arguments)
     name = block.lower_name
     if name == "drop-shadow":
-        cast = shadows(spread=False)(arguments, units) if arguments else None
-        return FilterFunction(name, shadow=cast[0]) if cast else None
+        parsed = shadows(spread=False)(arguments, units) if arguments else None
+        return FilterFunction(name, shadow=parsed[0]) if parsed else None
     if name not in _AMOUNTS or len(arguments) > 1:
         return None
     if name == "blur":
@@ -209,8 +209,8 @@ def _filter(block: FunctionBlock, units: Units) -> FilterFunction | None:
     amount = _factor(arguments[0])
     if amount is None or not amount >= 0:
         return None
-    most = 1.0 if name in ("grayscale", "sepia", "invert", "opacity") else 100.0
-    return FilterFunction(name, min(amount, most))
+    maximum = 1.0 if name in ("grayscale", "sepia", "invert", "opacity") else 100.0
+    return FilterFunction(name, min(amount, maximum))
 
 
 def clip_path(nodes: Sequence[Node], units: Units) -> Shape | None:
@@ -246,13 +246,13 @@ def _round_shape(block: FunctionBlock, units: Units) -> Shape | None:
     at = next((index for index, node in enumerate(arguments) if keyword(node) == "at"), len(arguments))
     centre = position(arguments[at + 1 :], units) if at < len(arguments) else (Length(part=0.5), Length(part=0.5))
     radii = [keyword(node) or any_length(node) for node in arguments[:at]]
-    wanted = 1 if block.lower_name == "circle" else 2
-    if centre is None or len(radii) not in (0, wanted):
+    expected = 1 if block.lower_name == "circle" else 2
+    if centre is None or len(radii) not in (0, expected):
         return None
-    known = [value for value in radii if value is not None and (not isinstance(value, str) or value.endswith("-side"))]
-    if len(known) != len(radii):
+    valid = [value for value in radii if value is not None and (not isinstance(value, str) or value.endswith("-side"))]
+    if len(valid) != len(radii):
         return None
-    return Shape(block.lower_name, tuple(known) or ("closest-side",) * wanted, centre)
+    return Shape(block.lower_name, tuple(valid) or ("closest-side",) * expected, centre)
 
 
 def _inset(block: FunctionBlock) -> Shape | None:
@@ -265,15 +265,15 @@ def _inset(block: FunctionBlock) -> Shape | None:
 
 def four(values: Sequence[AnyLength | None]) -> tuple[AnyLength, ...] | None:
     """Expand one to four values to the four sides; `None` if one is invalid."""
-    known = [value for value in values if value is not None]
-    if not 1 <= len(known) <= 4 or len(known) != len(values):
+    valid = [value for value in values if value is not None]
+    if not 1 <= len(valid) <= 4 or len(valid) != len(values):
         return None
     top, right, bottom, left = {
-        1: known * 4,
-        2: known * 2,
-        3: [*known, *known[1:2]],
-        4: known,
-    }[len(known)]
+        1: valid * 4,
+        2: valid * 2,
+        3: [*valid, *valid[1:2]],
+        4: valid,
+    }[len(valid)]
     return top, right, bottom, left
 
 

@@ -35,8 +35,8 @@ def shown(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in " ".join(text.split()))
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
+def _cut(text: str, max_length: int) -> str:
+    return text if len(text) <= max_length else f"{text[:max_length]}…"

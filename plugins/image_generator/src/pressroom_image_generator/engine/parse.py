@@ -94,23 +94,23 @@ def image_sources(root: Element) -> Iterator[str]:
         waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
 
 
-def refuse_address(address: str, where: str, html: str = "") -> None:
+def refuse_address(url: str, where: str, html: str = "") -> None:
     """Raise `InvalidInput` for a URL that is neither `https` nor an image in a `data:` URL."""
-    if address.lower().startswith("https://") or _IMAGE_DATA.match(address):
+    if url.lower().startswith("https://") or _IMAGE_DATA.match(url):
         return
     raise InvalidInput(
         "html",
-        f"{where}{_place(html, address)} names {shown(address)}; only https:// and data:image/ URLs "
+        f"{where}{_place(html, url)} names {shown(url)}; only https:// and data:image/ URLs "
         "(png, jpeg, gif, webp, avif, svg+xml) are allowed",
     )
 
 
 def _siblings(node: Any) -> list[Any]:
-    found = []
+    siblings = []
     while node is not None:
-        found.append(node)
+        siblings.append(node)
         node = node.next
-    return found
+    return siblings
 
 
 def _element(node: Any, html: str, notes: Notes) -> Element | None:
@@ -129,9 +129,9 @@ def _element(node: Any, html: str, notes: Notes) -> Element | None:
     return Element(tag, attributes, markup=str(node.html or "") if tag == "svg" else "")
 
 
-def _place(html: str, what: str) -> str:
+def _place(html: str, text: str) -> str:
     """Return the position of the first occurrence of a text, for messages: the parser records none."""
-    index = html.lower().find(what.lower()) if what else -1
+    index = html.lower().find(text.lower()) if text else -1
     if index < 0:
         return ""
     line = html.count("\n", 0, index) + 1

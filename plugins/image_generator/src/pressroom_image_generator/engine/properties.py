@@ -307,4 +307,4 @@ class Style:
         self.__dict__[PROPERTIES[name].attribute] = value
 
 
-_INHERITED: Final = tuple(known.attribute for known in PROPERTIES.values() if known.inherited)
+_INHERITED: Final = tuple(definition.attribute for definition in PROPERTIES.values() if definition.inherited)

@@ -124,15 +124,15 @@ def z_index(nodes: Sequence[Node], units: Units) -> int | str | None:
 
 def families(nodes: Sequence[Node], units: Units) -> tuple[str, ...] | None:
     """Parse a list of font families."""
-    found: list[str] = []
+    names: list[str] = []
     for part in split_commas(nodes):
         if len(part) == 1 and part[0].type == "string":
-            found.append(part[0].value)
+            names.append(part[0].value)
         elif part and all(node.type == "ident" for node in part):
-            found.append(" ".join(node.value for node in part))
+            names.append(" ".join(node.value for node in part))
         else:
             return None
-    return tuple(found[:16])
+    return tuple(names[:16])
 
 
 def font_size(nodes: Sequence[Node], units: Units) -> float | None:
@@ -142,13 +142,13 @@ def font_size(nodes: Sequence[Node], units: Units) -> float | None:
     word = keyword(nodes[0])
     if word in _FONT_SIZES:
         return _FONT_SIZES[word] * units.density
-    largest = MAX_FONT_SIZE * units.density
+    max_size = MAX_FONT_SIZE * units.density
     if word in ("smaller", "larger"):
-        return min(largest, units.em * (1.2 if word == "larger" else 1 / 1.2))
+        return min(max_size, units.em * (1.2 if word == "larger" else 1 / 1.2))
     value = any_length(nodes[0])
-    if value is None or (found := value.of(units.em)) < 0:
+    if value is None or (size := value.of(units.em)) < 0:
         return None
-    return min(found, largest)
+    return min(size, max_size)
 
 
 def font_weight(nodes: Sequence[Node], units: Units) -> float | None:
@@ -181,18 +181,18 @@ def spacing(nodes: Sequence[Node], units: Units) -> float | None:
     if keyword(nodes[0]) == "normal":
         return 0.0
     value = any_length(nodes[0])
-    largest = MAX_FONT_SIZE * units.density
-    return None if value is None else min(max(value.of(units.em), -largest), largest)
+    max_spacing = MAX_FONT_SIZE * units.density
+    return None if value is None else min(max(value.of(units.em), -max_spacing), max_spacing)
 
 
 def aspect_ratio(nodes: Sequence[Node], units: Units) -> float | str | None:
     """Parse a ratio of width to height; `auto` becomes 0."""
-    rest = [node for node in nodes if keyword(node) != "auto"]
-    if not rest:
+    ratio_nodes = [node for node in nodes if keyword(node) != "auto"]
+    if not ratio_nodes:
         return 0.0
-    numbers = [number(node) for node in rest if node.type == "number"]
-    divided = len(rest) == 3 and rest[1].type == "literal" and rest[1].value == "/"
-    if len(numbers) == 1 and len(rest) == 1 and numbers[0] is not None:
+    numbers = [number(node) for node in ratio_nodes if node.type == "number"]
+    divided = len(ratio_nodes) == 3 and ratio_nodes[1].type == "literal" and ratio_nodes[1].value == "/"
+    if len(numbers) == 1 and len(ratio_nodes) == 1 and numbers[0] is not None:
         return numbers[0] if numbers[0] > 0 else None
     if len(numbers) == 2 and divided and numbers[0] and numbers[1] and min(numbers[0], numbers[1]) > 0:
         return numbers[0] / numbers[1]
@@ -213,8 +213,12 @@ def shadows(*, spread: bool) -> Reader[tuple[ShadowStyle, ...]]:
     def read(nodes: Sequence[Node], units: Units) -> tuple[ShadowStyle, ...] | None:
         if len(nodes) == 1 and keyword(nodes[0]) == "none":
             return ()
-        found = [_shadow(part, units, spread=spread) for part in split_commas(nodes)]
-        return None if any(one is None for one in found) else tuple(one for one in found[:32] if one is not None)
+        results = [_shadow(part, units, spread=spread) for part in split_commas(nodes)]
+        return (
+            None
+            if any(shadow is None for shadow in results)
+            else tuple(shadow for shadow in results[:32] if shadow is not None)
+        )
 
     return read
 
@@ -229,8 +233,8 @@ def _shadow(nodes: Sequence[Node], units: Units, *, spread: bool) -> ShadowStyle
             lengths.append(value.pixels)
         elif keyword(node) == "inset" and spread and not inset:
             inset = True
-        elif tint is None and (found := color_or_none(node, units.color)) is not None:
-            tint = found
+        elif tint is None and (node_color := color_or_none(node, units.color)) is not None:
+            tint = node_color
         else:
             return None
     if not 2 <= len(lengths) <= (4 if spread else 3) or (len(lengths) > 2 and lengths[2] < 0):
@@ -260,12 +264,12 @@ def font_features(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, int],
     """Parse OpenType features and their values (CSS Fonts 4, section 6.12)."""
     if len(nodes) == 1 and keyword(nodes[0]) == "normal":
         return ()
-    found: list[tuple[str, int]] = []
+    features: list[tuple[str, int]] = []
     for part in split_commas(nodes)[:16]:
         if not 1 <= len(part) <= 2 or part[0].type != "string" or not _FEATURE_TAG.match(part[0].value):
             return None
         value = _FEATURE_WORDS.get(keyword(part[1]), whole_number(part[1:], units)) if len(part) == 2 else 1
         if value is None or not 0 <= value <= _MAX_FEATURE_VALUE:
             return None
-        found.append((str(part[0].value), value))
-    return tuple(found)
+        features.append((str(part[0].value), value))
+    return tuple(features)

@@ -55,17 +55,17 @@ def _line(*patterns: str) -> Expander:
     """Return an expander for a width, a style and a colour in any order, for one side or all."""
 
     def expand(nodes: Nodes) -> Expanded | None:
-        found: dict[str, Nodes] = {"width": tokens("medium"), "style": tokens("none"), "color": tokens("currentcolor")}
-        seen: set[str] = set()
+        parts: dict[str, Nodes] = {"width": tokens("medium"), "style": tokens("none"), "color": tokens("currentcolor")}
+        assigned: set[str] = set()
         for node in nodes:
             part = (
                 "style" if keyword(node) in _BORDER_STYLES else "color" if color_or_none(node) is not None else "width"
             )
-            if part in seen:
+            if part in assigned:
                 return None
-            seen.add(part)
-            found[part] = [node]
-        return {f"{pattern}-{part}": value for pattern in patterns for part, value in found.items()}
+            assigned.add(part)
+            parts[part] = [node]
+        return {f"{pattern}-{part}": value for pattern in patterns for part, value in parts.items()}
 
     return expand
 
@@ -76,7 +76,10 @@ def _radius(nodes: Nodes) -> Expanded | None:
     down = _four(parts[-1])
     if len(parts) > 2 or across is None or down is None:
         return None
-    return {f"border-{corner}-radius": [one, other] for corner, one, other in zip(_CORNERS, across, down, strict=True)}
+    return {
+        f"border-{corner}-radius": [horizontal, vertical]
+        for corner, horizontal, vertical in zip(_CORNERS, across, down, strict=True)
+    }
 
 
 def _flex(nodes: Nodes) -> Expanded | None:
@@ -108,48 +111,48 @@ def _flex_flow(nodes: Nodes) -> Expanded | None:
 
 
 def _font(nodes: Nodes) -> Expanded | None:
-    found: Expanded = {
+    longhands: Expanded = {
         "font-style": tokens("normal"),
         "font-weight": tokens("normal"),
         "line-height": tokens("normal"),
     }
-    rest = list(nodes)
-    while rest:
-        node = rest[0]
+    remaining = list(nodes)
+    while remaining:
+        node = remaining[0]
         word = keyword(node)
         if word in ("italic", "oblique"):
-            found["font-style"] = [node]
+            longhands["font-style"] = [node]
         elif word in ("bold", "bolder", "lighter") or (number(node) is not None and number(node) != 0):
-            found["font-weight"] = [node]
+            longhands["font-weight"] = [node]
         elif word not in ("normal", "small-caps"):
             break
-        rest.pop(0)
-    if not rest:
+        remaining.pop(0)
+    if not remaining:
         return None
-    found["font-size"] = [rest.pop(0)]
-    if len(rest) >= 2 and slash(rest[0]):
-        found["line-height"] = [rest[1]]
-        rest = rest[2:]
-    if not rest:
+    longhands["font-size"] = [remaining.pop(0)]
+    if len(remaining) >= 2 and slash(remaining[0]):
+        longhands["line-height"] = [remaining[1]]
+        remaining = remaining[2:]
+    if not remaining:
         return None
-    found["font-family"] = rest
-    return found
+    longhands["font-family"] = remaining
+    return longhands
 
 
 def _text_decoration(nodes: Nodes) -> Expanded | None:
-    found: dict[str, list[Node]] = {"line": [], "style": [], "color": [], "thickness": []}
+    parts: dict[str, list[Node]] = {"line": [], "style": [], "color": [], "thickness": []}
     for node in nodes:
         word = keyword(node)
         if word in _DECORATIONS or word == "none":
-            found["line"].append(node)
+            parts["line"].append(node)
         elif word in ("solid", "double", "dotted", "dashed", "wavy"):
-            found["style"].append(node)
+            parts["style"].append(node)
         elif color_or_none(node) is not None:
-            found["color"].append(node)
+            parts["color"].append(node)
         else:
-            found["thickness"].append(node)
+            parts["thickness"].append(node)
     initial = {"line": "none", "style": "solid", "color": "currentcolor", "thickness": "auto"}
-    return {f"text-decoration-{part}": value or tokens(initial[part]) for part, value in found.items()}
+    return {f"text-decoration-{part}": value or tokens(initial[part]) for part, value in parts.items()}
 
 
 _BACKGROUND_BOXES: Final = frozenset({"border-box", "padding-box", "content-box", "text"})
@@ -173,7 +176,7 @@ def _background(nodes: Nodes) -> Expanded | None:
 
 
 def _background_layer(nodes: Nodes) -> dict[str, list[Node]] | None:
-    found: dict[str, list[Node]] = {
+    parts: dict[str, list[Node]] = {
         part: [] for part in ("image", "position", "size", "repeat", "color", "origin", "clip")
     }
     boxes: list[Node] = []
@@ -182,28 +185,28 @@ def _background_layer(nodes: Nodes) -> dict[str, list[Node]] | None:
         word = keyword(node)
         image = word == "none" or url_of(node) is not None
         if image or (isinstance(node, FunctionBlock) and node.lower_name.endswith("gradient")):
-            found["image"].append(node)
+            parts["image"].append(node)
         elif word in _REPEATS:
-            found["repeat"].append(node)
+            parts["repeat"].append(node)
         elif word in _BACKGROUND_BOXES:
             boxes.append(node)
         elif word in ("scroll", "fixed", "local"):
             continue
         elif color_or_none(node) is not None:
-            found["color"].append(node)
+            parts["color"].append(node)
         elif slash(node):
             into = "size"
         else:
-            found[into].append(node)
-    if len(found["image"]) > 1 or len(found["color"]) > 1 or len(boxes) > 2:
+            parts[into].append(node)
+    if len(parts["image"]) > 1 or len(parts["color"]) > 1 or len(boxes) > 2:
         return None
-    found["origin"] = [node for node in boxes[:1] if keyword(node) != "text"]
-    found["clip"] = boxes[-1:]
+    parts["origin"] = [node for node in boxes[:1] if keyword(node) != "text"]
+    parts["clip"] = boxes[-1:]
     initial = {
         "image": "none", "position": "0% 0%", "size": "auto", "repeat": "repeat", "origin": "padding-box",
         "clip": "border-box",
     }  # fmt: skip
-    return {part: list(value or (tokens(initial[part]) if part in initial else ())) for part, value in found.items()}
+    return {part: list(value or (tokens(initial[part]) if part in initial else ())) for part, value in parts.items()}
 
 
 def _mask(nodes: Nodes) -> Expanded | None:
@@ -215,15 +218,15 @@ def _mask(nodes: Nodes) -> Expanded | None:
 
 def _variant(nodes: Nodes) -> Expanded | None:
     """Return the longhands of `font-variant`, each keyword assigned to its property."""
-    found: dict[str, Nodes] = {}
+    parts: dict[str, Nodes] = {}
     for node in nodes:
         word = keyword(node)
         part = "caps" if "caps" in word or word == "unicase" else "ligatures" if word == "none" else "numeric"
         if word != "normal":
-            if part in found:
+            if part in parts:
                 return None
-            found[part] = [node]
-    return {f"font-variant-{part}": found.get(part, tokens("normal")) for part in ("caps", "ligatures", "numeric")}
+            parts[part] = [node]
+    return {f"font-variant-{part}": parts.get(part, tokens("normal")) for part in ("caps", "ligatures", "numeric")}
 
 
 def _stroke(nodes: Nodes) -> Expanded | None:
@@ -329,12 +332,12 @@ def physical(name: str, direction: str) -> str:
         return name
     for prefix in _INLINE_PREFIXES:
         if name.startswith(prefix):
-            edge, _, rest = name.removeprefix(prefix).partition("-")
+            edge, _, suffix = name.removeprefix(prefix).partition("-")
             if edge not in ("start", "end"):
                 return name
             side = "left" if (edge == "start") == (direction == "ltr") else "right"
             stem = prefix.removesuffix("inline-")
-            return (side if stem == "inset-" else stem + side) + (f"-{rest}" if rest else "")
+            return (side if stem == "inset-" else stem + side) + (f"-{suffix}" if suffix else "")
     return name
 
 

@@ -56,8 +56,8 @@ class _Raster:
 
 
 class _Vector:
-    def __init__(self, svg: Svg, what: str, budget: VectorBudget, notes: Notes, density: int) -> None:
-        self._svg, self._what, self._budget, self._notes = svg, what, budget, notes
+    def __init__(self, svg: Svg, label: str, budget: VectorBudget, notes: Notes, density: int) -> None:
+        self._svg, self._what, self._budget, self._notes = svg, label, budget, notes
         self.width = svg.width and svg.width * density
         self.height = svg.height and svg.height * density
         self.ratio = svg.ratio
@@ -73,9 +73,9 @@ class _Vector:
             return Image.new("RGBA", (width, height))
 
 
-def not_loaded(address: str) -> str:
+def not_loaded(url: str) -> str:
     """Return the warning about an image whose fetch failed."""
-    return f"the image {shown(address)} could not be loaded"
+    return f"the image {shown(url)} could not be loaded"
 
 
 class Sources:
@@ -88,14 +88,14 @@ class Sources:
         self._decoded: dict[str, Source | None] = {}
         self._budget = VectorBudget()
 
-    def named(self, address: str) -> Source | None:
+    def named(self, url: str) -> Source | None:
         """Return the image at a URL, or warn and return `None` if it is unavailable."""
-        if not address:
+        if not url:
             self._notes.warn("an <img> has no src")
             return None
-        if address not in self._decoded:
-            self._decoded[address] = self._decode(address)
-        return self._decoded[address]
+        if url not in self._decoded:
+            self._decoded[url] = self._decode(url)
+        return self._decoded[url]
 
     def inline_svg(self, markup: str, color: Color) -> Source | None:
         """Return an `<svg>` element as an image, with `currentColor` set to the text colour."""
@@ -103,30 +103,30 @@ class Sources:
         paint = f"#{red:02x}{green:02x}{blue:02x}"
         return self._svg(re.sub("currentcolor", paint, with_namespaces(markup), flags=re.IGNORECASE), "an <svg>")
 
-    def _decode(self, address: str) -> Source | None:
-        what = f"the image {shown(address)}"
-        if not address.startswith("data:") and not address.lower().startswith("data:"):
-            content = self._fetched.get(address)
+    def _decode(self, url: str) -> Source | None:
+        label = f"the image {shown(url)}"
+        if not url.startswith("data:") and not url.lower().startswith("data:"):
+            content = self._fetched.get(url)
             if content is None:
-                self._notes.warn(not_loaded(address))
+                self._notes.warn(not_loaded(url))
                 return None
         else:
-            found = data_of(address)
-            if found is None:
-                self._notes.warn(f"{what} cannot be read: its data is damaged")
+            data = data_of(url)
+            if data is None:
+                self._notes.warn(f"{label} cannot be read: its data is damaged")
                 return None
-            content = found
-        return self._image(content, what)
+            content = data
+        return self._image(content, label)
 
-    def _image(self, content: bytes, what: str) -> Source | None:
+    def _image(self, content: bytes, label: str) -> Source | None:
         start = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
         if start.startswith(b"<"):
-            return self._svg(content.decode("utf-8", "replace").lstrip("\ufeff"), what)
+            return self._svg(content.decode("utf-8", "replace").lstrip("\ufeff"), label)
         try:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
                 width, height = opened.size
                 if width * height > MAX_PIXELS:
-                    self._notes.warn(f"{what} has {width} by {height} pixels, more than {MAX_PIXELS // 10**6} million")
+                    self._notes.warn(f"{label} has {width} by {height} pixels, more than {MAX_PIXELS // 10**6} million")
                     return None
                 # A JPEG can be decoded at reduced size, which is enough for any canvas.
                 opened.draft(None, (MAX_EDGE // 2, MAX_EDGE // 2))
@@ -136,12 +136,12 @@ class Sources:
                 return _Raster(turned.convert("RGB" if opaque else "RGBA"), scale)
         # Decoders raise arbitrary exceptions for damaged files.
         except Exception:  # noqa: BLE001
-            self._notes.warn(f"{what} cannot be read; png, jpeg, gif, webp, avif and svg can")
+            self._notes.warn(f"{label} cannot be read; png, jpeg, gif, webp, avif and svg can")
             return None
 
-    def _svg(self, text: str, what: str) -> Source | None:
+    def _svg(self, text: str, label: str) -> Source | None:
         try:
-            return _Vector(safe_svg(text), what, self._budget, self._notes, self._density)
+            return _Vector(safe_svg(text), label, self._budget, self._notes, self._density)
         except UnsafeSvg as error:
-            self._notes.warn(f"{what} is not drawn: {error}")
+            self._notes.warn(f"{label} is not drawn: {error}")
             return None

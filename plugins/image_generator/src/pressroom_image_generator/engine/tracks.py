@@ -65,15 +65,15 @@ def _tracks(nodes: Sequence[Node], units: Units) -> list[Track] | None:
     names: tuple[str, ...] = ()
     for node in nodes:
         if node.type == "[] block":
-            names += tuple(one.value for one in node.content if one.type == "ident")
+            names += tuple(ident.value for ident in node.content if ident.type == "ident")
             continue
         if isinstance(node, FunctionBlock) and node.lower_name == "repeat":
-            found = _repeated(node, units)
+            node_tracks = _repeated(node, units)
         else:
-            found = None if (track := _track(node)) is None else [track]
-        if not found:
+            node_tracks = None if (track := _track(node)) is None else [track]
+        if not node_tracks:
             return None
-        tracks += [replace(found[0], names=(*names, *found[0].names)), *found[1:]]
+        tracks += [replace(node_tracks[0], names=(*names, *node_tracks[0].names)), *node_tracks[1:]]
         names = ()
     if names and tracks:
         tracks[-1] = replace(tracks[-1], after=(*tracks[-1].after, *names))
@@ -84,15 +84,15 @@ def _repeated(block: FunctionBlock, units: Units) -> list[Track] | None:
     parts = split_commas(block.arguments)
     if len(parts) != 2 or len(parts[0]) != 1 or any(getattr(node, "lower_name", "") == "repeat" for node in parts[1]):
         return None
-    known = _tracks(parts[1], units)
-    if not known:
+    tracks = _tracks(parts[1], units)
+    if not tracks:
         return None
     if (fill := keyword(parts[0][0])) in ("auto-fill", "auto-fit"):
-        return [replace(track, fill=fill) for track in known]
+        return [replace(track, fill=fill) for track in tracks]
     times = number(parts[0][0])
     if times is None or not times.is_integer() or times < 1:
         return None
-    return (known * int(min(times, MAX_TRACKS)))[:MAX_TRACKS]
+    return (tracks * int(min(times, MAX_TRACKS)))[:MAX_TRACKS]
 
 
 def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | None:
@@ -108,12 +108,12 @@ def areas(nodes: Sequence[Node], units: Units) -> tuple[tuple[str, ...], ...] | 
     if not rows[0] or len({len(row) for row in rows}) != 1:
         return None
     for name in {name for row in rows for name in row if name}:
-        places = [(column, row) for row, names in enumerate(rows) for column, one in enumerate(names) if one == name]
-        wide = len({column for column, _ in places})
-        high = len({row for _, row in places})
-        across = max(column for column, _ in places) - min(column for column, _ in places) + 1
-        down = max(row for _, row in places) - min(row for _, row in places) + 1
-        if (wide, high) != (across, down) or wide * high != len(places):
+        cells = [(column, row) for row, names in enumerate(rows) for column, area in enumerate(names) if area == name]
+        wide = len({column for column, _ in cells})
+        high = len({row for _, row in cells})
+        across = max(column for column, _ in cells) - min(column for column, _ in cells) + 1
+        down = max(row for _, row in cells) - min(row for _, row in cells) + 1
+        if (wide, high) != (across, down) or wide * high != len(cells):
             return None
     return tuple(rows)
 
@@ -125,10 +125,10 @@ def _track(node: Node) -> Track | None:
         parts = split_commas(node.arguments)
         if len(parts) != 2 or any(len(part) != 1 for part in parts):
             return None
-        least, most = _track(parts[0][0]), _track(parts[1][0])
-        if least is None or most is None or least.fraction:
+        minimum, maximum = _track(parts[0][0]), _track(parts[1][0])
+        if minimum is None or maximum is None or minimum.fraction:
             return None
-        return Track(least.least, most.most, most.fraction)
+        return Track(minimum.least, maximum.most, maximum.fraction)
     if isinstance(node, FunctionBlock) and node.lower_name == "fit-content":
         arguments = significant(node.arguments)
         limit = any_length(arguments[0]) if len(arguments) == 1 else None
@@ -149,14 +149,14 @@ def grid_line(nodes: Sequence[Node], units: Units) -> GridLine | None:
     if len(spans) > 1 or len(names) > 1 or len(numbers) > 1 or len(spans) + len(names) + len(numbers) != len(nodes):
         return None
     name = names[0] if names else ""
-    given = 0
+    integer = 0
     if numbers:
         if numbers[0] is None or not numbers[0].is_integer() or not numbers[0]:
             return None
-        given = int(min(max(numbers[0], -FARTHEST_LINE), FARTHEST_LINE))
+        integer = int(min(max(numbers[0], -FARTHEST_LINE), FARTHEST_LINE))
     if not spans:
-        return GridLine(line=given, name=name) if given or name else None
-    return GridLine(span=given or 1, name=name) if given >= 0 and (given or name) else None
+        return GridLine(line=integer, name=name) if integer or name else None
+    return GridLine(span=integer or 1, name=name) if integer >= 0 and (integer or name) else None
 
 
 def grid_lines(start: str, end: str) -> Expander:
@@ -188,8 +188,8 @@ def grid_area(nodes: Nodes) -> Expanded | None:
 
 def _opposite(line: Nodes) -> Nodes:
     """Return the default for the opposite line: a name applies to both."""
-    named = len(line) == 1 and isinstance(line[0], IdentToken) and keyword(line[0]) != "auto"
-    return line if named else tokens("auto")
+    is_name = len(line) == 1 and isinstance(line[0], IdentToken) and keyword(line[0]) != "auto"
+    return line if is_name else tokens("auto")
 
 
 def grid_template(nodes: Nodes) -> Expanded | None:

@@ -56,9 +56,9 @@ class MixedLength:
     operation: Operation
     items: tuple[Length | MixedLength, ...]
 
-    def of(self, whole: float) -> float:
-        """Return the length in pixels; `whole` is 100 %."""
-        values = [item.of(whole) for item in self.items]
+    def of(self, base: float) -> float:
+        """Return the length in pixels; `base` is 100 %."""
+        values = [item.of(base) for item in self.items]
         return sum(values) if self.operation == "sum" else min(values) if self.operation == "min" else max(values)
 
 
@@ -125,8 +125,8 @@ def _absolute_node(node: Node, units: Units) -> Node:
         factor = units.pixels(node.lower_unit)
         if factor is not None:
             return _pixels(node, bounded(node.value) * factor)
-        known = length(node) if units.density != 1 else None
-        return node if known is None else _pixels(node, known.pixels * units.density)
+        parsed = length(node) if units.density != 1 else None
+        return node if parsed is None else _pixels(node, parsed.pixels * units.density)
     if isinstance(node, ParenthesesBlock):
         return ParenthesesBlock(node.source_line, node.source_column, absolute(node.content, units))
     if isinstance(node, FunctionBlock):
@@ -137,13 +137,13 @@ def _absolute_node(node: Node, units: Units) -> Node:
 
 def _worked_out(block: FunctionBlock) -> Node:
     value = _calculated(block)
-    place = (block.source_line, block.source_column)
+    position = (block.source_line, block.source_column)
     if isinstance(value, float):
-        return NumberToken(*place, value, int(value) if value.is_integer() else None, f"{value:g}")
+        return NumberToken(*position, value, int(value) if value.is_integer() else None, f"{value:g}")
     if isinstance(value, Length) and not value.part:
         return _pixels(block, value.pixels)
     if isinstance(value, Length) and not value.pixels:
-        return PercentageToken(*place, value.part * 100, None, f"{value.part * 100:g}")
+        return PercentageToken(*position, value.part * 100, None, f"{value.part * 100:g}")
     return block
 
 
@@ -165,17 +165,17 @@ def _calculated(block: FunctionBlock) -> _Number | None:
     values = [_sum(part) for part in parts]
     if any(value is None for value in values):
         return None
-    known = [value for value in values if value is not None]
+    operands = [value for value in values if value is not None]
     match block.lower_name:
         case "calc":
-            return known[0] if len(known) == 1 else None
+            return operands[0] if len(operands) == 1 else None
         case "min":
-            return _extreme("min", known)
+            return _extreme("min", operands)
         case "max":
-            return _extreme("max", known)
-        case "clamp" if len(known) == 3:
-            upper = _extreme("min", known[1:])
-            return None if upper is None else _extreme("max", [known[0], upper])
+            return _extreme("max", operands)
+        case "clamp" if len(operands) == 3:
+            upper = _extreme("min", operands[1:])
+            return None if upper is None else _extreme("max", [operands[0], upper])
     return None
 
 

@@ -46,10 +46,10 @@ class LayoutEngine:
 
     def memory(self, box: Box) -> BoxMemory:
         """Return the mutable cache of a box."""
-        found = self._memories.get(box)
-        if found is None:
-            found = self._memories[box] = BoxMemory()
-        return found
+        memory = self._memories.get(box)
+        if memory is None:
+            memory = self._memories[box] = BoxMemory()
+        return memory
 
     def canvas(self, root: Box) -> Fragment:
         """Return the fragment of the whole canvas.
@@ -61,10 +61,10 @@ class LayoutEngine:
 
     def fragment(self, box: Box, space: Space) -> Fragment:
         """Lay out a box in a space; results are cached by space."""
-        known_fragments = self.memory(box).fragments
-        found = known_fragments.get(space)
-        if found is not None:
-            return found
+        fragments = self.memory(box).fragments
+        cached = fragments.get(space)
+        if cached is not None:
+            return cached
         self._steps += 1
         if self._steps > MAX_STEPS:
             raise InvalidInput("html", "the layout is too complex; nest fewer flexible boxes of automatic size")
@@ -74,7 +74,7 @@ class LayoutEngine:
             waiting, fragment.pending = fragment.pending, []
             for pending in waiting:
                 fragment.children.append(place_pending(self, pending, fragment))
-        known_fragments[space] = fragment
+        fragments[space] = fragment
         return fragment
 
     def _laid_out(self, box: Box, space: Space) -> Fragment:
@@ -117,24 +117,24 @@ class LayoutEngine:
         extra = frame if style.box_sizing == "content-box" else 0.0
         width = known(style.width, None)
         if width is not None:
-            least = most = max(width + extra, frame)
+            minimum = maximum = max(width + extra, frame)
         else:
             ratio = preferred_ratio(box)
             height = known(style.height, None) if ratio else None
             if height is not None:
-                least = most = Sizing(self, box, Space(0.0)).width_for(height)
+                minimum = maximum = Sizing(self, box, Space(0.0)).width_for(height)
             else:
-                least, most = (content + frame for content in self.content_widths(box))
+                minimum, maximum = (content + frame for content in self.content_widths(box))
                 if style.width == "min-content":
-                    most = least
+                    maximum = minimum
                 elif style.width == "max-content":
-                    least = most
+                    minimum = maximum
                 elif not isinstance(style.width, str) and box.kind == "image":
-                    least = 0.0
+                    minimum = 0.0
         highest, lowest = known(style.max_width, None), known(style.min_width, None)
         if highest is not None:
-            least, most = min(least, highest + extra), min(most, highest + extra)
+            minimum, maximum = min(minimum, highest + extra), min(maximum, highest + extra)
         if lowest is not None:
-            least, most = max(least, lowest + extra), max(most, lowest + extra)
+            minimum, maximum = max(minimum, lowest + extra), max(maximum, lowest + extra)
         margins = (known(style.margin_left, None) or 0.0) + (known(style.margin_right, None) or 0.0)
-        return max(0.0, least + margins), max(0.0, most + margins)
+        return max(0.0, minimum + margins), max(0.0, maximum + margins)

@@ -36,12 +36,12 @@ def flex_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
         return 0.0, 0.0
     style = box.style
     if style.flex_direction.startswith("column"):
-        return max(least for least, _ in widths), max(most for _, most in widths)
+        return max(minimum for minimum, _ in widths), max(maximum for _, maximum in widths)
     gaps = (known(style.column_gap, None) or 0.0) * (len(widths) - 1)
-    most = sum(most for _, most in widths) + gaps
+    maximum = sum(maximum for _, maximum in widths) + gaps
     if style.flex_wrap == "nowrap":
-        return sum(least for least, _ in widths) + gaps, most
-    return max(least for least, _ in widths), most
+        return sum(minimum for minimum, _ in widths) + gaps, maximum
+    return max(minimum for minimum, _ in widths), maximum
 
 
 def layout_flex(layout: LayoutContext, box: Box, space: Space) -> Fragment:
@@ -70,15 +70,15 @@ class _Flex:
 
     def run(self) -> Fragment:
         children = sorted(
-            (child for child in self.box.children if not child.out_of_flow), key=lambda one: one.style.order
+            (child for child in self.box.children if not child.out_of_flow), key=lambda child: child.style.order
         )
         items = [self.item(child) for child in children]
         main = self.inner_width if self.row else self.inner_height
         lines = self.lines(items, main)
         if main is None:
             # A column without a height is as high as its content, subject to its limits.
-            longest = max((self.taken(line.items) for line in lines), default=0.0)
-            main = max(0.0, self.sizing.limited_height(longest + self.frame.down) - self.frame.down)
+            content_height = max((self.taken(line.items) for line in lines), default=0.0)
+            main = max(0.0, self.sizing.limited_height(content_height + self.frame.down) - self.frame.down)
         for line in lines:
             resolve_lengths(line.items, main - self.main_gap * (len(line.items) - 1))
             for item in line.items:
@@ -101,9 +101,9 @@ class _Flex:
         margins = margin_edges(style, self.inner_width)
         main_margin, cross_margin = (margins.across, margins.down) if self.row else (margins.down, margins.across)
         sizing = Sizing(self.layout, box, Space(self.inner_width, self.base_height))
-        least, most = self.limits(box, sizing, cross_margin)
+        minimum, maximum = self.limits(box, sizing, cross_margin)
         frame = sizing.frame.across if self.row else sizing.frame.down
-        item = FlexItem(box, margins, 0.0, least, most, main_margin, cross_margin, frame)
+        item = FlexItem(box, margins, 0.0, minimum, maximum, main_margin, cross_margin, frame)
         basis = style.flex_basis
         if basis == "auto":
             basis = style.width if self.row else style.height
@@ -126,8 +126,8 @@ class _Flex:
             return self.layout.fragment(
                 box, self.child_space(box, None, self.stretched_width(box, cross_margin))
             ).height
-        least, most = self.layout.content_widths(box)
-        return (least if keyword == "min-content" else most) + sizing.frame.across
+        minimum, maximum = self.layout.content_widths(box)
+        return (minimum if keyword == "min-content" else maximum) + sizing.frame.across
 
     def definite_cross(self, box: Box, sizing: Sizing, cross_margin: float) -> float | None:
         """Return the cross size of a child, or `None` if it is not known before layout."""
@@ -163,22 +163,22 @@ class _Flex:
         style = box.style
         if self.row:
             greatest = sizing.width_of(style.max_width)
-            least = sizing.width_of(style.min_width)
+            minimum = sizing.width_of(style.min_width)
             frame = sizing.frame.across
         else:
-            most_height, least_height = (
+            max_height, min_height = (
                 known(style.max_height, self.base_height),
                 known(style.min_height, self.base_height),
             )
-            greatest = None if most_height is None else sizing.outer_height(most_height)
-            least = None if least_height is None else sizing.outer_height(least_height)
+            greatest = None if max_height is None else sizing.outer_height(max_height)
+            minimum = None if min_height is None else sizing.outer_height(min_height)
             frame = sizing.frame.down
-        most = float("inf") if greatest is None else max(greatest, frame)
-        if least is None:
-            least = frame
+        maximum = float("inf") if greatest is None else max(greatest, frame)
+        if minimum is None:
+            minimum = frame
             if style.overflow_x in ("visible", "clip"):
-                least = min(self.automatic_least(box, sizing, cross_margin), most)
-        return max(least, frame), most
+                minimum = min(self.automatic_least(box, sizing, cross_margin), maximum)
+        return max(minimum, frame), maximum
 
     def automatic_least(self, box: Box, sizing: Sizing, cross_margin: float) -> float:
         style = box.style
@@ -199,16 +199,16 @@ class _Flex:
         if not self.wraps or main is None:
             return [_Line(items)] if items else []
         lines: list[_Line] = []
-        taken = 0.0
+        used = 0.0
         for item in items:
             size = item.hypothetical + item.main_margin
             # Tolerate rounding errors, for instance from thirds.
-            if not lines or taken + self.main_gap + size > main + 0.01:
+            if not lines or used + self.main_gap + size > main + 0.01:
                 lines.append(_Line([item]))
-                taken = size
+                used = size
             else:
                 lines[-1].items.append(item)
-                taken += self.main_gap + size
+                used += self.main_gap + size
         return lines
 
     def taken(self, items: list[FlexItem]) -> float:
@@ -260,12 +260,12 @@ class _Flex:
 
     def baseline(self, item: FlexItem) -> float:
         """Return the distance from the outer edge of an item to its baseline."""
-        own = item.fragment.baseline if item.fragment is not None else None
-        return item.margins.top + (item.cross if own is None else own)
+        baseline = item.fragment.baseline if item.fragment is not None else None
+        return item.margins.top + (item.cross if baseline is None else baseline)
 
     def alignment(self, item: FlexItem) -> str:
-        found = item_alignment(item.box.style.align_self, self.style.align_items)
-        return "start" if found == "baseline" and not self.row else found
+        alignment = item_alignment(item.box.style.align_self, self.style.align_items)
+        return "start" if alignment == "baseline" and not self.row else alignment
 
     def stretch(self, line: _Line) -> None:
         """Repeat the layout of stretched items at their final cross size."""
@@ -273,8 +273,8 @@ class _Flex:
             if not self.stretches(item.box):
                 continue
             sizing = Sizing(self.layout, item.box, Space(self.inner_width, self.base_height))
-            room = line.cross - item.cross_margin
-            cross = sizing.limited_height(room) if self.row else sizing.limited_width(room)
+            available = line.cross - item.cross_margin
+            cross = sizing.limited_height(available) if self.row else sizing.limited_width(available)
             if item.fragment is None or cross != item.cross or self.row:
                 item.fragment = self.layout.fragment(item.box, self.child_space(item.box, item.main, cross))
                 item.cross = cross

@@ -35,11 +35,11 @@ class FlexItem:
         return max(self.least, min(self.base, self.most))
 
 
-def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
-    """Set the main sizes of the items on one line. `room` includes their margins."""
+def resolve_lengths(items: Sequence[FlexItem], available: float) -> None:
+    """Set the main sizes of the items on one line. `available` includes their margins."""
     if not items:
         return
-    growing = sum(item.hypothetical + item.main_margin for item in items) < room
+    growing = sum(item.hypothetical + item.main_margin for item in items) < available
     flexible = []
     for item in items:
         factor = item.box.style.flex_grow if growing else item.box.style.flex_shrink
@@ -47,9 +47,9 @@ def resolve_lengths(items: Sequence[FlexItem], room: float) -> None:
         item.main = item.hypothetical
         if factor and not inflexible:
             flexible.append(item)
-    initial = _free(items, flexible, room)
+    initial = _free(items, flexible, available)
     while flexible:
-        free = _share(flexible, _free(items, flexible, room), initial, growing=growing)
+        free = _share(flexible, _free(items, flexible, available), initial, growing=growing)
         violation = 0.0
         clamped: list[tuple[FlexItem, float]] = []
         weights = [_weight(item, growing=growing) for item in flexible]
@@ -70,8 +70,8 @@ def _weight(item: FlexItem, *, growing: bool) -> float:
     return style.flex_grow if growing else style.flex_shrink * max(0.0, item.base - item.frame)
 
 
-def _free(items: Sequence[FlexItem], flexible: Sequence[FlexItem], room: float) -> float:
-    return room - sum((item.base if item in flexible else item.main) + item.main_margin for item in items)
+def _free(items: Sequence[FlexItem], flexible: Sequence[FlexItem], available: float) -> float:
+    return available - sum((item.base if item in flexible else item.main) + item.main_margin for item in items)
 
 
 def _share(flexible: Sequence[FlexItem], free: float, initial: float, *, growing: bool) -> float:

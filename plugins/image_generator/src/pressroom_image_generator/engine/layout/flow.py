@@ -31,7 +31,7 @@ from pressroom_image_generator.engine.values import Edges
 def flow_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the min-content and max-content width of a block: those of its widest child."""
     widths = [layout.outer_widths(child) for child in box.children if not child.out_of_flow]
-    return max((least for least, _ in widths), default=0.0), max((most for _, most in widths), default=0.0)
+    return max((minimum for minimum, _ in widths), default=0.0), max((maximum for _, maximum in widths), default=0.0)
 
 
 def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
@@ -50,9 +50,9 @@ def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     first = True
     for child in box.children:
         if child.out_of_flow:
-            place = y + (margin if not first or closed_top else 0.0)
+            child_y = y + (margin if not first or closed_top else 0.0)
             align = "end" if box.style.direction == "rtl" else "start"
-            fragment.pending.append(PendingBox(child, frame.left, place, inner, align_x=align))
+            fragment.pending.append(PendingBox(child, frame.left, child_y, inner, align_x=align))
             continue
         margins = margin_edges(child.style, inner)
         top = collapsed(margins.top, _first_margin(child, inner))
@@ -115,11 +115,11 @@ def _first_margin(box: Box, width: float) -> float:
     return margin
 
 
-def collapsed(one: float, other: float) -> float:
+def collapsed(first: float, second: float) -> float:
     """Return the result of collapsing two adjoining margins."""
-    if one >= 0 and other >= 0:
-        return max(one, other)
-    return min(one, other) if one < 0 and other < 0 else one + other
+    if first >= 0 and second >= 0:
+        return max(first, second)
+    return min(first, second) if first < 0 and second < 0 else first + second
 
 
 def _horizontal(box: Box, fragment: Fragment, width: float, margins: Edges, *, rtl: bool) -> float:
@@ -157,9 +157,9 @@ def image_widths(box: Box) -> tuple[float, float]:
     width, height = natural_size(box)
     style = box.style
     ratio = width / height if height else 0.0
-    most = known(style.max_height, None)
-    if most is not None and height > most and ratio and style.height == "auto":
-        width = most * ratio
+    max_height = known(style.max_height, None)
+    if max_height is not None and height > max_height and ratio and style.height == "auto":
+        width = max_height * ratio
     return width, width
 
 
@@ -204,20 +204,20 @@ def _text_of(layout: LayoutContext, box: Box) -> InlineText:
 def paragraph_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a paragraph: its longest word, and its longest line without soft breaks."""
     paragraph = _text_of(layout, box)
-    least = most = 0.0
+    minimum = maximum = 0.0
     start = forced = 0
-    for place in layout.memory(box).places:
-        end = visible_end(paragraph, start, place)
+    for position in layout.memory(box).places:
+        end = visible_end(paragraph, start, position)
         word = paragraph.width(start, end)
         if start < end and paragraph.runs and _cuts_anywhere(paragraph, start):
             word = max(paragraph.width(index, index + 1) for index in range(start, end))
-        least = max(least, word)
-        start = place
-        if paragraph.text[place - 1] == "\n" or place == len(paragraph.text):
-            most = max(most, paragraph.width(forced, visible_end(paragraph, forced, place)))
-            forced = place
+        minimum = max(minimum, word)
+        start = position
+        if paragraph.text[position - 1] == "\n" or position == len(paragraph.text):
+            maximum = max(maximum, paragraph.width(forced, visible_end(paragraph, forced, position)))
+            forced = position
     indent = known(box.style.text_indent, None) or 0.0
-    return max(0.0, least), max(0.0, most + indent)
+    return max(0.0, minimum), max(0.0, maximum + indent)
 
 
 def _cuts_anywhere(paragraph: InlineText, start: int) -> bool:
@@ -251,15 +251,15 @@ def _filled(layout: LayoutContext, box: Box, fragment: Fragment, inner: float, b
     frame = fragment.border.plus(fragment.padding)
     key = (inner, frame, base if any(part.box is not None for part in box.inlines) else None)
     lines = layout.memory(box).lines
-    found = lines.get(key)
-    if found is None:
+    cached = lines.get(key)
+    if cached is None:
         content = _Lines(layout, box, fragment, inner, base).fill(frame.left, frame.top)
         lines[key] = (content, replace(fragment, children=[*fragment.children], pending=[*fragment.pending]))
         return content
-    content, other = found
-    fragment.texts, fragment.areas = other.texts, other.areas
-    fragment.children, fragment.pending = [*other.children], [*other.pending]
-    fragment.baseline, fragment.last_baseline = other.baseline, other.last_baseline
+    content, filled = cached
+    fragment.texts, fragment.areas = filled.texts, filled.areas
+    fragment.children, fragment.pending = [*filled.children], [*filled.pending]
+    fragment.baseline, fragment.last_baseline = filled.baseline, filled.last_baseline
     return content
 
 

@@ -35,11 +35,14 @@ def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     sizing = Sizing(layout, box, Space(0.0, None))
     height = sizing.given_height()
     grid = _Grid(layout, box, None, None if height is None else max(0.0, height - sizing.frame.down))
-    asked = grid.column_contributions()
-    narrow = [TrackContribution(one.first, one.span, one.least, one.least) for one in asked]
+    contributions = grid.column_contributions()
+    narrow = [
+        TrackContribution(contribution.first, contribution.span, contribution.least, contribution.least)
+        for contribution in contributions
+    ]
     gaps = gap * max(0, len(grid.columns) - 1)
-    least = sum(track_sizes(grid.columns, narrow, None, gap, stretch=False)) + gaps
-    return least, max(least, sum(track_sizes(grid.columns, asked, None, gap, stretch=False)) + gaps)
+    minimum = sum(track_sizes(grid.columns, narrow, None, gap, stretch=False)) + gaps
+    return minimum, max(minimum, sum(track_sizes(grid.columns, contributions, None, gap, stretch=False)) + gaps)
 
 
 def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
@@ -84,9 +87,9 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     return fragment
 
 
-def _edges(sizes: list[float], gap: float, room: float, mode: str) -> list[float]:
+def _edges(sizes: list[float], gap: float, available: float, mode: str) -> list[float]:
     """Return the start of each track."""
-    slack = room - sum(sizes) - gap * max(0, len(sizes) - 1)
+    slack = available - sum(sizes) - gap * max(0, len(sizes) - 1)
     before, between, _ = content_distribution(
         "start" if mode in ("normal", "stretch") else mode, slack, len(sizes), "start"
     )
@@ -163,7 +166,7 @@ class _Grid:
         self._style = style = box.style
         columns = _filled(style.grid_template_columns, width, known(style.column_gap, width) or 0.0)
         rows = _filled(style.grid_template_rows, height, known(style.row_gap, height) or 0.0)
-        boxes = sorted((child for child in box.children if not child.out_of_flow), key=lambda one: one.style.order)
+        boxes = sorted((child for child in box.children if not child.out_of_flow), key=lambda child: child.style.order)
         flow = style.grid_auto_flow
         areas = style.grid_template_areas
         if areas:
@@ -181,13 +184,13 @@ class _Grid:
         return [TrackContribution(cell.column, cell.columns, *self._widths(cell.box)) for cell in self.cells]
 
     def _widths(self, box: Box) -> tuple[float, float]:
-        least, most = self._layout.outer_widths(box)
+        minimum, maximum = self._layout.outer_widths(box)
         # Scroll containers have no minimum width (CSS Grid 2, section 6.6).
-        return (0.0 if box.style.overflow_x not in ("visible", "clip") else least), most
+        return (0.0 if box.style.overflow_x not in ("visible", "clip") else minimum), maximum
 
     def row_contributions(self, columns: list[float], gap: float) -> list[TrackContribution]:
         """Return the height contributions of the items for these column widths."""
-        found = []
+        contributions = []
         for cell in self.cells:
             last = min(cell.column + cell.columns, len(columns))
             width = sum(columns[cell.column : last]) + gap * max(0, last - cell.column - 1)
@@ -197,8 +200,8 @@ class _Grid:
             fixed = sizing.limited_width(width - margins.across) if stretch else None
             part = self._layout.fragment(cell.box, Space(width, None, fixed, shrink=True))
             outer = part.height + margins.down
-            found.append(TrackContribution(cell.row, cell.rows, outer, outer))
-        return found
+            contributions.append(TrackContribution(cell.row, cell.rows, outer, outer))
+        return contributions
 
 
 def _fitted(tracks: list[Track], used: int) -> list[Track]:
@@ -206,16 +209,16 @@ def _fitted(tracks: list[Track], used: int) -> list[Track]:
     return tracks[: max(1, used)] if any(track.fill == "auto-fit" for track in tracks) else tracks
 
 
-def _filled(tracks: tuple[Track, ...], room: float | None, gap: float) -> list[Track]:
+def _filled(tracks: tuple[Track, ...], available: float | None, gap: float) -> list[Track]:
     """Return tracks with `auto-fill` and `auto-fit` expanded."""
     repeated = [track for track in tracks if track.fill]
     if not repeated:
         return list(tracks)
-    single = sum(max(known(track.least, room) or known(track.most, room) or 0.0, 1.0) for track in repeated)
+    single = sum(max(known(track.least, available) or known(track.most, available) or 0.0, 1.0) for track in repeated)
     single += gap * (len(repeated) - 1)
-    others = [track for track in tracks if not track.fill]
-    taken = sum((known(track.most, room) or 0.0) + gap for track in others)
-    count = 1 if room is None else math.floor((room - taken + gap + 0.01) / (single + gap))
+    fixed = [track for track in tracks if not track.fill]
+    used = sum((known(track.most, available) or 0.0) + gap for track in fixed)
+    count = 1 if available is None else math.floor((available - used + gap + 0.01) / (single + gap))
     count = min(max(1, count), MAX_TRACKS // len(repeated))
     first = next(index for index, track in enumerate(tracks) if track.fill)
     return [*tracks[:first], *repeated * count, *(track for track in tracks[first:] if not track.fill)]

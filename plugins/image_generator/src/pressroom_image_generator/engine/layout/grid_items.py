@@ -40,43 +40,43 @@ class GridLines:
             return line.line - 1 if line.line > 0 else self.count + 1 + line.line
         if not line.line:
             # The name of an area refers to its edge.
-            known = self.named.get(f"{line.name}-{side}") or self.named.get(line.name)
-            return known[0] if known else self.count + 1
-        known = self.named.get(line.name, ())
-        wanted = abs(line.line)
+            lines = self.named.get(f"{line.name}-{side}") or self.named.get(line.name)
+            return lines[0] if lines else self.count + 1
+        lines = self.named.get(line.name, ())
+        number = abs(line.line)
         if line.line > 0:
-            return known[wanted - 1] if wanted <= len(known) else self.count + wanted - len(known)
-        return known[-wanted] if wanted <= len(known) else len(known) - wanted
+            return lines[number - 1] if number <= len(lines) else self.count + number - len(lines)
+        return lines[-number] if number <= len(lines) else len(lines) - number
 
     def from_start(self, start: int, line: GridLine) -> int:
         """Return the number of tracks that an item spans from its start line."""
         if not line.name or not line.span:
             return max(1, line.span)
-        known = [place for place in self.named.get(line.name, ()) if place > start]
-        end = known[line.span - 1] if line.span <= len(known) else max(self.count, start) + line.span - len(known)
+        lines = [position for position in self.named.get(line.name, ()) if position > start]
+        end = lines[line.span - 1] if line.span <= len(lines) else max(self.count, start) + line.span - len(lines)
         return max(1, end - start)
 
     def from_end(self, end: int, line: GridLine) -> int:
         """Return the number of tracks that an item spans up to its end line."""
         if not line.name or not line.span:
             return max(1, line.span)
-        known = [place for place in self.named.get(line.name, ()) if place < end]
-        return max(1, end - (known[-line.span] if line.span <= len(known) else 0))
+        lines = [position for position in self.named.get(line.name, ()) if position < end]
+        return max(1, end - (lines[-line.span] if line.span <= len(lines) else 0))
 
 
 def named_lines(tracks: Sequence[Track], areas: Sequence[Sequence[str]]) -> GridLines:
     """Return the lines of an axis, including those that named areas imply."""
-    named: dict[str, list[int]] = {}
+    lines: dict[str, list[int]] = {}
     for index, track in enumerate(tracks):
         for name in track.names:
-            named.setdefault(name, []).append(index)
+            lines.setdefault(name, []).append(index)
         for name in track.after:
-            named.setdefault(name, []).append(index + 1)
+            lines.setdefault(name, []).append(index + 1)
     for name in {name for row in areas for name in row if name}:
-        places = [index for row in areas for index, one in enumerate(row) if one == name]
-        named.setdefault(f"{name}-start", []).append(min(places))
-        named.setdefault(f"{name}-end", []).append(max(places) + 1)
-    return GridLines(len(tracks), {name: sorted(set(places)) for name, places in named.items()})
+        positions = [index for row in areas for index, area in enumerate(row) if area == name]
+        lines.setdefault(f"{name}-start", []).append(min(positions))
+        lines.setdefault(f"{name}-end", []).append(max(positions) + 1)
+    return GridLines(len(tracks), {name: sorted(set(positions)) for name, positions in lines.items()})
 
 
 def _range(start: GridLine, end: GridLine, lines: GridLines) -> tuple[int | None, int]:
@@ -117,13 +117,13 @@ def placed_cells(
         across = max(across, (fixed or 0) + span)
     minor_rows = _Finder(taken, across, by_column=by_column)
     cursor = (0, 0)
-    for cell, column, row in sorted(waiting, key=lambda one: (one[2] if not by_column else one[1]) is None):
+    for cell, column, row in sorted(waiting, key=lambda entry: (entry[2] if not by_column else entry[1]) is None):
         major, minor = (column, row) if by_column else (row, column)
         if dense:
             cursor = (0, 0)
-        found = minor_rows.place(cell, major, minor, cursor)
+        position = minor_rows.place(cell, major, minor, cursor)
         if major is None:
-            cursor = found
+            cursor = position
         _take(taken, cell)
     return cells
 
@@ -182,44 +182,53 @@ class TrackContribution:
 
 
 def track_sizes(
-    tracks: Sequence[Track], asked: Sequence[TrackContribution], room: float | None, gap: float, *, stretch: bool
+    tracks: Sequence[Track],
+    contributions: Sequence[TrackContribution],
+    available: float | None,
+    gap: float,
+    *,
+    stretch: bool,
 ) -> list[float]:
-    """Return the sizes of tracks. `room` is the space for tracks and gaps, or `None` if it is unlimited."""
-    base = [known(track.least, room) or 0.0 for track in tracks]
-    limit = [_limit(track, room) for track in tracks]
-    limit = [max(most, least) for most, least in zip(limit, base, strict=True)]
-    _grow_to_content(tracks, asked, base, limit, gap)
+    """Return the sizes of tracks. `available` is the space for tracks and gaps, or `None` if it is unlimited."""
+    base = [known(track.least, available) or 0.0 for track in tracks]
+    limit = [_limit(track, available) for track in tracks]
+    limit = [max(maximum, minimum) for maximum, minimum in zip(limit, base, strict=True)]
+    _grow_to_content(tracks, contributions, base, limit, gap)
     flexible = [index for index, track in enumerate(tracks) if track.fraction > 0]
     gaps = gap * max(0, len(tracks) - 1)
-    if room is not None:
-        _maximise(base, limit, room - gaps, set(flexible))
+    if available is not None:
+        _maximise(base, limit, available - gaps, set(flexible))
     else:
-        base = [most if math.isfinite(most) and index not in flexible else size
-                for index, (size, most) in enumerate(zip(base, limit, strict=True))]  # fmt: skip
+        base = [maximum if math.isfinite(maximum) and index not in flexible else size
+                for index, (size, maximum) in enumerate(zip(base, limit, strict=True))]  # fmt: skip
     if flexible:
-        share = _fraction(tracks, base, flexible, room, gaps)
+        share = _fraction(tracks, base, flexible, available, gaps)
         for index in flexible:
             base[index] = max(base[index], share * tracks[index].fraction)
-    elif stretch and room is not None:
+    elif stretch and available is not None:
         automatic = [index for index, track in enumerate(tracks) if track.most == "auto"]
-        free = room - gaps - sum(base)
+        free = available - gaps - sum(base)
         for index in automatic:
             base[index] += max(0.0, free) / len(automatic)
     return [bounded(size) for size in base]
 
 
-def _limit(track: Track, room: float | None) -> float:
+def _limit(track: Track, available: float | None) -> float:
     if track.fraction > 0:
         return math.inf
-    size = known(track.most, room)
+    size = known(track.most, available)
     return 0.0 if size is None else size
 
 
 def _grow_to_content(
-    tracks: Sequence[Track], asked: Sequence[TrackContribution], base: list[float], limit: list[float], gap: float
+    tracks: Sequence[Track],
+    contributions: Sequence[TrackContribution],
+    base: list[float],
+    limit: list[float],
+    gap: float,
 ) -> None:
     """Grow tracks of automatic size to fit their items, starting with the smallest spans (section 12.5)."""
-    for item in sorted(asked, key=lambda one: one.span):
+    for item in sorted(contributions, key=lambda contribution: contribution.span):
         spanned = range(item.first, min(item.first + item.span, len(tracks)))
         if not spanned:
             continue
@@ -227,13 +236,13 @@ def _grow_to_content(
         if item.span > 1 and any(tracks[index].fraction for index in spanned):
             continue
         growing = [index for index in spanned if _intrinsic(tracks[index].least)]
-        by_most = [index for index in growing if tracks[index].least == "max-content"]
+        max_content = [index for index in growing if tracks[index].least == "max-content"]
         _spread(base, growing, item.least - gaps - sum(base[index] for index in spanned))
-        if by_most:
-            _spread(base, by_most, item.most - gaps - sum(base[index] for index in spanned))
+        if max_content:
+            _spread(base, max_content, item.most - gaps - sum(base[index] for index in spanned))
         soft = [index for index in spanned if _intrinsic(tracks[index].most) and not tracks[index].fraction]
-        wanted = item.least if soft and all(tracks[index].most == "min-content" for index in soft) else item.most
-        _spread(limit, soft, wanted - gaps - sum(_finite(limit[index], base[index]) for index in spanned))
+        target = item.least if soft and all(tracks[index].most == "min-content" for index in soft) else item.most
+        _spread(limit, soft, target - gaps - sum(_finite(limit[index], base[index]) for index in spanned))
     for index, size in enumerate(base):
         limit[index] = max(limit[index], size)
 
@@ -252,10 +261,10 @@ def _spread(sizes: list[float], indices: Sequence[int], more: float) -> None:
             sizes[index] += more / len(indices)
 
 
-def _maximise(base: list[float], limit: list[float], room: float, flexible: set[int]) -> None:
+def _maximise(base: list[float], limit: list[float], available: float, flexible: set[int]) -> None:
     """Distribute free space equally, up to each track's limit (section 12.6)."""
     growing = [index for index in range(len(base)) if index not in flexible and limit[index] > base[index]]
-    free = room - sum(base)
+    free = available - sum(base)
     while growing and free > 1e-6:
         step = min(free / len(growing), *(limit[index] - base[index] for index in growing))
         for index in growing:
@@ -265,16 +274,16 @@ def _maximise(base: list[float], limit: list[float], room: float, flexible: set[
 
 
 def _fraction(
-    tracks: Sequence[Track], base: list[float], flexible: list[int], room: float | None, gaps: float
+    tracks: Sequence[Track], base: list[float], flexible: list[int], available: float | None, gaps: float
 ) -> float:
     """Return the size of 1fr. Tracks whose content exceeds their share keep their size (section 12.7.1)."""
-    if room is None:
+    if available is None:
         return max(base[index] / max(tracks[index].fraction, 1.0) for index in flexible)
     sharing = list(flexible)
     while sharing:
         fixed = sum(size for index, size in enumerate(base) if index not in sharing)
         total = sum(tracks[index].fraction for index in sharing)
-        share = max(0.0, room - gaps - fixed) / max(total, 1.0)
+        share = max(0.0, available - gaps - fixed) / max(total, 1.0)
         over = [index for index in sharing if base[index] > share * tracks[index].fraction + 1e-6]
         if not over:
             return share

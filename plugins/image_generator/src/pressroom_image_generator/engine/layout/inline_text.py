@@ -83,7 +83,7 @@ class InlineText:
 
     def segments(self, start: int, end: int) -> list[tuple[TextRun, int, int, int]]:
         """Split a part into segments of one style and direction: run, start, end (exclusive) and bidi level."""
-        found: list[tuple[TextRun, int, int, int]] = []
+        segments: list[tuple[TextRun, int, int, int]] = []
         for position in range(max(0, bisect_right(self.runs, start, key=_start) - 1), len(self.runs)):
             run = self.runs[position]
             if run.start >= end:
@@ -94,9 +94,9 @@ class InlineText:
                 stop = first + 1
                 while stop < last and self.levels[stop] == level:
                     stop += 1
-                found.append((run, first, stop, level))
+                segments.append((run, first, stop, level))
                 first = stop
-        return found
+        return segments
 
     def shaped(self, run: TextRun, start: int, end: int, level: int) -> ShapedText:
         """Return a segment as glyphs, with word spacing and tabs applied."""
@@ -173,8 +173,8 @@ def collected(inlines: Sequence[Inline], style: Style, library: FontLibrary) -> 
     paragraph = InlineText("".join(pieces), runs, marks, style, library)
     base: Direction = "rtl" if style.direction == "rtl" else "ltr"
     for line in paragraph.text.split("\n"):
-        _, found = levels(line, base)
-        paragraph.levels += [*found, 0]
+        _, line_levels = levels(line, base)
+        paragraph.levels += [*line_levels, 0]
     _measure(paragraph)
     return paragraph
 
@@ -203,7 +203,7 @@ def _transformed(text: str, transform: str) -> str:
         case "lowercase":
             return text.lower()
         case "capitalize":
-            return _WORD_START.sub(lambda found: found[0].title(), text)
+            return _WORD_START.sub(lambda match: match[0].title(), text)
     return text
 
 
@@ -228,43 +228,43 @@ def opportunities(paragraph: InlineText) -> list[int]:
     """Return the positions where a line may or must break, including the end of the text, in order."""
     text = paragraph.text
     wraps = [_wraps(run.style) for run in paragraph.runs]
-    found: list[int] = []
+    positions: list[int] = []
     if any(wraps) and text:
-        place = 0
+        position = 0
         for unit in line_units(text):
-            place += len(unit)
-            found.append(place)
+            position += len(unit)
+            positions.append(position)
     loose = [run for run in paragraph.runs if run.style.word_break == "break-all"]
     if loose:
-        extra = {place for run in loose for place in _clusters(text, run.start, run.end)}
-        found = sorted(extra.union(found))
+        extra = {position for run in loose for position in _clusters(text, run.start, run.end)}
+        positions = sorted(extra.union(positions))
     forbidden = [run for run in paragraph.runs if not _wraps(run.style) or run.style.word_break == "keep-all"]
     if forbidden:
-        found = [place for place in found if _allowed(paragraph, place)]
-    forced = [place + 1 for place, character in enumerate(text) if character == "\n"]
-    return sorted({*found, *forced, len(text)} - {0})
+        positions = [position for position in positions if _allowed(paragraph, position)]
+    forced = [position + 1 for position, character in enumerate(text) if character == "\n"]
+    return sorted({*positions, *forced, len(text)} - {0})
 
 
 def _wraps(style: Style) -> bool:
     return style.white_space not in ("nowrap", "pre") and style.text_wrap != "nowrap"
 
 
-def _allowed(paragraph: InlineText, place: int) -> bool:
-    if place >= len(paragraph.text):
+def _allowed(paragraph: InlineText, position: int) -> bool:
+    if position >= len(paragraph.text):
         return True
-    before = paragraph.text[place - 1]
-    style = paragraph.run_at(place - 1).style
+    before = paragraph.text[position - 1]
+    style = paragraph.run_at(position - 1).style
     if not _wraps(style):
         # Between two texts, the one that contains the space decides.
-        return before not in _HANGING and _wraps(paragraph.run_at(place).style)
+        return before not in _HANGING and _wraps(paragraph.run_at(position).style)
     return style.word_break != "keep-all" or not before.isalpha()
 
 
 def _clusters(text: str, start: int, end: int) -> Iterator[int]:
-    place = start
+    position = start
     for cluster in grapheme_clusters(text[start:end]):
-        place += len(cluster)
-        yield place
+        position += len(cluster)
+        yield position
 
 
 def visible_end(paragraph: InlineText, start: int, end: int) -> int:
@@ -276,38 +276,38 @@ def visible_end(paragraph: InlineText, start: int, end: int) -> int:
     return end
 
 
-def broken(paragraph: InlineText, places: list[int], width: float, indent: float = 0.0) -> list[tuple[int, int]]:
+def broken(paragraph: InlineText, breaks: list[int], width: float, indent: float = 0.0) -> list[tuple[int, int]]:
     """Break a paragraph greedily into lines, and return their starts and ends."""
     text = paragraph.text
     lines: list[tuple[int, int]] = []
     start = last = 0
-    for place in places:
-        room = width - (0.0 if lines else indent)
-        if paragraph.width(start, visible_end(paragraph, start, place)) > room + 0.005:
+    for position in breaks:
+        available = width - (0.0 if lines else indent)
+        if paragraph.width(start, visible_end(paragraph, start, position)) > available + 0.005:
             if last > start:
                 lines.append((start, last))
                 start = last
-                room = width
-            start = _emergency(paragraph, start, place, room, lines)
-        last = place
-        if text[place - 1] == "\n":
-            lines.append((start, place))
-            start = place
+                available = width
+            start = _emergency(paragraph, start, position, available, lines)
+        last = position
+        if text[position - 1] == "\n":
+            lines.append((start, position))
+            start = position
     if start < len(text) or (text.endswith("\n") and not lines):
         lines.append((start, len(text)))
     return lines
 
 
-def _emergency(paragraph: InlineText, start: int, end: int, room: float, lines: list[tuple[int, int]]) -> int:
+def _emergency(paragraph: InlineText, start: int, end: int, available: float, lines: list[tuple[int, int]]) -> int:
     """Break a word that is wider than a line, if its style allows it, and return the start of the rest."""
-    while paragraph.width(start, visible_end(paragraph, start, end)) > room + 0.005:
+    while paragraph.width(start, visible_end(paragraph, start, end)) > available + 0.005:
         if not breaks_words(paragraph.run_at(start).style):
             break
         cut = start
-        for place in _clusters(paragraph.text, start, end):
-            if cut > start and paragraph.width(start, place) > room + 0.005:
+        for position in _clusters(paragraph.text, start, end):
+            if cut > start and paragraph.width(start, position) > available + 0.005:
                 break
-            cut = place
+            cut = position
         if cut >= end:
             break
         lines.append((start, cut))
@@ -320,18 +320,20 @@ def breaks_words(style: Style) -> bool:
     return _wraps(style) and (style.overflow_wrap != "normal" or style.word_break == "break-word")
 
 
-def balanced(paragraph: InlineText, places: list[int], width: float, indent: float) -> list[tuple[int, int]]:
+def balanced(paragraph: InlineText, breaks: list[int], width: float, indent: float) -> list[tuple[int, int]]:
     """Break a paragraph into the usual number of lines, but of roughly equal width."""
-    lines = broken(paragraph, places, width, indent)
+    lines = broken(paragraph, breaks, width, indent)
     if not 2 <= len(lines) <= 10:
         return lines
     narrow, wide = 0.0, width
     for _ in range(12):
         middle = (narrow + wide) / 2
-        tried = broken(paragraph, places, middle, indent)
-        fits = all(paragraph.width(start, visible_end(paragraph, start, end)) <= middle + 0.01 for start, end in tried)
-        if len(tried) <= len(lines) and fits:
+        attempt = broken(paragraph, breaks, middle, indent)
+        fits = all(
+            paragraph.width(start, visible_end(paragraph, start, end)) <= middle + 0.01 for start, end in attempt
+        )
+        if len(attempt) <= len(lines) and fits:
             wide = middle
         else:
             narrow = middle
-    return broken(paragraph, places, wide, indent)
+    return broken(paragraph, breaks, wide, indent)

@@ -79,21 +79,30 @@ class LineBuilder:
         self._mark = 0
 
     def add(
-        self, start: int, end: int, left: float, top: float, room: float, *, justify: bool, ellipsis: bool, more: bool
+        self,
+        start: int,
+        end: int,
+        left: float,
+        top: float,
+        available: float,
+        *,
+        justify: bool,
+        ellipsis: bool,
+        more: bool,
     ) -> float:
         """Place one line, and return its height. `more` means that lines after it are cut off."""
         paragraph = self._paragraph
-        shown_end = visible_end(paragraph, start, end)
+        text_end = visible_end(paragraph, start, end)
         tail: ShapedText | None = None
-        if ellipsis and (more or paragraph.width(start, shown_end) > room + 0.01):
+        if ellipsis and (more or paragraph.width(start, text_end) > available + 0.01):
             tail = shaped_text(_ELLIPSIS, paragraph.style, paragraph.library, "ltr")
-            shown_end = self._fitting(start, shown_end, room - tail.width)
-        pieces = [self._piece(*segment) for segment in paragraph.segments(start, shown_end)]
-        edges = self._edges(start, shown_end, end)
+            text_end = self._fitting(start, text_end, available - tail.width)
+        pieces = [self._piece(*segment) for segment in paragraph.segments(start, text_end)]
+        edges = self._edges(start, text_end, end)
         used = (
             sum(piece.width for piece in pieces) + sum(extra for _, extra, _ in edges) + (tail.width if tail else 0.0)
         )
-        slack = room - used
+        slack = available - used
         if justify and slack > 0 and tail is None:
             slack -= _justified(pieces, paragraph, slack)
         ascent, descent = self._extents(pieces)
@@ -134,15 +143,15 @@ class LineBuilder:
         style = box.style
         margins = margin_edges(style, self._width)
         part = self._layout.fragment(box, Space(self._width, self._height, shrink=True))
-        whole = part.height + margins.down
-        own = part.last_baseline if part.last_baseline is not None else part.baseline
+        outer_height = part.height + margins.down
+        baseline = part.last_baseline if part.last_baseline is not None else part.baseline
         hides = style.overflow_x not in ("visible", "clip")
-        above = whole if own is None or box.kind == "image" or hides else margins.top + own
-        piece = _Piece(run, start, end, level, part.width + margins.across, above, whole - above, fragment=part)
+        above = outer_height if baseline is None or box.kind == "image" or hides else margins.top + baseline
+        piece = _Piece(run, start, end, level, part.width + margins.across, above, outer_height - above, fragment=part)
         ascent, descent = font_metrics(text_style(self._paragraph.style), self._paragraph.library)
         match style.vertical_align:
             case "middle":
-                piece.shift = above - whole / 2 - self._paragraph.style.font_size * 0.2727
+                piece.shift = above - outer_height / 2 - self._paragraph.style.font_size * 0.2727
             case "text-top":
                 piece.shift = above - ascent
             case "text-bottom":
@@ -168,18 +177,18 @@ class LineBuilder:
             below = max(below, piece.below + piece.shift)
         for piece in pieces:
             if piece.fragment is not None and piece.run.style.vertical_align in ("top", "bottom"):
-                whole = piece.above + piece.below
+                height = piece.above + piece.below
                 if piece.run.style.vertical_align == "top":
-                    below = max(below, whole - above)
+                    below = max(below, height - above)
                     piece.shift = piece.above - above
                 else:
-                    above = max(above, whole - below)
+                    above = max(above, height - below)
                     piece.shift = below - piece.below
         return above, below
 
     def _edges(self, start: int, end: int, line_end: int) -> list[tuple[int, float, bool]]:
         """Return the edges of inline boxes on the line: index of the mark, width, and whether it opens."""
-        found = []
+        edges = []
         marks = self._paragraph.marks
         index = self._mark
         last = len(self._paragraph.text)
@@ -187,9 +196,9 @@ class LineBuilder:
             at = marks[index].at
             if at > line_end or (at == line_end and marks[index].opens and line_end < last):
                 break
-            found.append((index, inline_edge(marks[index].style, opens=marks[index].opens), marks[index].opens))
+            edges.append((index, inline_edge(marks[index].style, opens=marks[index].opens), marks[index].opens))
             index += 1
-        return found
+        return edges
 
     def _walk(self, pieces: list[_Piece], edges: list[tuple[int, float, bool]], x: float, baseline: float) -> float:
         """Place the pieces from left to right, then the areas of the inline boxes around them."""
@@ -197,7 +206,7 @@ class LineBuilder:
         marks = self._paragraph.marks
         before: dict[int, float] = {}
         after: dict[int, float] = {}
-        for index, room, opens in edges:
+        for index, width, opens in edges:
             at = marks[index].at
             near = (
                 next((piece for piece in pieces if piece.start <= at < piece.end), None)
@@ -208,9 +217,9 @@ class LineBuilder:
                 near = pieces[0] if opens else pieces[-1]
             if near is not None:
                 into = before if opens == (near.level % 2 == 0) else after
-                into[near.start] = into.get(near.start, 0.0) + room
-        for place in order:
-            piece = pieces[place]
+                into[near.start] = into.get(near.start, 0.0) + width
+        for position in order:
+            piece = pieces[position]
             x += before.get(piece.start, 0.0)
             piece.x = x
             x += piece.width + after.get(piece.start, 0.0)
@@ -270,15 +279,15 @@ class LineBuilder:
         height = ascent + descent + border.down + padding.down
         self._fragment.areas.append(InlineArea(style, left, top, right - left, height, first, last))
 
-    def _fitting(self, start: int, end: int, room: float) -> int:
-        place = start
+    def _fitting(self, start: int, end: int, available: float) -> int:
+        position = start
         for cluster in grapheme_clusters(self._paragraph.text[start:end]):
-            if self._paragraph.width(start, place + len(cluster)) > room:
+            if self._paragraph.width(start, position + len(cluster)) > available:
                 break
-            place += len(cluster)
-        while place > start and self._paragraph.text[place - 1].isspace():
-            place -= 1
-        return place
+            position += len(cluster)
+        while position > start and self._paragraph.text[position - 1].isspace():
+            position -= 1
+        return position
 
 
 def _leading(style: Style, ascent: float, descent: float) -> tuple[float, float]:

@@ -67,10 +67,10 @@ def margin_edges(style: Style, base: float) -> Edges:
     return style.edges.get("margin") or _edges(style, "margin", base, -FARTHEST)
 
 
-def _edges(style: Style, name: str, base: float, least: float) -> Edges:
+def _edges(style: Style, name: str, base: float, minimum: float) -> Edges:
     """Return the edges of four sides, cached if they do not depend on the containing block."""
     sizes: list[Size] = [getattr(style, f"{name}_{side}") for side in ("top", "right", "bottom", "left")]
-    edges = Edges(*(max(least, known(size, base) or 0.0) for size in sizes))
+    edges = Edges(*(max(minimum, known(size, base) or 0.0) for size in sizes))
     if not any(depends_on_percentage(size) for size in sizes):
         style.edges[name] = edges
     return edges
@@ -131,10 +131,10 @@ class Sizing:
         if isinstance(size, str):
             if size not in ("min-content", "max-content", "fit-content"):
                 return None
-            least, most = self._layout.content_widths(self._box)
-            fitting = {"min-content": least, "max-content": most}.get(size)
+            minimum, maximum = self._layout.content_widths(self._box)
+            fitting = {"min-content": minimum, "max-content": maximum}.get(size)
             if fitting is None:
-                fitting = min(most, max(least, self._available() - self.frame.across))
+                fitting = min(maximum, max(minimum, self._available() - self.frame.across))
             return fitting + self.frame.across
         return self.outer_width(max(0.0, bounded(size.of(self._space.width))))
 
@@ -146,10 +146,10 @@ class Sizing:
         if height is not None:
             return self.width_for(height)
         if self._box.kind == "image" or self._space.shrink:
-            least, most = self._layout.content_widths(self._box)
+            minimum, maximum = self._layout.content_widths(self._box)
             if self._box.kind == "image":
-                return most + self.frame.across
-            return min(most, max(least, self._available() - self.frame.across)) + self.frame.across
+                return maximum + self.frame.across
+            return min(maximum, max(minimum, self._available() - self.frame.across)) + self.frame.across
         return self._available()
 
     def width_for(self, height: float) -> float:
@@ -167,22 +167,25 @@ class Sizing:
     def limited_width(self, value: float) -> float:
         """Clamp a width to `min-width` and `max-width`, but never below the frame."""
         style = self._box.style
-        most = self.width_of(style.max_width)
-        least = self.width_of(style.min_width)
-        if most is not None:
-            value = min(value, most)
-        if least is not None:
-            value = max(value, least)
+        max_width = self.width_of(style.max_width)
+        min_width = self.width_of(style.min_width)
+        if max_width is not None:
+            value = min(value, max_width)
+        if min_width is not None:
+            value = max(value, min_width)
         return bounded(max(value, self.frame.across))
 
     def limited_height(self, value: float) -> float:
         """Clamp a height to `min-height` and `max-height`, but never below the frame."""
         style = self._box.style
-        most, least = known(style.max_height, self._space.height), known(style.min_height, self._space.height)
-        if most is not None:
-            value = min(value, self.outer_height(most))
-        if least is not None:
-            value = max(value, self.outer_height(least))
+        max_height, min_height = (
+            known(style.max_height, self._space.height),
+            known(style.min_height, self._space.height),
+        )
+        if max_height is not None:
+            value = min(value, self.outer_height(max_height))
+        if min_height is not None:
+            value = max(value, self.outer_height(min_height))
         return bounded(max(value, self.frame.down))
 
 
@@ -190,9 +193,9 @@ _STARTS: Final = frozenset({"start", "self-start", "flex-start", "left", "normal
 _ENDS: Final = frozenset({"end", "self-end", "flex-end", "right"})
 
 
-def item_alignment(own: str, container: str) -> str:
+def item_alignment(align_self: str, container: str) -> str:
     """Resolve an alignment: `stretch`, `start`, `center`, `end`, `flex-start`, `flex-end` or `baseline`."""
-    value = container if own == "auto" else own
+    value = container if align_self == "auto" else align_self
     if value in ("normal", "auto", "stretch"):
         return "stretch"
     if value.endswith("baseline"):
@@ -285,13 +288,13 @@ def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) 
     # A shrink-to-fit box can extend from its start to the far edge.
     static = max(0.0, pending.x - border.left) if right is None and pending.align_x == "start" else 0.0
     start = static if left is None else left
-    room = max(0.0, width - start - (right or 0.0))
-    available = room if style.width == "auto" and fixed_width is None else width
+    remaining = max(0.0, width - start - (right or 0.0))
+    available = remaining if style.width == "auto" and fixed_width is None else width
     if available != width and not is_image:
         widest = Sizing(layout, box, Space(width, height, fixed_height=fixed_height, shrink=True))
         fixed_width = min(
             widest.width(),
-            widest.limited_width(max(room - margins.across, layout.content_widths(box)[0] + widest.frame.across)),
+            widest.limited_width(max(remaining - margins.across, layout.content_widths(box)[0] + widest.frame.across)),
         )
     fragment = layout.fragment(box, Space(width, height, fixed_width, fixed_height, shrink=True))
     x = _along(
@@ -308,7 +311,7 @@ def place_pending(layout: LayoutContext, pending: PendingBox, holder: Fragment) 
 def _along(
     start: float | None,
     end: float | None,
-    whole: float,
+    total: float,
     size: float,
     written: tuple[Size, Size],
     margins: tuple[float, float],
@@ -317,19 +320,19 @@ def _along(
     """Return the start of a box along one axis of its containing block."""
     before, after = margins
     if start is not None and end is not None:
-        rest = whole - start - end - size
+        free = total - start - end - size
         automatic = [margin == "auto" for margin in written]
         if all(automatic):
-            return start + max(0.0, rest / 2)
+            return start + max(0.0, free / 2)
         if automatic[0]:
-            return start + rest - after
+            return start + free - after
         return start + before
     if start is not None:
         return start + before
     if end is not None:
-        return whole - end - after - size
-    place, room, align = static
-    slack = room - size - before - after
+        return total - end - after - size
+    position, available, align = static
+    slack = available - size - before - after
     if align == "center":
-        return place + before + slack / 2
-    return place + before + (slack if align == "end" else 0.0)
+        return position + before + slack / 2
+    return position + before + (slack if align == "end" else 0.0)

@@ -96,8 +96,8 @@ def _paint_layer(
         return
     repeats = style.background_repeat[index % len(style.background_repeat)]
     width, height = (
-        whole / max(1, round(whole / length)) if repeat == "round" and length else length
-        for length, whole, repeat in zip(size, origin.size, repeats, strict=True)
+        total / max(1, round(total / length)) if repeat == "round" and length else length
+        for length, total, repeat in zip(size, origin.size, repeats, strict=True)
     )
     if width < 0.5 or height < 0.5:
         return
@@ -115,12 +115,12 @@ def _paint_layer(
     if len(x) == len(y) == 1 or max(wide, high) > MAX_TILE:
         for left, top in product(lefts, tops):
             box = Rect(left, top, left + wide, top + high)
-            seen = box.within(area)
-            part = None if seen.empty else _drawn_part(canvas, layer, box, seen, sources)
+            visible = box.within(area)
+            part = None if visible.empty else _drawn_part(canvas, layer, box, visible, sources)
             if part is not None:
-                canvas.draw(part, seen.left, seen.top, _cut(mask, area, seen))
+                canvas.draw(part, visible.left, visible.top, _cut(mask, area, visible))
         return
-    tile = _drawn_part(canvas, layer, (whole := Rect(0, 0, wide, high)), whole, sources)
+    tile = _drawn_part(canvas, layer, (full := Rect(0, 0, wide, high)), full, sources)
     if tile is None:
         return
     row = Image.new("RGBA", (area.width, tile.height))
@@ -132,11 +132,11 @@ def _paint_layer(
     canvas.draw(tiled, area.left, area.top, mask)
 
 
-def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, seen: Rect, sources: Sources) -> Image.Image | None:
+def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, visible: Rect, sources: Sources) -> Image.Image | None:
     """Return the visible part of a tile, where the whole tile fills a box."""
-    edges = (seen.left - box.left, seen.top - box.top, seen.right - box.left, seen.bottom - box.top)
+    edges = (visible.left - box.left, visible.top - box.top, visible.right - box.left, visible.bottom - box.top)
     if not isinstance(layer, UrlImage):
-        canvas.budget.spend(seen.size, GRADIENT)
+        canvas.budget.spend(visible.size, GRADIENT)
         return paint_part(layer, box.width, box.height, edges)
     source = sources.named(layer.address)
     if source is None:
@@ -147,27 +147,29 @@ def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, seen: Rect, sources:
     across, down = image.width / box.width, image.height / box.height
     part = (edges[0] * across, edges[1] * down, edges[2] * across, edges[3] * down)
     if image.mode == "RGB":
-        return image.resize(seen.size, Image.Resampling.BICUBIC, part)
-    return image.convert("RGBa").resize(seen.size, Image.Resampling.BICUBIC, part).convert("RGBA")
+        return image.resize(visible.size, Image.Resampling.BICUBIC, part)
+    return image.convert("RGBa").resize(visible.size, Image.Resampling.BICUBIC, part).convert("RGBA")
 
 
-def _cut(mask: Image.Image | None, area: Rect, seen: Rect) -> Image.Image | None:
-    if mask is None or area == seen:
+def _cut(mask: Image.Image | None, area: Rect, visible: Rect) -> Image.Image | None:
+    if mask is None or area == visible:
         return mask
-    return mask.crop((seen.left - area.left, seen.top - area.top, seen.right - area.left, seen.bottom - area.top))
+    return mask.crop(
+        (visible.left - area.left, visible.top - area.top, visible.right - area.left, visible.bottom - area.top)
+    )
 
 
-def _starts(first: float, size: float, whole: float, seen: tuple[float, float], repeat: str) -> list[float]:
+def _starts(first: float, size: float, total: float, visible: tuple[float, float], repeat: str) -> list[float]:
     """Return the start of each tile needed to cover the visible range."""
-    start, end = seen
+    start, end = visible
     if repeat == "no-repeat":
         return [first]
     step = size
     if repeat == "space":
-        count = math.floor(whole / size)
+        count = math.floor(total / size)
         if count < 2:
             return [first]
-        step = size + (whole - count * size) / (count - 1)
+        step = size + (total - count * size) / (count - 1)
         first = 0.0
     elif repeat == "round":
         first = first % size
@@ -187,31 +189,36 @@ def _tile_size(layer: CssImage, size: BackgroundSize, origin: Rect, sources: Sou
     """Return the size of one tile (section 2.9), or `None` for a missing image."""
     if isinstance(layer, UrlImage) and sources.named(layer.address) is None:
         return None
-    whole = (float(origin.width), float(origin.height))
+    origin_size = (float(origin.width), float(origin.height))
     width, height, ratio = _natural(layer, sources)
     if isinstance(size, str):
         if not ratio:
-            return whole
-        wider = whole[0] > whole[1] * ratio
+            return origin_size
+        wider = origin_size[0] > origin_size[1] * ratio
         by_width = wider if size == "cover" else not wider
-        return (whole[0], whole[0] / ratio) if by_width else (whole[1] * ratio, whole[1])
-    given = [
-        None if isinstance(value, str) else max(0.0, value.of(base)) for value, base in zip(size, whole, strict=True)
+        return (origin_size[0], origin_size[0] / ratio) if by_width else (origin_size[1] * ratio, origin_size[1])
+    sizes = [
+        None if isinstance(value, str) else max(0.0, value.of(base))
+        for value, base in zip(size, origin_size, strict=True)
     ]
-    across, down = given
+    across, down = sizes
     if across is None and down is None:
         if width and height:
             return width, height
-        return _contained(whole, ratio) if ratio else whole
+        return _contained(origin_size, ratio) if ratio else origin_size
     if across is None:
-        return ((down or 0.0) * ratio if ratio else width or whole[0]), down or 0.0
+        return ((down or 0.0) * ratio if ratio else width or origin_size[0]), down or 0.0
     if down is None:
-        return across, (across / ratio if ratio else height or whole[1])
+        return across, (across / ratio if ratio else height or origin_size[1])
     return across, down
 
 
-def _contained(whole: tuple[float, float], ratio: float) -> tuple[float, float]:
-    return (whole[1] * ratio, whole[1]) if whole[0] > whole[1] * ratio else (whole[0], whole[0] / ratio)
+def _contained(available: tuple[float, float], ratio: float) -> tuple[float, float]:
+    return (
+        (available[1] * ratio, available[1])
+        if available[0] > available[1] * ratio
+        else (available[0], available[0] / ratio)
+    )
 
 
 _PLACEHOLDER = Color(0.5, 0.5, 0.5, 0.25)
@@ -236,20 +243,27 @@ def paint_image_box(canvas: Canvas, box: Box, rect: Rect, frame: Edges, corners:
     left, top = inner.left + nearest(x), inner.top + nearest(y)
     right, bottom = inner.left + nearest(x + width), inner.top + nearest(y + height)
     area = Rect(left, top, right, bottom)
-    seen = area.within(window)
-    if seen.empty:
+    visible = area.within(window)
+    if visible.empty:
         return
     # An image far larger than its visible part is only scaled to a bounded size.
     canvas.budget.spend((min(area.width, MAX_EDGE), min(area.height, MAX_EDGE)), LAYER)
-    drawn = box.source.image(min(area.width, MAX_EDGE), min(area.height, MAX_EDGE))
+    scaled_image = box.source.image(min(area.width, MAX_EDGE), min(area.height, MAX_EDGE))
     part = (
-        drawn if seen == area else drawn.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top))
+        scaled_image
+        if visible == area
+        else scaled_image.crop((visible.left - left, visible.top - top, visible.right - left, visible.bottom - top))
     )
-    if mask is not None and seen != window:
+    if mask is not None and visible != window:
         mask = mask.crop(
-            (seen.left - window.left, seen.top - window.top, seen.right - window.left, seen.bottom - window.top)
+            (
+                visible.left - window.left,
+                visible.top - window.top,
+                visible.right - window.left,
+                visible.bottom - window.top,
+            )
         )
-    canvas.draw(part, seen.left, seen.top, mask)
+    canvas.draw(part, visible.left, visible.top, mask)
 
 
 def _fitted(box: Box, inner: Rect) -> tuple[float, float, float, float]:
@@ -266,9 +280,9 @@ def _fitted(box: Box, inner: Rect) -> tuple[float, float, float, float]:
         "none": 1.0,
         "scale-down": min(1.0, contain),
     }[fit]
-    drawn_width, drawn_height = natural_width * scale, natural_height * scale
+    scaled_width, scaled_height = natural_width * scale, natural_height * scale
     at_x, at_y = box.style.object_position
-    return at_x.of(width - drawn_width), at_y.of(height - drawn_height), drawn_width, drawn_height
+    return at_x.of(width - scaled_width), at_y.of(height - scaled_height), scaled_width, scaled_height
 
 
 def _missing(

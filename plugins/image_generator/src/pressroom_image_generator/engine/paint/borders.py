@@ -80,14 +80,14 @@ def paint_border(canvas: Canvas, style: Style, rect: Rect, border: Edges, corner
         (style.border_bottom_style, style.border_bottom_color or current, border.bottom),
         (style.border_left_style, style.border_left_color or current, border.left),
     ]
-    seen = [side for side in sides if side[2] > 0 and side[1].alpha > 0]
-    if not seen:
+    visible = [side for side in sides if side[2] > 0 and side[1].alpha > 0]
+    if not visible:
         return
     kinds = {side[:2] for side in sides if side[2] > 0}
-    if len(kinds) == 1 and seen[0][0] == "solid" and (corners.square or min(border) >= 0):
-        _ring(canvas, rect, border, corners, seen[0][1])
-    elif len(kinds) == 1 and len(seen) == 4 and seen[0][0] in ("dashed", "dotted") and not corners.square:
-        _dashed_ring(canvas, rect, border, corners, seen[0][0], seen[0][1])
+    if len(kinds) == 1 and visible[0][0] == "solid" and (corners.square or min(border) >= 0):
+        _ring(canvas, rect, border, corners, visible[0][1])
+    elif len(kinds) == 1 and len(visible) == 4 and visible[0][0] in ("dashed", "dotted") and not corners.square:
+        _dashed_ring(canvas, rect, border, corners, visible[0][0], visible[0][1])
     else:
         for index, (kind, color, width) in enumerate(sides):
             if width > 0:
@@ -184,8 +184,8 @@ def _side(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, index: in
         points = _wedge(rect, border, index)
     part = polygon_mask(points, window) if border[index - 1] or border[following] else None
     for shade, mask in _shades(rect, border, corners, window, kind, color, index):
-        seen = mask if part is None else ImageChops.multiply(mask, part)
-        canvas.tint(shade, seen, window.left, window.top)
+        visible_mask = mask if part is None else ImageChops.multiply(mask, part)
+        canvas.tint(shade, visible_mask, window.left, window.top)
 
 
 def _strip(rect: Rect, inner: Rect, corners: Corners, index: int) -> Rect:
@@ -205,18 +205,18 @@ def _shades(
     rect: Rect, border: Edges, corners: Corners, window: Rect, kind: str, color: Color, index: int
 ) -> list[tuple[Color, Image.Image]]:
     """Return the colours of a side, each with the mask of the ring that it fills."""
-    whole = ring_mask(rect, border, corners, window)
+    ring = ring_mask(rect, border, corners, window)
     if kind == "double":
         third = Edges(*(max(1.0, math.floor(edge / 3 + 0.5)) if edge else 0.0 for edge in border))
-        rest = Edges(*(edge - part for edge, part in zip(border, third, strict=True)))
-        gap = ImageChops.subtract(ring_mask(rect, rest, corners, window), ring_mask(rect, third, corners, window))
-        return [(color, ImageChops.subtract(whole, gap))]
+        remaining = Edges(*(edge - part for edge, part in zip(border, third, strict=True)))
+        gap = ImageChops.subtract(ring_mask(rect, remaining, corners, window), ring_mask(rect, third, corners, window))
+        return [(color, ImageChops.subtract(ring, gap))]
     if kind in FURROWS:
         half = Edges(*(math.ceil(edge / 2) for edge in border))
         outer = ring_mask(rect, half, corners, window)
         above, below = furrow(color, index, kind)
-        return [(above, outer), (below, ImageChops.subtract(whole, outer))]
-    return [(shaded(color, index, kind) if kind in RELIEFS else color, whole)]
+        return [(above, outer), (below, ImageChops.subtract(ring, outer))]
+    return [(shaded(color, index, kind) if kind in RELIEFS else color, ring)]
 
 
 def _wedge(rect: Rect, border: Edges, index: int) -> list[_Point]:
@@ -277,10 +277,10 @@ def _dash(length: float, width: float, kind: str, *, closed: bool) -> tuple[floa
     dash = width if kind == "dotted" else width * (2 if width >= 3 else 3)
     gap = width if kind == "dotted" else width * (1 if width >= 3 else 2)
     available = length if closed else length + gap
-    fewest = max(1, math.floor(available / (dash + gap)))
-    gaps = fewest if closed else fewest - 1
-    small = (length - fewest * dash) / gaps if gaps else math.inf
-    large = (length - (fewest + 1) * dash) / (gaps + 1)
+    min_count = max(1, math.floor(available / (dash + gap)))
+    gaps = min_count if closed else min_count - 1
+    small = (length - min_count * dash) / gaps if gaps else math.inf
+    large = (length - (min_count + 1) * dash) / (gaps + 1)
     best = small if large <= 0 or abs(small - gap) < abs(large - gap) else large
     return dash, max(best, 0.0) if math.isfinite(best) else length
 
@@ -314,7 +314,7 @@ def _dashed_ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, ki
     width = max(border)
     canvas.budget.spend(window.size, FINE)
     points = _path(rect, corners, width / 2)
-    lengths = [math.dist(one, other) for one, other in pairwise(points)]
+    lengths = [math.dist(first, second) for first, second in pairwise(points)]
     total = sum(lengths)
     if window.empty or total / max(width, 0.01) > MAX_DASHES or not total:
         return
@@ -322,16 +322,16 @@ def _dashed_ring(canvas: Canvas, rect: Rect, border: Edges, corners: Corners, ki
     mask = Image.new("L", (window.width * _FINE, window.height * _FINE), 0)
     draw = ImageDraw.Draw(mask)
     along = 0.0
-    for (one, other), length in zip(pairwise(points), lengths, strict=True):
+    for (first, second), length in zip(pairwise(points), lengths, strict=True):
         if length:
-            _cut_dashes(draw, one, other, along, length, (dash, gap, width), kind, window)
+            _cut_dashes(draw, first, second, along, length, (dash, gap, width), kind, window)
         along += length
     full = ImageChops.multiply(mask.reduce(_FINE), ring_mask(rect, border, corners, window))
     canvas.tint(color, full, window.left, window.top)
 
 
 def _cut_dashes(
-    draw: ImageDraw.ImageDraw, one: _Point, other: _Point, along: float, length: float,
+    draw: ImageDraw.ImageDraw, first: _Point, second: _Point, along: float, length: float,
     pattern: tuple[float, float, float], kind: str, window: Rect,
 ) -> None:  # fmt: skip
     dash, gap, width = pattern
@@ -343,9 +343,9 @@ def _cut_dashes(
         if end <= start:
             continue
         ends = []
-        for place in (start, end):
-            part = (place - along) / length
-            x, y = one[0] + (other[0] - one[0]) * part, one[1] + (other[1] - one[1]) * part
+        for distance in (start, end):
+            part = (distance - along) / length
+            x, y = first[0] + (second[0] - first[0]) * part, first[1] + (second[1] - first[1]) * part
             ends.append((_near((x - window.left) * _FINE), _near((y - window.top) * _FINE)))
         if kind == "dotted":
             if start == (index - 1) * period:

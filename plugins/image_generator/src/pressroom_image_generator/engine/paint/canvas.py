@@ -69,15 +69,15 @@ class Canvas:
 
     def fill(self, rect: Rect, color: Color) -> None:
         """Fill a rectangle with a colour."""
-        seen = rect.within(self.rect)
+        visible = rect.within(self.rect)
         red, green, blue, alpha = color.rgba8
-        if seen.empty or not alpha:
+        if visible.empty or not alpha:
             return
-        self.budget.spend(seen.size)
+        self.budget.spend(visible.size)
         if alpha == 255:
-            self.image.paste((red, green, blue, 255)[: len(self.image.getbands())], self._local(seen))
+            self.image.paste((red, green, blue, 255)[: len(self.image.getbands())], self._local(visible))
         else:
-            self.tint(color, Image.new("L", seen.size, 255), seen.left, seen.top)
+            self.tint(color, Image.new("L", visible.size, 255), visible.left, visible.top)
 
     def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
         """Fill a box that may have rounded corners."""
@@ -85,11 +85,11 @@ class Canvas:
             self.fill(box, color)
             return
         for band, round_ in corners.bands(box):
-            seen = band.within(self.rect)
-            if round_ and not seen.empty:
-                self.tint(color, rounded_mask(box, corners, seen), seen.left, seen.top)
+            visible = band.within(self.rect)
+            if round_ and not visible.empty:
+                self.tint(color, rounded_mask(box, corners, visible), visible.left, visible.top)
             else:
-                self.fill(seen, color)
+                self.fill(visible, color)
 
     def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
         """Paint a colour through a mask whose top left corner is at `left` and `top`."""
@@ -100,46 +100,50 @@ class Canvas:
         self.budget.spend(mask.size, 2)
         if alpha < 255:
             mask = scaled(mask, alpha)
-        place = (left - self.rect.left, top - self.rect.top)
+        position = (left - self.rect.left, top - self.rect.top)
         if self.image.mode == "RGB":
             # Pasting an image through a mask is twice as fast as pasting a colour.
-            self.image.paste(Image.new("RGB", mask.size, (red, green, blue)), place, mask)
+            self.image.paste(Image.new("RGB", mask.size, (red, green, blue)), position, mask)
         else:
             layer = Image.new("RGBA", mask.size, (red, green, blue, 0))
             layer.putalpha(mask)
-            self.image.alpha_composite(layer, place)
+            self.image.alpha_composite(layer, position)
 
     def draw(self, image: Image.Image, left: int, top: int, mask: Image.Image | None = None) -> None:
         """Paint an image over the page, through a mask of the same size if one is given."""
-        seen = Rect(left, top, left + image.width, top + image.height).within(self.rect)
-        if seen.empty:
+        visible = Rect(left, top, left + image.width, top + image.height).within(self.rect)
+        if visible.empty:
             return
-        self.budget.spend(seen.size, 2)
-        box = (seen.left - left, seen.top - top, seen.right - left, seen.bottom - top)
-        if seen.size != image.size:
+        self.budget.spend(visible.size, 2)
+        box = (visible.left - left, visible.top - top, visible.right - left, visible.bottom - top)
+        if visible.size != image.size:
             image = image.crop(box)
             mask = mask.crop(box) if mask is not None else None
-        place = (seen.left - self.rect.left, seen.top - self.rect.top)
+        position = (visible.left - self.rect.left, visible.top - self.rect.top)
         if image.mode == "RGBA" and self.image.mode == "RGB":
-            self.image.paste(image, place, image if mask is None else through(image, mask))
+            self.image.paste(image, position, image if mask is None else through(image, mask))
         elif self.image.mode == "RGB" or (mask is None and image.mode == "RGB"):
-            self.image.paste(image, place, mask)
+            self.image.paste(image, position, mask)
         else:
             layer = image.convert("RGBA") if mask is None else through(image, mask)
-            self.image.alpha_composite(layer, place)
+            self.image.alpha_composite(layer, position)
 
     def _local(self, rect: Rect) -> tuple[int, int, int, int]:
         left, top = self.rect.left, self.rect.top
         return rect.left - left, rect.top - top, rect.right - left, rect.bottom - top
 
     def _cut(self, mask: Image.Image, left: int, top: int) -> tuple[Image.Image, int, int]:
-        whole = Rect(left, top, left + mask.width, top + mask.height)
-        seen = whole.within(self.rect)
-        if seen == whole:
+        full = Rect(left, top, left + mask.width, top + mask.height)
+        visible = full.within(self.rect)
+        if visible == full:
             return mask, left, top
-        if seen.empty:
+        if visible.empty:
             return Image.new("L", (0, 0)), left, top
-        return mask.crop((seen.left - left, seen.top - top, seen.right - left, seen.bottom - top)), seen.left, seen.top
+        return (
+            mask.crop((visible.left - left, visible.top - top, visible.right - left, visible.bottom - top)),
+            visible.left,
+            visible.top,
+        )
 
 
 def scaled(mask: Image.Image, alpha: int) -> Image.Image:
@@ -149,6 +153,6 @@ def scaled(mask: Image.Image, alpha: int) -> Image.Image:
 
 def through(image: Image.Image, mask: Image.Image) -> Image.Image:
     """Return an image as `RGBA` with its alpha multiplied by a mask."""
-    seen = image.convert("RGBA")
-    seen.putalpha(ImageChops.multiply(seen.getchannel("A"), mask))
-    return seen
+    masked = image.convert("RGBA")
+    masked.putalpha(ImageChops.multiply(masked.getchannel("A"), mask))
+    return masked

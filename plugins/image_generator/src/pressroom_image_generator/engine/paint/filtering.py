@@ -34,30 +34,30 @@ _LUMINANCE: Final = (0.2126, 0.7152, 0.0722)
 def filter_reach(filters: Sequence[FilterFunction], density: int) -> int:
     """Return the number of device pixels by which filters can extend beyond their input."""
     reach = 0.0
-    for one in filters:
-        if one.name == "blur":
-            reach += 3 * one.amount
-        elif one.shadow is not None:
-            sigma = min(one.shadow.blur, _MAX_SIGMA * density)
-            reach += 3 * sigma + max(abs(one.shadow.x), abs(one.shadow.y))
+    for function in filters:
+        if function.name == "blur":
+            reach += 3 * function.amount
+        elif function.shadow is not None:
+            sigma = min(function.shadow.blur, _MAX_SIGMA * density)
+            reach += 3 * sigma + max(abs(function.shadow.x), abs(function.shadow.y))
     return math.ceil(min(reach, MAX_REACH * density))
 
 
 def filtered(image: Image.Image, filters: Sequence[FilterFunction], style: Style) -> Image.Image:
     """Apply an element's filters in order to an `RGBA` or `RGB` image (Filter Effects 1)."""
-    for one in filters:
-        if one.shadow is not None:
-            image = _dropped(image, one.shadow, style)
-        elif one.name == "blur":
-            image = _blurred(image, one.amount)
-        elif one.name == "opacity":
-            if one.amount < 1:
+    for function in filters:
+        if function.shadow is not None:
+            image = _dropped(image, function.shadow, style)
+        elif function.name == "blur":
+            image = _blurred(image, function.amount)
+        elif function.name == "opacity":
+            if function.amount < 1:
                 image = image.convert("RGBA")
-                image.putalpha(scaled(image.getchannel("A"), round(one.amount * 255)))
-        elif one.name in ("brightness", "contrast", "invert"):
-            image = _curve(image, one)
+                image.putalpha(scaled(image.getchannel("A"), round(function.amount * 255)))
+        elif function.name in ("brightness", "contrast", "invert"):
+            image = _curve(image, function)
         else:
-            image = _mixed(image, _matrix(one))
+            image = _mixed(image, _matrix(function))
     return image
 
 
@@ -80,26 +80,26 @@ def _dropped(image: Image.Image, shadow: ShadowStyle, style: Style) -> Image.Ima
     return below.image
 
 
-def _curve(image: Image.Image, one: FilterFunction) -> Image.Image:
+def _curve(image: Image.Image, function: FilterFunction) -> Image.Image:
     def value(level: int) -> int:
         part = level / 255
-        match one.name:
+        match function.name:
             case "brightness":
-                part *= one.amount
+                part *= function.amount
             case "contrast":
-                part = (part - 0.5) * one.amount + 0.5
+                part = (part - 0.5) * function.amount + 0.5
             case _:
-                part = one.amount * (1 - part) + (1 - one.amount) * part
+                part = function.amount * (1 - part) + (1 - function.amount) * part
         return min(max(int(part * 255 + 0.5), 0), 255)
 
     table = [value(level) for level in range(256)]
     return image.point(table * 3 + (list(range(256)) if image.mode == "RGBA" else []))
 
 
-def _matrix(one: FilterFunction) -> _Matrix:
-    amount = one.amount
+def _matrix(function: FilterFunction) -> _Matrix:
+    amount = function.amount
     red, green, blue = _LUMINANCE
-    match one.name:
+    match function.name:
         case "grayscale":
             amount = 1 - amount
         case "sepia":
@@ -174,9 +174,9 @@ def _ellipse(shape: Shape, box: Rect, window: Rect) -> Image.Image:
     left, top = box.left + x - window.left, box.top + y - window.top
     columns = (np.arange(window.width) + 0.5 - left)[None, :] / across
     rows = (np.arange(window.height) + 0.5 - top)[:, None] / down
-    place = np.hypot(columns, rows)
-    slope = np.hypot(columns / across, rows / down) / np.maximum(place, 1e-9)
-    coverage = np.clip((1 - place) / np.maximum(slope, 1e-9) + 0.5, 0, 1)
+    distance = np.hypot(columns, rows)
+    slope = np.hypot(columns / across, rows / down) / np.maximum(distance, 1e-9)
+    coverage = np.clip((1 - distance) / np.maximum(slope, 1e-9) + 0.5, 0, 1)
     return Image.fromarray((coverage * 255 + 0.5).astype(np.uint8))
 
 
@@ -205,8 +205,8 @@ def blended(below: Image.Image, above: Image.Image, mode: str) -> Image.Image:
             return ImageChops.overlay(below, above)
         case "hard-light":
             return ImageChops.overlay(above, below)
-    one, other = (np.asarray(image, dtype=np.float32) / np.float32(255) for image in (below, above))
-    return Image.fromarray((np.clip(_blend(one, other, mode), 0, 1) * 255 + 0.5).astype(np.uint8))
+    backdrop, source = (np.asarray(image, dtype=np.float32) / np.float32(255) for image in (below, above))
+    return Image.fromarray((np.clip(_blend(backdrop, source, mode), 0, 1) * 255 + 0.5).astype(np.uint8))
 
 
 def _blend(below: NDArray[np.float32], above: NDArray[np.float32], mode: str) -> NDArray[np.float32]:
@@ -240,21 +240,21 @@ class BlurredMask:
 
     def part(self, window: Rect) -> Image.Image:
         """Return the part within a window of the page; everything outside the image is empty."""
-        seen = window.within(self.rect)
-        if seen.empty:
+        visible = window.within(self.rect)
+        if visible.empty:
             return Image.new(self.small.mode, window.size)
-        left, top = seen.left - self.rect.left, seen.top - self.rect.top
-        box = (left, top, left + seen.width, top + seen.height)
+        left, top = visible.left - self.rect.left, visible.top - self.rect.top
+        box = (left, top, left + visible.width, top + visible.height)
         if self.scale == 1:
-            shown = self.small.crop(box)
+            cropped = self.small.crop(box)
         else:
             across, down, right, bottom = (edge / self.scale for edge in box)
-            shown = self.small.resize(seen.size, Image.Resampling.BICUBIC, (across, down, right, bottom))
-        if seen == window:
-            return shown
-        whole = Image.new(self.small.mode, window.size)
-        whole.paste(shown, (seen.left - window.left, seen.top - window.top))
-        return whole
+            cropped = self.small.resize(visible.size, Image.Resampling.BICUBIC, (across, down, right, bottom))
+        if visible == window:
+            return cropped
+        padded = Image.new(self.small.mode, window.size)
+        padded.paste(cropped, (visible.left - window.left, visible.top - window.top))
+        return padded
 
 
 def soft(image: Image.Image, sigma: float, rect: Rect) -> BlurredMask:

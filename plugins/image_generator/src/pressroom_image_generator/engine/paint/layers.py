@@ -64,19 +64,22 @@ def _transformed(fragment: Fragment, x: float, y: float) -> Rect:
     return rect if matrix is None else mapped_rect(matrix, rect)
 
 
-def _joined(one: Rect, other: Rect) -> Rect:
-    if other.empty:
-        return one
-    if one.empty:
-        return other
+def _joined(first: Rect, second: Rect) -> Rect:
+    if second.empty:
+        return first
+    if first.empty:
+        return second
     return Rect(
-        min(one.left, other.left), min(one.top, other.top), max(one.right, other.right), max(one.bottom, other.bottom)
+        min(first.left, second.left),
+        min(first.top, second.top),
+        max(first.right, second.right),
+        max(first.bottom, second.bottom),
     )
 
 
 def _box_rect(style: Style, x: float, y: float, width: float, height: float) -> Rect:
     rect = Rect(math.floor(x), math.floor(y), math.ceil(x + width), math.ceil(y + height))
-    whole = rect
+    bounds = rect
     for shadow in style.box_shadow:
         if not shadow.inset:
             reach = max(0, math.ceil(min(shadow.blur, MAX_BOX_BLUR * style.density) * 1.5 + shadow.spread) + 1)
@@ -84,22 +87,22 @@ def _box_rect(style: Style, x: float, y: float, width: float, height: float) -> 
                 rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
                 rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
             )  # fmt: skip
-            whole = _joined(whole, moved.grown(reach))
+            bounds = _joined(bounds, moved.grown(reach))
     if style.outline_style not in ("none", "hidden"):
-        whole = _joined(whole, rect.grown(max(0, math.ceil(style.outline_width + style.outline_offset))))
-    return whole
+        bounds = _joined(bounds, rect.grown(max(0, math.ceil(style.outline_width + style.outline_offset))))
+    return bounds
 
 
 def _with_shadows(rect: Rect, style: Style) -> Rect:
-    whole = rect
+    bounds = rect
     for shadow in style.text_shadow:
         reach = math.ceil(min(shadow.blur, MAX_TEXT_BLUR * style.density) * 1.5)
         moved = Rect(
             rect.left + math.floor(shadow.x), rect.top + math.floor(shadow.y),
             rect.right + math.ceil(shadow.x), rect.bottom + math.ceil(shadow.y),
         )  # fmt: skip
-        whole = _joined(whole, moved.grown(reach))
-    return whole
+        bounds = _joined(bounds, moved.grown(reach))
+    return bounds
 
 
 def changes_pixels(style: Style) -> bool:
@@ -129,16 +132,16 @@ def _through(image: Image.Image, mask: Image.Image) -> None:
     image.putalpha(ImageChops.multiply(image.getchannel("A"), mask))
 
 
-def blend(canvas: Canvas, image: Image.Image, place: Rect, mode: str) -> None:
+def blend(canvas: Canvas, image: Image.Image, area: Rect, mode: str) -> None:
     """Paint an image with its colours blended with those below."""
-    part = canvas.part(place.within(canvas.rect))
-    if part.rect != place:
+    part = canvas.part(area.within(canvas.rect))
+    if part.rect != area:
         image = image.crop(
             (
-                part.rect.left - place.left,
-                part.rect.top - place.top,
-                part.rect.right - place.left,
-                part.rect.bottom - place.top,
+                part.rect.left - area.left,
+                part.rect.top - area.top,
+                part.rect.right - area.left,
+                part.rect.bottom - area.top,
             )
         )
     below = part.image
@@ -186,10 +189,12 @@ def filter_backdrop(canvas: Canvas, fragment: Fragment, box: Rect) -> None:
         return
     reach = filter_reach(style.backdrop_filter, style.density)
     canvas.budget.spend(window.grown(reach).size, BLUR * len(style.backdrop_filter))
-    behind = canvas.part(window.grown(reach).within(canvas.rect))
-    changed = Canvas(filtered(behind.image, style.backdrop_filter, style), behind.rect.left, behind.rect.top)
+    backdrop = canvas.part(window.grown(reach).within(canvas.rect))
+    filtered_canvas = Canvas(
+        filtered(backdrop.image, style.backdrop_filter, style), backdrop.rect.left, backdrop.rect.top
+    )
     mask = rounded_mask(box, fragment_corners(fragment), window)
-    part = changed.part(window)
+    part = filtered_canvas.part(window)
     part.image = part.image.convert(canvas.image.mode)
     if style.opacity < 1:
         mask = scaled(mask, round(style.opacity * 255))

@@ -82,12 +82,12 @@ class Painter:
         if matrix is not None and matrix[:4] == (1.0, 0.0, 0.0, 1.0):
             # Pure translations are drawn directly at their target.
             x, y, matrix = x + matrix[4], y + matrix[5], None
-        seen = canvas.rect if matrix is None else inverse_rect(matrix, canvas.rect)
+        visible = canvas.rect if matrix is None else inverse_rect(matrix, canvas.rect)
         box = snapped(x, y, fragment.width, fragment.height)
         if style.backdrop_filter:
             filter_backdrop(canvas, fragment, box)
         reach = filter_reach(style.filter, style.density) + 1
-        rect = _NOWHERE if seen is None else ink_rect(fragment, x, y).grown(reach).within(seen.grown(reach))
+        rect = _NOWHERE if visible is None else ink_rect(fragment, x, y).grown(reach).within(visible.grown(reach))
         if rect.empty:
             return
         if matrix is None and not has_effects(style):
@@ -104,11 +104,11 @@ class Painter:
         self._context(layer, placed.fragment, placed.x, placed.y)
         image = changed(layer, style, box, self._sources)
         if matrix is not None:
-            place = mapped_rect(matrix, rect).within(canvas.rect)
-            if place.empty:
+            target = mapped_rect(matrix, rect).within(canvas.rect)
+            if target.empty:
                 return
-            canvas.budget.spend(place.size, LAYER)
-            image, rect = warped(image, matrix, rect, place), place
+            canvas.budget.spend(target.size, LAYER)
+            image, rect = warped(image, matrix, rect, target), target
         if style.mix_blend_mode != "normal":
             blend(canvas, image, rect, style.mix_blend_mode)
         else:
@@ -125,13 +125,13 @@ class Painter:
         if opacity == 1:
             self._context(TiltedCanvas(canvas, matrix, rect), fragment, x, y)
             return
-        place = mapped_rect(matrix, rect).within(canvas.rect)
-        if place.empty:
+        target = mapped_rect(matrix, rect).within(canvas.rect)
+        if target.empty:
             return
-        layer = canvas.layer(place)
+        layer = canvas.layer(target)
         self._context(TiltedCanvas(layer, matrix, rect), fragment, x, y)
         layer.image.putalpha(scaled(layer.image.getchannel("A"), round(opacity * 255)))
-        canvas.draw(layer.image, place.left, place.top)
+        canvas.draw(layer.image, target.left, target.top)
 
     def _context(self, canvas: Canvas, fragment: Fragment, x: float, y: float) -> None:
         """Paint a stacking context, with deferred descendants in `z-index` order."""
@@ -140,25 +140,25 @@ class Painter:
         inner = canvas if clipped is None else clipped[0]
         deferred: list[DeferredFragment] = []
         gather(fragment, x, y, deferred, ())
-        deferred.sort(key=lambda one: (one.z, one.sequence))
-        self._deferred(inner, [one for one in deferred if one.z < 0])
+        deferred.sort(key=lambda child: (child.z, child.sequence))
+        self._deferred(inner, [child for child in deferred if child.z < 0])
         self._contents(inner, fragment, x, y)
-        self._deferred(inner, [one for one in deferred if one.z >= 0])
+        self._deferred(inner, [child for child in deferred if child.z >= 0])
         if clipped is not None:
             canvas.put_back(*clipped)
         self._outline(canvas, fragment, x, y)
 
     def _deferred(self, canvas: Canvas, deferred: list[DeferredFragment]) -> None:
         """Paint deferred fragments with their clips, each as its own context."""
-        for clips, group in groupby(deferred, key=lambda one: one.clips):
+        for clips, group in groupby(deferred, key=lambda child: child.clips):
             inner = canvas
             cut: list[tuple[Canvas, tuple[Canvas, Image.Image | None]]] = []
             for x, y, fragment in clips:
                 if (clipped := self._clipped(inner, fragment, x, y)) is not None:
                     cut.append((inner, clipped))
                     inner = clipped[0]
-            for one in group:
-                self.paint(inner, one.fragment, one.x, one.y)
+            for child in group:
+                self.paint(inner, child.fragment, child.x, child.y)
             for outer, clipped in reversed(cut):
                 outer.put_back(*clipped)
 

@@ -136,9 +136,9 @@ class Corners(NamedTuple):
         """Return the corners scaled by one factor so that they do not overlap."""
         (a, b), (c, d), (e, f), (g, h) = self
         factor = 1.0
-        for side, taken in ((width, a + c), (width, g + e), (height, b + h), (height, d + f)):
-            if taken > side:
-                factor = min(factor, side / taken)
+        for side, used in ((width, a + c), (width, g + e), (height, b + h), (height, d + f)):
+            if used > side:
+                factor = min(factor, side / used)
         return self if factor == 1.0 else Corners(*((across * factor, down * factor) for across, down in self))
 
 
@@ -170,11 +170,16 @@ def fragment_corners(fragment: Fragment) -> Corners:
 def rounded_mask(box: Rect, corners: Corners, window: Rect) -> Image.Image:
     """Return the antialiased mask of a rounded box within a window."""
     mask = Image.new("L", window.size, 0)
-    seen = box.within(window)
-    if seen.empty:
+    visible = box.within(window)
+    if visible.empty:
         return mask
-    place = (seen.left - window.left, seen.top - window.top, seen.right - window.left, seen.bottom - window.top)
-    mask.paste(255, place)
+    position = (
+        visible.left - window.left,
+        visible.top - window.top,
+        visible.right - window.left,
+        visible.bottom - window.top,
+    )
+    mask.paste(255, position)
     for index, radii in enumerate(corners):
         # Similar corners share a cached tile.
         across, down = (round(radius * 16) / 16 for radius in radii)
@@ -184,8 +189,8 @@ def rounded_mask(box: Rect, corners: Corners, window: Rect) -> Image.Image:
         width, height = math.ceil(across), math.ceil(down)
         left = box.right - width if right else box.left
         top = box.bottom - height if bottom else box.top
-        whole = Rect(left, top, left + width, top + height)
-        part = whole.within(seen)
+        corner = Rect(left, top, left + width, top + height)
+        part = corner.within(visible)
         if part.empty:
             continue
         cut = (part.left - left, part.top - top, part.right - left, part.bottom - top)
@@ -219,9 +224,9 @@ def _corner(across: float, down: float, right: bool, bottom: bool, cut: tuple[in
         coverage = np.sqrt(x * x + y * y)
         np.subtract(np.float32(across + 0.5), coverage, out=coverage)
     else:
-        place = np.hypot(x / np.float32(across), y / np.float32(down))
-        slope = np.hypot(x / np.float32(across**2), y / np.float32(down**2)) / np.maximum(place, np.float32(1e-9))
-        coverage = (1 - place) / np.maximum(slope, np.float32(1e-9)) + np.float32(0.5)
+        distance = np.hypot(x / np.float32(across), y / np.float32(down))
+        slope = np.hypot(x / np.float32(across**2), y / np.float32(down**2)) / np.maximum(distance, np.float32(1e-9))
+        coverage = (1 - distance) / np.maximum(slope, np.float32(1e-9)) + np.float32(0.5)
     np.clip(coverage, 0, 1, out=coverage)
     coverage *= np.float32(255)
     coverage += np.float32(0.5)

@@ -60,10 +60,10 @@ def paint_text(canvas: Canvas, piece: TextPiece, x: float, y: float) -> None:
     if color.alpha > 0:
         _glyphs(canvas, piece, left, baseline, color, rect)
     if (stroke := _stroke_width(style)) > 0:
-        seen = rect.within(canvas.rect.grown(math.ceil(stroke)))
-        canvas.budget.spend(seen.size, min(stroke, 2 * _DISC) * stroke)
-        mask = stroke_mask(glyph_mask(piece, left, baseline, seen), stroke)
-        canvas.tint(style.text_stroke_color or style.color, mask, seen.left, seen.top)
+        visible = rect.within(canvas.rect.grown(math.ceil(stroke)))
+        canvas.budget.spend(visible.size, min(stroke, 2 * _DISC) * stroke)
+        mask = stroke_mask(glyph_mask(piece, left, baseline, visible), stroke)
+        canvas.tint(style.text_stroke_color or style.color, mask, visible.left, visible.top)
     for decoration in piece.decorations:
         _decorate(canvas, piece, decoration, left, baseline, over=True)
 
@@ -80,19 +80,19 @@ def _glyphs(canvas: Canvas, piece: TextPiece, left: float, baseline: float, colo
             if mask is not None and at < image.width and top < image.height and at + mask.width > 0:
                 image.paste((red, green, blue), (at, top), mask)
     else:
-        seen = rect.within(canvas.rect)
-        canvas.tint(color, glyph_mask(piece, left, baseline, seen), seen.left, seen.top)
+        visible = rect.within(canvas.rect)
+        canvas.tint(color, glyph_mask(piece, left, baseline, visible), visible.left, visible.top)
     for emoji, at, top in _emoji(piece, left, baseline, canvas.rect):
         faded = scaled(Image.new("L", emoji.size, 255), color.rgba8[3]) if color.alpha < 1 else None
         canvas.draw(emoji, at, top, faded)
 
 
-def _emoji(piece: TextPiece, left: float, baseline: float, seen: Rect) -> Iterable[tuple[Image.Image, int, int]]:
+def _emoji(piece: TextPiece, left: float, baseline: float, visible: Rect) -> Iterable[tuple[Image.Image, int, int]]:
     for glyph in piece.text.glyphs:
         if glyph.face is None:
             x, y, edge = emoji_box(glyph, piece.text.style)
             at, top, size = nearest(left + x), nearest(baseline + y), max(1, round(edge))
-            if Rect(at, top, at + size, top + size).within(seen).empty:
+            if Rect(at, top, at + size, top + size).within(visible).empty:
                 continue
             image = emoji_image(glyph.emoji, size)
             if image is not None:
@@ -192,9 +192,9 @@ def _descenders(piece: TextPiece, left: float, baseline: float, top: int, line: 
     window = Rect(nearest(left), top, nearest(left + piece.text.width), top + line)
     if window.empty or window.width > _MAX_LINE_LENGTH:
         return []
-    inked = np.flatnonzero(np.asarray(glyph_mask(piece, left, baseline, window)).max(axis=0) > _INK)
+    ink_columns = np.flatnonzero(np.asarray(glyph_mask(piece, left, baseline, window)).max(axis=0) > _INK)
     gaps: list[tuple[int, int]] = []
-    for column in (int(one) + window.left for one in inked):
+    for column in (int(index) + window.left for index in ink_columns):
         if gaps and column - line <= gaps[-1][1]:
             gaps[-1] = (gaps[-1][0], column + 1 + line)
         else:
@@ -212,9 +212,9 @@ def _rule(
             canvas.fill(Rect(left, top + 2 * line, right, top + 3 * line), decoration.color)
         case "dashed" | "dotted":
             length = line * (3 if decoration.style == "dashed" else 1)
-            seen = Rect(left, top, right, top + line).within(canvas.rect)
+            visible = Rect(left, top, right, top + line).within(canvas.rect)
             for start in range(left, right, max(1, length + (2 * line if length > line else line))):
-                if start + length >= seen.left and start <= seen.right:
+                if start + length >= visible.left and start <= visible.right:
                     canvas.fill(Rect(start, top, min(start + length, right), top + line), decoration.color)
         case "wavy":
             _wave(canvas, decoration.color, Rect(left, top, right, top + line), line)
@@ -226,14 +226,14 @@ def _rule(
 
 
 def _wave(canvas: Canvas, color: Color, rect: Rect, line: int) -> None:
-    seen = Rect(rect.left, rect.top - 2 * line, rect.right, rect.bottom + 2 * line).within(canvas.rect)
-    if seen.empty:
+    visible = Rect(rect.left, rect.top - 2 * line, rect.right, rect.bottom + 2 * line).within(canvas.rect)
+    if visible.empty:
         return
-    mask = Image.new("L", (seen.width * 2, seen.height * 2), 0)
-    middle = (rect.top + line / 2 - seen.top) * 2
+    mask = Image.new("L", (visible.width * 2, visible.height * 2), 0)
+    middle = (rect.top + line / 2 - visible.top) * 2
     points = [
-        (x, middle + math.sin((x / 2 + seen.left - rect.left) * math.pi / (3 * line)) * 2.5 * line)
+        (x, middle + math.sin((x / 2 + visible.left - rect.left) * math.pi / (3 * line)) * 2.5 * line)
         for x in range(mask.width)
     ]
     ImageDraw.Draw(mask).line(points, fill=255, width=2 * line)
-    canvas.tint(color, mask.reduce(2), seen.left, seen.top)
+    canvas.tint(color, mask.reduce(2), visible.left, visible.top)

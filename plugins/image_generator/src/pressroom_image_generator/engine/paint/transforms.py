@@ -72,18 +72,18 @@ def _near(value: float) -> float:
 
 def inverse_rect(matrix: Matrix, rect: Rect) -> Rect | None:
     """Return the part of a layer that is visible in a rectangle, or `None` if the matrix is not invertible."""
-    undone = inverse(matrix)
-    if undone is None:
+    inverse_matrix = inverse(matrix)
+    if inverse_matrix is None:
         return None
-    return mapped_rect(undone, rect).grown(2)
+    return mapped_rect(inverse_matrix, rect).grown(2)
 
 
 def warped(image: Image.Image, matrix: Matrix, source: Rect, target: Rect) -> Image.Image:
     """Return the part of a transformed layer or mask within a target rectangle of the page."""
-    undone = inverse(matrix)
-    if undone is None:
+    inverse_matrix = inverse(matrix)
+    if inverse_matrix is None:
         return Image.new(image.mode, target.size)
-    a, b, c, d, e, f = undone
+    a, b, c, d, e, f = inverse_matrix
     # Map pixels of the target to pixels of the layer.
     across = a * target.left + c * target.top + e - source.left
     down = b * target.left + d * target.top + f - source.top
@@ -164,11 +164,11 @@ class TiltedCanvas(Canvas):
             # Glyph outlines have an upward y axis.
             raster.transform = (a, -b, -c, d, across * _UNITS, -down * _UNITS)
             raster.draw_glyph(glyph.face.font(text.style.size, text.style.weight), glyph.glyph)
-        drawn = raster.render()
-        if drawn is None or drawn.extents is None:
+        bitmap = raster.render()
+        if bitmap is None or bitmap.extents is None:
             return
-        stride = drawn.extents.stride
-        mask = Image.frombuffer("L", target.size, bytes(drawn.buffer), "raw", "L", stride, -1)
+        stride = bitmap.extents.stride
+        mask = Image.frombuffer("L", target.size, bytes(bitmap.buffer), "raw", "L", stride, -1)
         self.under.tint(color, mask, target.left, target.top)
 
     def _target(self, rect: Rect) -> Rect:
@@ -180,16 +180,16 @@ def _framed(image: Image.Image) -> Image.Image:
     return Image.fromarray(np.pad(np.asarray(image), ((1, 1), (1, 1), (0, 0)), mode="edge"))
 
 
-def box_coverage(undone: Matrix, box: Rect, corners: Corners, target: Rect) -> Image.Image:
+def box_coverage(inverse_matrix: Matrix, box: Rect, corners: Corners, target: Rect) -> Image.Image:
     """Return the mask of a rounded box under a transform, antialiased by the distance from the edge.
 
     Args:
-        undone: inverse matrix, from the target to the page.
+        inverse_matrix: inverse matrix, from the target to the page.
         box: the box on the page.
         corners: corners of the box.
         target: area that the mask covers.
     """
-    a, b, c, d, e, f = (np.float32(value) for value in undone)
+    a, b, c, d, e, f = (np.float32(value) for value in inverse_matrix)
     columns = (np.arange(target.left, target.right, dtype=np.float32) + np.float32(0.5))[None, :]
     rows = (np.arange(target.top, target.bottom, dtype=np.float32) + np.float32(0.5))[:, None]
     x = (a * columns + (e - np.float32((box.left + box.right) / 2))) + c * rows
@@ -214,8 +214,8 @@ _Floats = NDArray[np.float32]
 def _corner(x: _Floats, y: _Floats, across: float, down: float) -> tuple[_Floats, _Floats, _Floats]:
     """Return the distance from a corner's centre, scaled to 1 on its edge, and its gradient."""
     right, below = x / np.float32(across), y / np.float32(down)
-    place = np.maximum(np.hypot(right, below), np.float32(_NEAR_ZERO))
-    return place, right / (place * np.float32(across)), below / (place * np.float32(down))
+    distance = np.maximum(np.hypot(right, below), np.float32(_NEAR_ZERO))
+    return distance, right / (distance * np.float32(across)), below / (distance * np.float32(down))
 
 
 def _slope(
