@@ -107,11 +107,11 @@ def _draw_shaped(image: Image.Image, run: StyledRun, x: int, top: int, metrics: 
 
 def shaped_run(run: StyledRun, metrics: CellMetrics) -> tuple[ShapedText, float]:
     """Shape the text of a run, scaled down if its columns are too narrow, and return it with its offset."""
-    room = run.columns * metrics.cell
+    available = run.columns * metrics.cell
     text = _shaped(run, metrics.size, metrics.font)
-    if text.width > room:
-        text = _shaped(run, metrics.size * room / text.width, metrics.font)
-    return text, (room - text.width) / 2
+    if text.width > available:
+        text = _shaped(run, metrics.size * available / text.width, metrics.font)
+    return text, (available - text.width) / 2
 
 
 def _shaped(run: StyledRun, size: float, font: FontName) -> ShapedText:
@@ -126,9 +126,9 @@ def _hidden_mask(text: str, columns: int, metrics: CellMetrics) -> Image.Image:
     left, top, width, height = point.box
     mask = Image.new("L", (columns * metrics.cell, metrics.row), 0)
     mask.paste(HIDDEN_STRENGTH, (left, top), box_mask(width, height, (point.radius,) * 4))
-    drawn = mask.convert("RGB")
-    draw_text(drawn, point.text, point.x, point.baseline, WHITE)
-    return drawn.getchannel(0)
+    canvas = mask.convert("RGB")
+    draw_text(canvas, point.text, point.x, point.baseline, WHITE)
+    return canvas.getchannel(0)
 
 
 @dataclass(frozen=True, slots=True)

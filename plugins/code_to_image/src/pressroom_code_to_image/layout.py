@@ -122,42 +122,46 @@ def _runs(line: list[tuple[str, TokenStyle]]) -> Iterator[StyledRun]:
         column += len(text)
 
 
-def _cells(line: list[tuple[str, TokenStyle]], most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
+def _cells(line: list[tuple[str, TokenStyle]], max_columns: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
     column = 0
     for text, style in line:
-        for cell in _piece(text, style, column, most, lacks):
+        for cell in _piece(text, style, column, max_columns, lacks):
             yield cell
             column += cell.columns
 
 
-def _piece(text: str, style: TokenStyle, column: int, most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
+def _piece(
+    text: str, style: TokenStyle, column: int, max_columns: int, lacks: Callable[[str], bool]
+) -> Iterator[_Cell]:
     start = 0
     for match in _RIGHT_TO_LEFT.finditer(text):
-        for cell in _clusters(text[start : match.start()], style, column, most, lacks):
+        for cell in _clusters(text[start : match.start()], style, column, max_columns, lacks):
             yield cell
             column += cell.columns
-        for word in _words(match[0], most):
-            columns = max(1, sum(1 for one in word if not unicodedata.combining(one)))
+        for word in _words(match[0], max_columns):
+            columns = max(1, sum(1 for character in word if not unicodedata.combining(character)))
             yield _Cell(word, columns, style, RunKind.SHAPED)
             column += columns
         start = match.end()
-    yield from _clusters(text[start:], style, column, most, lacks)
+    yield from _clusters(text[start:], style, column, max_columns, lacks)
 
 
-def _words(text: str, most: int) -> Iterator[str]:
+def _words(text: str, max_columns: int) -> Iterator[str]:
     """Yield a right-to-left phrase whole if it fits into half a row, else its words, split if necessary."""
-    if len(text) <= most // 2:
+    if len(text) <= max_columns // 2:
         yield text
         return
     for word in re.findall(r" +|[^ ]+", text):
-        for start in range(0, len(word), most):
-            yield word[start : start + most]
+        for start in range(0, len(word), max_columns):
+            yield word[start : start + max_columns]
 
 
-def _clusters(text: str, style: TokenStyle, column: int, most: int, lacks: Callable[[str], bool]) -> Iterator[_Cell]:
+def _clusters(
+    text: str, style: TokenStyle, column: int, max_columns: int, lacks: Callable[[str], bool]
+) -> Iterator[_Cell]:
     for cluster in _cut(text):
         if cluster == "\t":
-            columns = min(TAB - column % TAB, most)
+            columns = min(TAB - column % TAB, max_columns)
             yield _Cell(" " * columns, columns, style, RunKind.PLAIN)
         elif " " <= cluster <= "~" and len(cluster) == 1:
             columns = 1
@@ -168,7 +172,7 @@ def _clusters(text: str, style: TokenStyle, column: int, most: int, lacks: Calla
                 hidden = hides(character) or lacks(character)
                 mark = f"U+{ord(character):04X}" if hidden else character
                 kind = RunKind.HIDDEN if hidden else RunKind.PLAIN if character.isascii() else RunKind.SHAPED
-                width = min(len(mark) + 1, most) if kind is RunKind.HIDDEN else _columns(character)
+                width = min(len(mark) + 1, max_columns) if kind is RunKind.HIDDEN else _columns(character)
                 yield _Cell(mark, width, style, kind)
                 columns += width
         else:
@@ -222,11 +226,11 @@ def _wrapped(cells: Iterable[_Cell], columns: int) -> Iterator[tuple[int, list[_
             leading = cell.text.isspace()
             indent += cell.columns if leading else 0
         while start + width + cell.columns > columns and row:
-            kept = _break(row, fresh=not start and width <= indent)
-            yield start, row[:kept]
-            row = row[kept:]
+            count = _break(row, fresh=not start and width <= indent)
+            yield start, row[:count]
+            row = row[count:]
             start = min(indent + 2, columns // 4)
-            width = sum(one.columns for one in row)
+            width = sum(row_cell.columns for row_cell in row)
             wrapped = not row
         if not row and start + cell.columns > columns:
             start = 0
@@ -243,9 +247,9 @@ def _break(row: list[_Cell], *, fresh: bool) -> int:
     if fresh:
         return len(row)
     for marks in _BREAK_AFTER:
-        for kept in range(len(row), len(row) // 2, -1):
-            if row[kept - 1].text in marks:
-                return kept
+        for count in range(len(row), len(row) // 2, -1):
+            if row[count - 1].text in marks:
+                return count
     return len(row)
 
 

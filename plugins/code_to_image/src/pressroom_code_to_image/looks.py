@@ -55,8 +55,8 @@ def row_looks(params: CodeImageParams, rows: Sequence[VisualRow], marks: str, th
             band = _mix(theme.background, colors[mark], _MARK_BAND)
         else:
             band = _mix(theme.background, theme.foreground, _HIGHLIGHT_BAND) if line in highlight else ""
-        shown = mark if row.number and mark in colors else ""
-        looks.append(RowLook(band, shown, colors.get(mark, ""), bool(focus) and line not in focus))
+        sign = mark if row.number and mark in colors else ""
+        looks.append(RowLook(band, sign, colors.get(mark, ""), bool(focus) and line not in focus))
     return looks
 
 
@@ -82,20 +82,20 @@ def visible(title: str) -> str:
 
 def word_colors(pieces: Iterable[tuple[str, TokenStyle]], foreground: str) -> dict[str, str]:
     """Return the colours of the most frequent words and signs that are not in the `foreground` colour."""
-    seen: dict[str, Counter[str]] = {}
+    counters: dict[str, Counter[str]] = {}
     for text, style in pieces:
         for word in _WORDS.findall(text):
-            seen.setdefault(word, Counter())[style.color] += 1
-    found: dict[str, str] = {}
-    room = _MAX_WORDS_LENGTH
-    for word, colors in sorted(seen.items(), key=lambda one: -one[1].total()):
+            counters.setdefault(word, Counter())[style.color] += 1
+    words: dict[str, str] = {}
+    remaining = _MAX_WORDS_LENGTH
+    for word, colors in sorted(counters.items(), key=lambda entry: -entry[1].total()):
         color = colors.most_common(1)[0][0]
-        room -= len(word) + len(color) + len('"":"",')
-        if room < 0:
+        remaining -= len(word) + len(color) + len('"":"",')
+        if remaining < 0:
             break
         if color != foreground:
-            found[word] = color
-    return found
+            words[word] = color
+    return words
 
 
 @lru_cache(maxsize=256)

@@ -100,13 +100,13 @@ def language_of(name: str) -> str:
     Raises:
         InvalidInput: the language is unknown; the message suggests similar names.
     """
-    wanted = name.strip().lower()
-    known = _known()
-    if wanted not in known:
-        near = list(dict.fromkeys(known[one] for one in get_close_matches(wanted, known, 6, 0.6)))[:3]
+    key = name.strip().lower()
+    languages = _known()
+    if key not in languages:
+        near = list(dict.fromkeys(languages[match] for match in get_close_matches(key, languages, 6, 0.6)))[:3]
         hint = f"did you mean {' or '.join(near)}?" if near else f"use auto, {PLAIN}, or a name that Pygments has"
         raise InvalidInput("language", f'"{name[:40]}" is not a language known here; {hint}')
-    return known[wanted]
+    return languages[key]
 
 
 @cache
@@ -114,11 +114,11 @@ def _known() -> dict[str, str]:
     """Return a map from lower-case names and aliases to languages."""
     from pygments.lexers._mapping import LEXERS  # noqa: PLC0415 - a table without the lexers, loaded with the first call
 
-    found: dict[str, str] = {}
+    languages: dict[str, str] = {}
     for _, _, aliases, _, _ in LEXERS.values():
         names = [alias.lower() for alias in aliases]
         if names:
-            chosen = next((name for name in names if name in LANGUAGES), names[0])
+            language = next((name for name in names if name in LANGUAGES), names[0])
             for name in names:
-                found.setdefault(name, chosen)
-    return found | _OWN_ALIASES | {name: name for name in LANGUAGES if name not in _OWN_ALIASES}
+                languages.setdefault(name, language)
+    return languages | _OWN_ALIASES | {name: name for name in LANGUAGES if name not in _OWN_ALIASES}

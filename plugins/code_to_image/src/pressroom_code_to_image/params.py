@@ -40,13 +40,13 @@ def line_numbers(value: str) -> frozenset[int]:
         return frozenset()
     if not _LINES.fullmatch(text):
         raise ValueError("must be line numbers and ranges such as 2,4-6")
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
         if int(first) < 1 or int(last or first) < int(first):
             raise ValueError(f"has the range {part}; lines count from 1, and a range goes upwards")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        numbers.update(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)
 
 
 def _lines(value: str) -> str:

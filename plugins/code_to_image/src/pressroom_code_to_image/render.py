@@ -105,16 +105,16 @@ class Grid:
 def _word(text: str, weight: int, italic: bool, metrics: CellMetrics) -> _Word | None:
     """Return the ink of a word, or `None` if it has none."""
     width, overhang = len(text) * metrics.cell, _OVERHANG * metrics.cell // CELL
-    drawn = Image.new("L", (width + 2 * overhang, metrics.row), 0)
+    image = Image.new("L", (width + 2 * overhang, metrics.row), 0)
     for index, character in enumerate(text):
-        if found := _character(character, weight, italic, metrics):
-            mask, left, top = found
-            drawn.paste(255, (overhang + index * metrics.cell + left, top), mask)
-    ink = drawn.getbbox()
+        if glyph := _character(character, weight, italic, metrics):
+            mask, left, top = glyph
+            image.paste(255, (overhang + index * metrics.cell + left, top), mask)
+    ink = image.getbbox()
     if ink is None:
         return None
     left, right = ink[0] - overhang, ink[2] - overhang
-    return _Word(np.array(drawn.crop(ink)), left, ink[1], left < 0 or right > width)
+    return _Word(np.array(image.crop(ink)), left, ink[1], left < 0 or right > width)
 
 
 @lru_cache(maxsize=512)
@@ -145,11 +145,11 @@ def render(params: CodeImageParams) -> Artifact:
     if editable is not None:
         editable = replace(editable, words=word_colors(pieces, theme.foreground))
     if params.autoWidth:
-        longest = max((run.column + run.columns for row in rows for run in row.runs), default=0)
-        frame = frame_of(params, lines, longest)
+        needed_columns = max((run.column + run.columns for row in rows for run in row.runs), default=0)
+        frame = frame_of(params, lines, needed_columns)
     _refuse_too_large(params, frame, len(rows))
     looks = row_looks(params, rows, marks, theme)
-    missing = list(dict.fromkeys(one for row in rows for run in row.runs if (one := _missing(run))))
+    missing = list(dict.fromkeys(character for row in rows for run in row.runs if (character := _missing(run))))
     if editable is not None:
         editable = replace(editable, image_width=frame.width)
     height = frame.height(len(rows))
@@ -195,8 +195,8 @@ def language_in(params: CodeImageParams, code: str) -> str:
 
 
 def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) -> None:
-    height, most = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // frame.width)
-    if height <= most:
+    height, max_height = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // frame.width)
+    if height <= max_height:
         return
     if params.scale > 1:
         raise InvalidInput(
@@ -207,7 +207,7 @@ def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) ->
     advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
     raise InvalidInput(
         "code",
-        f"makes an image of {height} pixels in height, at most {most} are allowed at a width of {frame.width}: "
+        f"makes an image of {height} pixels in height, at most {max_height} are allowed at a width of {frame.width}: "
         f"it takes {rows} rows of {frame.columns} columns; {advice}",
     )
 
@@ -235,40 +235,40 @@ def _image(
 ) -> tuple[Image.Image, list[str]]:
     """Return the image, and the characters that no font has."""
     theme, metrics = THEMES[params.theme], frame.metrics
-    place = stage(frame, theme, len(rows), params.background)
+    window = stage(frame, theme, len(rows), params.background)
     if frame.bar:
-        draw_bar(place, frame, theme, visible(params.title.strip()), controls=params.windowControls)
-    left, top = place.left + frame.code, place.top + frame.top
-    _draw_bands(place, frame, looks)
+        draw_bar(window, frame, theme, visible(params.title.strip()), controls=params.windowControls)
+    left, top = window.left + frame.code, window.top + frame.top
+    _draw_bands(window, frame, looks)
     if params.lineNumbers:
         digits = len(str(max(row.number for row in rows)))
         numbers = _numbers(rows, digits, theme, metrics)
-        numbers.draw(place.canvas, place.left + frame.numbers - digits * metrics.cell, top)
+        numbers.draw(window.canvas, window.left + frame.numbers - digits * metrics.cell, top)
     grid = Grid(frame.columns, len(rows), metrics)
     alarm = alarm_color(theme)
     missing: dict[str, None] = {}
     for index, (row, look) in enumerate(zip(rows, looks, strict=True)):
-        for one in row.runs:
-            run = replace(one, style=dimmed(one.style, theme)) if look.dimmed else one
+        for original in row.runs:
+            run = replace(original, style=dimmed(original.style, theme)) if look.dimmed else original
             if run.kind is RunKind.PLAIN:
                 grid.put(run.text, index, run.column, run.style)
             else:
-                missing |= dict.fromkeys(draw_run(place.canvas, run, left, top + index * metrics.row, alarm, metrics))
-    grid.draw(place.canvas, left, top)
-    return place.finished(frame), list(missing)
+                missing |= dict.fromkeys(draw_run(window.canvas, run, left, top + index * metrics.row, alarm, metrics))
+    grid.draw(window.canvas, left, top)
+    return window.finished(frame), list(missing)
 
 
-def _draw_bands(place: WindowCanvas, frame: WindowFrame, looks: list[RowLook]) -> None:
+def _draw_bands(window: WindowCanvas, frame: WindowFrame, looks: list[RowLook]) -> None:
     line, high = frame.metrics.scale, frame.metrics.row
     marks = Grid(1, len(looks), frame.metrics)
     for index, look in enumerate(looks):
         if look.band:
-            top = place.top + frame.top + index * high
-            across = (place.left + line, top, place.left + frame.window_width - line, top + high)
-            place.canvas.paste(rgb(look.band), across)
+            top = window.top + frame.top + index * high
+            across = (window.left + line, top, window.left + frame.window_width - line, top + high)
+            window.canvas.paste(rgb(look.band), across)
         if look.mark:
             marks.put(look.mark, index, 0, TokenStyle(look.mark_color, weight=700))
-    marks.draw(place.canvas, place.left + frame.code - round(1.2 * frame.metrics.cell), place.top + frame.top)
+    marks.draw(window.canvas, window.left + frame.code - round(1.2 * frame.metrics.cell), window.top + frame.top)
 
 
 def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: CellMetrics) -> Grid:
@@ -284,6 +284,6 @@ def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: Cell
 def _warnings(missing: list[str]) -> tuple[str, ...]:
     if not missing:
         return ()
-    named = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
+    code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    return (f"No font of this server has {named}{more}: their code points are shown.",)
+    return (f"No font of this server has {code_points}{more}: their code points are shown.",)

@@ -81,8 +81,8 @@ class WindowFrame:
         return self.window_height(rows) + 2 * self.padding
 
 
-def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) -> WindowFrame:
-    """Return the frame for this many lines of code; `longest` is the number of columns that the code needs."""
+def frame_of(params: CodeImageParams, lines: int, needed_columns: int | None = None) -> WindowFrame:
+    """Return the frame for this many lines of code; `needed_columns` is the number of columns that the code needs."""
     metrics = metrics_of(params.fontSize, params.scale, params.font)
     scale, cell = metrics.scale, metrics.cell
     window = (params.width - 2 * params.padding) * scale
@@ -90,8 +90,8 @@ def frame_of(params: CodeImageParams, lines: int, longest: int | None = None) ->
     numbers = side + max(2, len(str(lines))) * cell
     gap = (_NUMBER_GAP if window >= _NARROW * scale else _NARROW_SIDE) * scale
     code = numbers + gap if params.lineNumbers else side + (cell * 2 if params.diff else 0)
-    if longest is not None:
-        window = min(window, max(code + longest * cell + side, _NARROWEST * scale))
+    if needed_columns is not None:
+        window = min(window, max(code + needed_columns * cell + side, _NARROWEST * scale))
     columns = max(2, (window - code - side) // cell)
     bar = _BAR * scale if params.title.strip() or params.windowControls else 0
     padding = params.padding * scale
@@ -142,7 +142,10 @@ def stage(frame: WindowFrame, theme: CodeTheme, rows: int, background: str) -> W
         end.paste(edge, (0, 0), border.crop(part))
         _lay(image, end, inner.crop(part), (padding, top))
     middle = (padding, padding + end_height, padding + width, padding + height - end_height)
-    side = tuple(round(one + (other - one) * BORDER / 255) for one, other in zip(ground, edge, strict=True))
+    side = tuple(
+        round(channel + (edge_channel - channel) * BORDER / 255)
+        for channel, edge_channel in zip(ground, edge, strict=True)
+    )
     if image.mode == "RGB":
         canvas, left = image, padding
         image.paste(ground, middle)
@@ -162,8 +165,8 @@ def draw_bar(stage: WindowCanvas, frame: WindowFrame, theme: CodeTheme, title: s
         mask = box_mask(control, control, (control / 2,) * 4)
         for index, button in enumerate(CONTROLS):
             step = stage.left + control_left + index * control_step
-            place = (step, stage.top + (frame.bar - control) // 2)
-            canvas.paste(rgb(button), place, mask)
+            position = (step, stage.top + (frame.bar - control) // 2)
+            canvas.paste(rgb(button), position, mask)
     if title:
         text, x, baseline = title_in(frame, title, controls=controls)
         draw_text(canvas, text, stage.left + x, stage.top + baseline, title_color(theme))
@@ -173,16 +176,16 @@ def title_in(frame: WindowFrame, title: str, *, controls: bool) -> tuple[ShapedT
     """Return the title, truncated to fit into the bar, and its start and baseline relative to the window's corner."""
     scale = frame.metrics.scale
     control_left = CONTROL_LEFT * scale
-    taken = control_left + 2 * CONTROL_STEP * scale + CONTROL * scale if controls else 0
+    controls_width = control_left + 2 * CONTROL_STEP * scale + CONTROL * scale if controls else 0
     style = TextStyle(_TITLE_SIZE * scale, ("Inter",), 500)
     library = default_library()
-    left = taken + control_left
+    left = controls_width + control_left
     centred = frame.window_width - 2 * left
     text = shape(title, style, library)
     if text.width > centred:
         # If it does not fit when centred, the title takes all the space next to the buttons.
-        room = max(centred, frame.window_width - left - control_left)
-        text = shape(ellipsized(title, style, library, room), style, library)
+        available = max(centred, frame.window_width - left - control_left)
+        text = shape(ellipsized(title, style, library, available), style, library)
     x = min((frame.window_width - text.width) / 2, frame.window_width - control_left - text.width)
     return text, max(left, x), frame.bar / 2 + style.size * 0.36
 
@@ -192,12 +195,12 @@ def title_color(theme: CodeTheme) -> Color:
     return mixed(named(theme.foreground), named(theme.background), 0.3)
 
 
-def _lay(image: Image.Image, part: Image.Image, mask: Image.Image, place: tuple[int, int]) -> None:
+def _lay(image: Image.Image, part: Image.Image, mask: Image.Image, position: tuple[int, int]) -> None:
     if image.mode == "RGB":
-        image.paste(part, place, mask)
+        image.paste(part, position, mask)
     else:
         part.putalpha(mask)
-        image.alpha_composite(part, place)
+        image.alpha_composite(part, position)
 
 
 def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image:
@@ -221,13 +224,13 @@ def _ground(frame: WindowFrame, window_height: int, paint: Paint) -> Image.Image
 def _shadow(width: int, height: int, frame: WindowFrame) -> Image.Image:
     """Return the mask of the shadow in an image of this size."""
     padding = frame.padding
-    whole = Image.new("L", (width, height), 0)
+    mask = Image.new("L", (width, height), 0)
     for blur, down, strength in shadow_layers(frame):
         shadow = box_shadow(width - 2 * padding, height - 2 * padding, frame.corners, blur)
         layer = Image.new("L", (width, height), 0)
         layer.paste(shadow.mask, (padding - shadow.margin, padding - shadow.margin + down))
-        whole = ImageChops.screen(whole, _faded(layer, strength))
-    return whole
+        mask = ImageChops.screen(mask, _faded(layer, strength))
+    return mask
 
 
 def shadow_layers(frame: WindowFrame) -> tuple[tuple[float, int, int], ...]:

@@ -184,7 +184,7 @@ def _bounded(pattern: str) -> re.Pattern[str]:
     return re.compile(_REPETITION.sub(lambda match: _BOUNDED[match[0]] if match["sign"] else match[0], pattern))
 
 
-_COMPILED: Final = {name: [(weight, _bounded(one)) for weight, one in signs] for name, signs in _SIGNS.items()}
+_COMPILED: Final = {name: [(weight, _bounded(pattern)) for weight, pattern in signs] for name, signs in _SIGNS.items()}
 
 
 def detected(code: str, title: str = "") -> str:
@@ -200,8 +200,8 @@ def detected(code: str, title: str = "") -> str:
 def _by_name(title: str) -> str | None:
     if not _FILE_NAME.fullmatch(title):
         return None
-    found = find_lexer_class_for_filename(title)
-    return language_of(found.aliases[0]) if found is not None and found.aliases else None
+    lexer = find_lexer_class_for_filename(title)
+    return language_of(lexer.aliases[0]) if lexer is not None and lexer.aliases else None
 
 
 def _by_first_line(code: str) -> str | None:

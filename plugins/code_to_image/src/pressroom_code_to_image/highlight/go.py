@@ -145,7 +145,7 @@ class _Go:
         if end is None:
             return
         parts = self._parts(index + 1, end)
-        named = any(
+        has_names = any(
             stop - start > 1
             and self.word(start)
             and (self.word(start + 1) or self.text(start + 1) in ("*", "[", "...", "<-", "~"))
@@ -154,25 +154,25 @@ class _Go:
         )
         for start, stop in parts:
             at = start
-            if named and self.word(start):
+            if has_names and self.word(start):
                 self.tokens[start].role = Role.PARAMETER
                 at += 1
             while at < stop:
                 at = max(self._type(at), at + 1)
 
     def _parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        parts: list[tuple[int, int]] = []
         at = begin = start
         while at < end:
             if self.text(at) in ("(", "[", "{"):
                 at = self.partners.get(at, at)
             elif self.text(at) == ",":
-                found.append((begin, at))
+                parts.append((begin, at))
                 begin = at + 1
             at += 1
         if begin < end:
-            found.append((begin, end))
-        return found
+            parts.append((begin, end))
+        return parts
 
     def _type(self, index: int) -> int:
         """Mark a type; return the index after it."""

@@ -119,4 +119,4 @@ def _lexer(name: str) -> Any:
 @cache
 def _role(type_: TokenType) -> Role:
     # Look up the type, then its parents: `Name.Function.Magic` is a `Name.Function`.
-    return next((_ROLES[one] for one in reversed(type_.split()) if one in _ROLES), Role.TEXT)
+    return next((_ROLES[ancestor] for ancestor in reversed(type_.split()) if ancestor in _ROLES), Role.TEXT)

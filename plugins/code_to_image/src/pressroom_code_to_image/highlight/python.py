@@ -53,14 +53,14 @@ def refined(tokens: list[Token]) -> list[Token]:
     tokens = [part for token in tokens for part in _parts(token)]
     _strings(tokens)
     words = significant(tokens)
-    found = partners(words)
+    brackets = partners(words)
     for index, token in enumerate(words):
         if token.kind is TokenKind.PUNCTUATION:
             if token.role is not Role.PLACEHOLDER:
                 token.role = _mark(token.text)
         elif token.kind is TokenKind.WORD:
-            token.role = _word(words, index, found)
-    _parameters(words, found)
+            token.role = _word(words, index, brackets)
+    _parameters(words, brackets)
     return tokens
 
 
@@ -102,7 +102,7 @@ def _mark(text: str) -> Role:
     return Role.LOGICAL if text in _LOGICAL else Role.OPERATOR
 
 
-def _word(words: list[Token], index: int, found: dict[int, int]) -> Role:
+def _word(words: list[Token], index: int, brackets: dict[int, int]) -> Role:
     token = words[index]
     before = words[index - 1] if index else None
     if before is None:
@@ -117,7 +117,7 @@ def _word(words: list[Token], index: int, found: dict[int, int]) -> Role:
     if before.text == "def":
         return Role.BUILTIN if _dunder(token.text) else Role.FUNCTION
     if before.text == "class":
-        _bases(words, index + 1, found)
+        _bases(words, index + 1, brackets)
         return Role.CLASS
     return Role.BASE if token.role is Role.BASE else _name(token, _text(words, index + 1))
 
@@ -199,29 +199,29 @@ def _in_loop(words: list[Token], index: int) -> bool:
     return False
 
 
-def _bases(words: list[Token], index: int, found: dict[int, int]) -> None:
+def _bases(words: list[Token], index: int, brackets: dict[int, int]) -> None:
     if index < len(words) and words[index].text == "(":
-        for at in range(index + 1, found.get(index, index)):
+        for at in range(index + 1, brackets.get(index, index)):
             if words[at].kind is TokenKind.WORD and words[at - 1].text in ("(", ",", "."):
                 words[at].role = Role.BASE
 
 
-def _parameters(words: list[Token], found: dict[int, int]) -> None:
+def _parameters(words: list[Token], brackets: dict[int, int]) -> None:
     for index, token in enumerate(words):
         if token.text == "def" and token.role is Role.DECLARATION:
             start = index + 2
             if start < len(words) and words[start].text == "[":
-                start = found.get(start, start) + 1
+                start = brackets.get(start, start) + 1
             if start < len(words) and words[start].text == "(":
-                _declared(words, start + 1, found.get(start, len(words)), found)
+                _declared(words, start + 1, brackets.get(start, len(words)), brackets)
         elif token.text == "lambda" and token.role is Role.DECLARATION:
             end = next((at for at in range(index, len(words)) if words[at].text == ":"), index)
-            _declared(words, index + 1, end, found)
-        elif token.text == "(" and index and words[index - 1].kind is TokenKind.WORD and index in found:
-            _named_arguments(words, index + 1, found[index], found)
+            _declared(words, index + 1, end, brackets)
+        elif token.text == "(" and index and words[index - 1].kind is TokenKind.WORD and index in brackets:
+            _named_arguments(words, index + 1, brackets[index], brackets)
 
 
-def _declared(words: list[Token], start: int, end: int, found: dict[int, int]) -> None:
+def _declared(words: list[Token], start: int, end: int, brackets: dict[int, int]) -> None:
     index = start
     while index < end:
         token = words[index]
@@ -229,16 +229,16 @@ def _declared(words: list[Token], start: int, end: int, found: dict[int, int]) -
             if token.role is not Role.SELF:
                 token.role = Role.PARAMETER
         elif token.text in ("(", "[", "{"):
-            index = found.get(index, index)
+            index = brackets.get(index, index)
         index += 1
 
 
-def _named_arguments(words: list[Token], start: int, end: int, found: dict[int, int]) -> None:
+def _named_arguments(words: list[Token], start: int, end: int, brackets: dict[int, int]) -> None:
     index = start
     while index < end:
         token = words[index]
         if token.kind is TokenKind.WORD and words[index - 1].text in ("(", ",") and words[index + 1].text == "=":
             token.role = Role.ARGUMENT
         elif token.text in ("(", "[", "{"):
-            index = found.get(index, index)
+            index = brackets.get(index, index)
         index += 1

@@ -192,15 +192,15 @@ class ScriptContext(Lookahead):
 
     def _head(self, index: int) -> list[str]:
         """Return the words of the statement before a brace, back to the last delimiter, in reverse order."""
-        found: list[str] = []
+        words: list[str] = []
         at = index - 1
         while at > max(-1, index - 80):
             text = self.text(at)
             if text in (";", "{", "}", "=>", ")", "=", "("):
                 break
-            found.append(text)
+            words.append(text)
             at = (self.generic_start(at) if text == ">" else at) - 1
-        return found
+        return words
 
     def _has_parameters(self, index: int) -> bool:
         end = self.partners.get(index)

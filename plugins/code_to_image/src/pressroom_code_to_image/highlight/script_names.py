@@ -173,22 +173,22 @@ class Names(Types):
         follows = self.word(index + 1)
         match self.text(index):
             case "get" | "set" | "static" | "async" if inside in (Bracket.MEMBERS, Bracket.OBJECT):
-                found = follows or after in ("[", "*", "#")
+                is_keyword = follows or after in ("[", "*", "#")
             case "async":
-                found = follows or after in ("function", "(")
+                is_keyword = follows or after in ("function", "(")
             case "from":
-                found = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is TokenKind.STRING
+                is_keyword = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is TokenKind.STRING
             case "as":
-                found = follows and (self.word(index - 1) or before in (")", "]", "}", "*", "!"))
+                is_keyword = follows and (self.word(index - 1) or before in (")", "]", "}", "*", "!"))
             case "of":
-                found = self.word(index - 1) or before in ("]", "}")
+                is_keyword = self.word(index - 1) or before in ("]", "}")
             case "constructor":
-                found = inside is Bracket.MEMBERS
+                is_keyword = inside is Bracket.MEMBERS
             case "default":
-                found = True
+                is_keyword = True
             case _:
-                found = self.typed and (follows or after == "{")
-        return found
+                is_keyword = self.typed and (follows or after == "{")
+        return is_keyword
 
     def _keyword(self, index: int, token: Token) -> int:
         text = token.text

@@ -31,30 +31,30 @@ _NAMING_TAGS: Final = word_set("@param @arg @argument @prop @property @template 
 
 def joined(tokens: list[Token]) -> Iterator[Token]:
     """Join numbers and private names that the lexer splits, and split the question mark off optional names."""
-    held: Token | None = None
+    pending: Token | None = None
     for token in tokens:
-        if held is not None:
+        if pending is not None:
             number = (
-                held.kind is TokenKind.NUMBER
+                pending.kind is TokenKind.NUMBER
                 and token.kind in (TokenKind.WORD, TokenKind.NUMBER)
                 and token.text[:1] in "_n"
             )
-            private = held.text == "#" and token.kind is TokenKind.WORD
+            private = pending.text == "#" and token.kind is TokenKind.WORD
             if number or private:
                 kind = TokenKind.NUMBER if number else TokenKind.WORD
-                held = Token(held.text + token.text, kind, token.type, Role.NUMBER if number else Role.TEXT)
+                pending = Token(pending.text + token.text, kind, token.type, Role.NUMBER if number else Role.TEXT)
                 continue
-            yield held
+            yield pending
         if token.kind is TokenKind.WORD and "." in token.text:
             yield from pieces(token.text, token.type)
-            held = None
+            pending = None
             continue
-        held = token
+        pending = token
         if token.kind is TokenKind.WORD and len(token.text) > 1 and token.text.endswith("?"):
             yield Token(token.text[:-1], TokenKind.WORD, token.type, Role.TEXT)
-            held = Token("?", TokenKind.PUNCTUATION, token.type, Role.OPERATOR)
-    if held is not None:
-        yield held
+            pending = Token("?", TokenKind.PUNCTUATION, token.type, Role.OPERATOR)
+    if pending is not None:
+        yield pending
 
 
 def _doc_comment(token: Token) -> Iterator[Token]:

@@ -225,9 +225,9 @@ def _kind_of(type_: TokenType) -> TokenKind:
 
 
 def _punctuation(text: str) -> Iterator[Token]:
-    for found in _PUNCTUATION.findall(text):
-        kind = TokenKind.SPACE if found.isspace() else TokenKind.PUNCTUATION
-        yield Token(found, kind, Punctuation, FIRST_ROLES[kind])
+    for part in _PUNCTUATION.findall(text):
+        kind = TokenKind.SPACE if part.isspace() else TokenKind.PUNCTUATION
+        yield Token(part, kind, Punctuation, FIRST_ROLES[kind])
 
 
 def pieces(text: str, type_: TokenType) -> Iterator[Token]:
@@ -266,7 +266,7 @@ def quoted(token: Token, prefix: str = "") -> list[Token]:
 
 def significant(tokens: Iterable[Token]) -> list[Token]:
     """Return the tokens without white space and comments, with `newline` set on those that start a line."""
-    found: list[Token] = []
+    words: list[Token] = []
     newline = True
     for token in tokens:
         if token.kind in (TokenKind.SPACE, TokenKind.COMMENT):
@@ -274,8 +274,8 @@ def significant(tokens: Iterable[Token]) -> list[Token]:
             continue
         token.newline = newline
         newline = "\n" in token.text
-        found.append(token)
-    return found
+        words.append(token)
+    return words
 
 
 OPENING: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}", "${": "}"}
@@ -284,7 +284,7 @@ _CLOSING: Final = frozenset(OPENING.values())
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
     """Return a map from the index of each matched bracket to that of its partner."""
-    found: dict[int, int] = {}
+    pairs: dict[int, int] = {}
     stack: list[int] = []
     for index, token in enumerate(tokens):
         if token.kind is not TokenKind.PUNCTUATION:
@@ -298,5 +298,5 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
             if depth >= 0:
                 start = stack[depth]
                 del stack[depth:]
-                found[start], found[index] = index, start
-    return found
+                pairs[start], pairs[index] = index, start
+    return pairs

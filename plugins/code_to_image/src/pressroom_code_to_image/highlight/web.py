@@ -28,24 +28,24 @@ _ELEMENT: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 def refined_html(tokens: list[Token]) -> list[Token]:
     """Return the tokens of HTML with their roles; scripts and styles use their own rules."""
-    found: list[Token] = []
+    refined: list[Token] = []
     index = 0
     while index < len(tokens):
         tag_end = _tag_end(tokens, index)
         if tag_end is None:
-            found += _html(tokens[index])
+            refined += _html(tokens[index])
             index += 1
             continue
         for token in tokens[index:tag_end]:
-            found += _html(token)
+            refined += _html(token)
         name = tokens[index + 1].text.lower()
         index = tag_end
         if name in ("script", "style"):
             end = _closing(tokens, tag_end, name)
             inside = [_plain_again(token) for token in tokens[tag_end:end]]
-            found += scripts.refined(inside, typed=False) if name == "script" else refined_css(inside)
+            refined += scripts.refined(inside, typed=False) if name == "script" else refined_css(inside)
             index = end
-    return found
+    return refined
 
 
 def _plain_again(token: Token) -> Token:

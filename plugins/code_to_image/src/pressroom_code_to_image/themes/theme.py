@@ -33,8 +33,8 @@ class CodeTheme:
 
     def style(self, role: Role, language: str) -> TokenStyle:
         """Return the style of a role in a language."""
-        own = self.languages.get(language, {}).get(role)
-        return own or self.styles.get(role) or TokenStyle(self.foreground)
+        override = self.languages.get(language, {}).get(role)
+        return override or self.styles.get(role) or TokenStyle(self.foreground)
 
     @property
     def dark(self) -> bool:
@@ -55,12 +55,12 @@ def theme(
 
 
 def _by_role(table: Mapping[str, str]) -> Mapping[Role, TokenStyle]:
-    found: dict[Role, TokenStyle] = {}
+    styles: dict[Role, TokenStyle] = {}
     for look, roles in table.items():
         color, *traits = look.split()
         style = TokenStyle(color, "italic" in traits, _BOLD if "bold" in traits else _REGULAR)
-        found |= {Role[name.upper()]: style for name in roles.split()}
-    return MappingProxyType(found)
+        styles |= {Role[name.upper()]: style for name in roles.split()}
+    return MappingProxyType(styles)
 
 
 def _lightness(color: str) -> int:
