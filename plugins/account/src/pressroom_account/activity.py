@@ -109,10 +109,12 @@ async def list_activity(params: ActivityParams, call: Call) -> ToolResult:
             since=since,
         )
 
-    found = await page(params.limit, _before(params.cursor))
-    full = len(found) == params.limit
-    more = full and bool(await page(1, found[-1].id))
-    data = ActivityOut(events=[_event(one) for one in found], next_cursor=str(found[-1].id) if more else None)
+    events = await page(params.limit, _before(params.cursor))
+    full = len(events) == params.limit
+    more = full and bool(await page(1, events[-1].id))
+    data = ActivityOut(
+        events=[_event(activity) for activity in events], next_cursor=str(events[-1].id) if more else None
+    )
     return ToolResult("\n".join(_lines(data)), data)
 
 
@@ -124,18 +126,18 @@ def _before(cursor: str | None) -> int | None:
     return int(cursor)
 
 
-def _event(one: Activity) -> CallOut:
+def _event(activity: Activity) -> CallOut:
     return CallOut(
-        at=one.at,
-        tool=one.tool,
-        outcome=one.code,
-        client=one.member or one.connection_name,
-        connection_id=one.connection,
-        address=one.client_ip,
-        website_id=one.website_id,
-        duration_ms=round(one.duration * 1000),
-        cached=one.cached,
-        request_id=one.request_id,
+        at=activity.at,
+        tool=activity.tool,
+        outcome=activity.code,
+        client=activity.member or activity.connection_name,
+        connection_id=activity.connection,
+        address=activity.client_ip,
+        website_id=activity.website_id,
+        duration_ms=round(activity.duration * 1000),
+        cached=activity.cached,
+        request_id=activity.request_id,
     )
 
 
@@ -143,11 +145,11 @@ def _lines(data: ActivityOut) -> Iterator[str]:
     if not data.events:
         yield "No calls match."
     for event in data.events:
-        who = event.client or "no connection"
-        about = f", website {event.website_id}" if event.website_id else ""
+        client = event.client or "no connection"
+        suffix = f", website {event.website_id}" if event.website_id else ""
         yield (
             f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.tool}: {event.outcome} ({event.duration_ms} ms) "
-            f"by {who} from {event.address}{about}"
+            f"by {client} from {event.address}{suffix}"
         )
     if data.next_cursor:
         yield f"There are more: cursor {data.next_cursor}"

@@ -75,46 +75,46 @@ class UsageOut(BaseModel):
 async def get_account_usage(params: UsageParams, call: Call) -> ToolResult:
     """Return what the caller's account has and used."""
     del params
-    known = await services_of(call).accounts.usage(call.caller.subject, plan=call.caller.plan)
+    usage = await services_of(call).accounts.usage(call.caller.subject, plan=call.caller.plan)
     data = UsageOut(
-        plan=known.plan,
-        plan_title=known.plan_title,
-        usage={one.quota: _class_usage(one) for one in known.quotas},
-        storage=_storage(known),
-        connections=known.connections,
-        hidden_tools=_hidden_tools(known, call.caller, call.base_url),
+        plan=usage.plan,
+        plan_title=usage.plan_title,
+        usage={use.quota: _class_usage(use) for use in usage.quotas},
+        storage=_storage(usage),
+        connections=usage.connections,
+        hidden_tools=_hidden_tools(usage, call.caller, call.base_url),
     )
     return ToolResult("\n".join(_lines(data)), data)
 
 
-def _class_usage(one: QuotaUse) -> ClassUsage:
-    left = None if one.limit is None else max(0, one.limit - one.used)
-    return ClassUsage(used=one.used, limit=one.limit, left=left, resets_at=one.resets_at)
+def _class_usage(use: QuotaUse) -> ClassUsage:
+    left = None if use.limit is None else max(0, use.limit - use.used)
+    return ClassUsage(used=use.used, limit=use.limit, left=left, resets_at=use.resets_at)
 
 
-def _storage(known: AccountUsage) -> StorageUsageOut:
-    stored = known.storage
+def _storage(usage: AccountUsage) -> StorageUsageOut:
+    stored = usage.storage
     kinds = stored.kinds if stored is not None else ()
-    used, limit = sum(one.size for one in kinds), stored.limit if stored is not None else None
+    used, limit = sum(kind.size for kind in kinds), stored.limit if stored is not None else None
     return StorageUsageOut(
         used_bytes=used,
         limit_bytes=limit,
         left_bytes=None if limit is None else max(0, limit - used),
-        kinds={one.name: StoredKindOut(title=one.title, bytes=one.size) for one in kinds},
+        kinds={kind.name: StoredKindOut(title=kind.title, bytes=kind.size) for kind in kinds},
     )
 
 
-def _hidden_tools(known: AccountUsage, caller: Caller, base_url: str) -> list[HiddenToolsOut]:
+def _hidden_tools(usage: AccountUsage, caller: Caller, base_url: str) -> list[HiddenToolsOut]:
     by_reason: dict[str, list[str]] = {}
-    for name, plans in known.hidden_tools.items():
+    for name, plans in usage.hidden_tools.items():
         by_reason.setdefault(f"in {_listed(plans)}" if plans else "in no plan of this server", []).append(name)
-    for name, reason in known.unavailable_tools.items():
+    for name, reason in usage.unavailable_tools.items():
         by_reason.setdefault(f"not available: {reason}", []).append(name)
     page = f"{base_url}/dashboard/connections/{caller.connection}"
-    off = sorted(caller.disabled_tools.intersection(known.tools))
+    off = sorted(caller.disabled_tools.intersection(usage.tools))
     if off:
         by_reason[f"switched off for this connection; the user can switch them on at {page}"] = off
-    for name, needed in known.tools.items():
+    for name, needed in usage.tools.items():
         if name in off or _LEVELS.index(needed) <= _LEVELS.index(caller.access):
             continue
         if _LEVELS.index(needed) <= _LEVELS.index(caller.granted):
@@ -132,14 +132,14 @@ def _listed(plans: Iterable[str]) -> str:
 
 def _lines(data: UsageOut) -> Iterator[str]:
     yield f"Plan: {data.plan_title}. Connections: {data.connections}."
-    for quota, one in data.usage.items():
-        if one.limit is None:
-            yield f"{quota}: {one.used} used this month, unlimited."
+    for quota, use in data.usage.items():
+        if use.limit is None:
+            yield f"{quota}: {use.used} used this month, unlimited."
         else:
-            yield f"{quota}: {one.used} of {one.limit} used, {one.left} left until {one.resets_at:%Y-%m-%d} (UTC)."
+            yield f"{quota}: {use.used} of {use.limit} used, {use.left} left until {use.resets_at:%Y-%m-%d} (UTC)."
     if not data.usage:
         yield "The plan has no monthly quotas."
-    parts = ", ".join(f"{one.title} {one.bytes:,}" for one in data.storage.kinds.values() if one.bytes)
+    parts = ", ".join(f"{kind.title} {kind.bytes:,}" for kind in data.storage.kinds.values() if kind.bytes)
     bound = "no bound" if data.storage.limit_bytes is None else f"of {data.storage.limit_bytes:,}"
     yield f"Storage: {data.storage.used_bytes:,} bytes, {bound}{f' ({parts})' if parts else ''}."
     if data.hidden_tools:

@@ -116,12 +116,12 @@ class PacedFetcher:
     ) -> Fetched:
         """Send a request when the rate limit allows it. If that takes too long, raise `SiteUnavailable`."""
         await self._pace.turn(writes=method not in _SAFE)
-        answer = await self._fetcher.request(
+        response = await self._fetcher.request(
             method, url, headers=headers, content=content, max_bytes=max_bytes, seconds=seconds, redirects=redirects
         )
-        if answer.status == _TOO_MANY:
-            self._pace.hold(answer.headers.get("retry-after", ""))
-        return answer
+        if response.status == _TOO_MANY:
+            self._pace.hold(response.headers.get("retry-after", ""))
+        return response
 
     async def exchange(
         self,

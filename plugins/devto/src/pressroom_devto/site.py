@@ -125,8 +125,8 @@ def post_of(row: Mapping[str, Any], state: PostState | None = None) -> RemotePos
 
 def _tags(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tags. `tag_list` is a list in lists of posts, but a string in responses to writes."""
-    given = row.get("tag_list")
-    names = field_text(given).split(",") if isinstance(given, str) else given if isinstance(given, list) else []
+    tags = row.get("tag_list")
+    names = field_text(tags).split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else []
     return tuple(str(name).strip() for name in names if str(name).strip())
 
 
@@ -177,13 +177,13 @@ class DevtoSite(BasicSite):
         """Return tags in use, filtered here because the API has no search. DEV has no other kinds of terms."""
         if kind != "tag":
             raise SiteRefused(f"DEV can list tags, but nothing of the kind {kind}")
-        wanted = query.casefold()
-        found = [
+        text = query.casefold()
+        terms = [
             Term(str(row.get("id", "")), str(row["name"]), str(row["name"]))
             for row in (await self._api.get("/tags", {"per_page": 1000})).rows()
-            if wanted in str(row.get("name", "")).casefold()
+            if text in str(row.get("name", "")).casefold()
         ]
-        return found[:limit]
+        return terms[:limit]
 
     async def find(self, post: Post) -> RemotePost | None:
         """Search the account's posts for the marker."""
@@ -192,8 +192,10 @@ class DevtoSite(BasicSite):
 
     async def create(self, post: Post) -> RemotePost:
         """Create the post as a draft."""
-        answer = await self._api.send("POST", "/articles", document={"article": {**article(post), "published": False}})
-        return await self._post(answer.row(written=True), "draft")
+        response = await self._api.send(
+            "POST", "/articles", document={"article": {**article(post), "published": False}}
+        )
+        return await self._post(response.row(written=True), "draft")
 
     async def read(self, post_id: str) -> RemotePost:
         """Return a post from the account's list, because drafts cannot be fetched by ID."""
@@ -204,10 +206,10 @@ class DevtoSite(BasicSite):
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Update the post; its state is unchanged."""
-        there = await self.read(post_id)
-        if revision and there.revision != revision:
+        current = await self.read(post_id)
+        if revision and current.revision != revision:
             raise RemoteChanged("the post was edited on DEV since it was published from here")
-        return await self._post((await self._put(post_id, article(post))).row(written=True), there.state)
+        return await self._post((await self._put(post_id, article(post))).row(written=True), current.state)
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -217,17 +219,17 @@ class DevtoSite(BasicSite):
         self.require_state(state)
         return await self._post((await self._put(post_id, {"published": state == "live"})).row(written=True), state)
 
-    async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
+    async def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         """Yield published posts, newest first. DEV does not report modification times, so `since` has no effect."""
         del since
-        left, page = most, 1
-        while left > 0:
+        remaining, page = limit, 1
+        while remaining > 0:
             rows = (await self._api.get("/articles/me/published", {"page": page, "per_page": _PAGE})).rows(
                 with_ids=True
             )
-            for row in rows[:left]:
+            for row in rows[:remaining]:
                 yield await self._post(row, "live")
-            left -= len(rows)
+            remaining -= len(rows)
             if len(rows) < _PAGE:
                 return
             page += 1
@@ -241,7 +243,7 @@ class DevtoSite(BasicSite):
             raise SiteGone("the post is no longer on DEV")
         return await self._api.send("PUT", f"/articles/{post_id}", document={"article": changes})
 
-    async def _look(self, wanted: Callable[[Row], bool]) -> Row | None:
+    async def _look(self, is_match: Callable[[Row], bool]) -> Row | None:
         """Return a matching post of the account, or `None` if two passes over its posts did not find one.
 
         Pages shift while they are read: deleting a post moves another one across a page boundary. A missed post would
@@ -250,9 +252,9 @@ class DevtoSite(BasicSite):
         for _ in range(2):
             for page in range(1, _MAX_PAGES + 1):
                 rows = (await self._api.get("/articles/me/all", {"page": page, "per_page": _PAGE})).rows()
-                found = next((row for row in rows if wanted(row)), None)
-                if found is not None or (page == 1 and len(rows) < _PAGE):
-                    return found
+                match = next((row for row in rows if is_match(row)), None)
+                if match is not None or (page == 1 and len(rows) < _PAGE):
+                    return match
                 if len(rows) < _PAGE:
                     break
             else:

@@ -51,8 +51,8 @@ def make_bundle(params: FaviconParams) -> Artifact:
         files["favicon.svg"] = vector_icon(vector, params)
     if params.maskable:
         for size in (_ANDROID_SMALL, _ANDROID_LARGE):
-            drawn = draw_icon(params, size, maskable=True).image
-            files[f"maskable-{size}x{size}.png"] = encode_png(drawn.convert("RGB"))
+            maskable_icon = draw_icon(params, size, maskable=True).image
+            files[f"maskable-{size}x{size}.png"] = encode_png(maskable_icon.convert("RGB"))
     return Artifact(
         _zip(files),
         "application/zip",
@@ -117,8 +117,8 @@ def _manifest(params: FaviconParams, *, maskable: bool) -> bytes:
             for size in (_ANDROID_SMALL, _ANDROID_LARGE)
         ]
     # Without a name, systems show the page's title or host, which says more than an emoji.
-    drawn = "" if params.image is not None or params.source == "emoji" else params.content
-    name = params.name or drawn
+    text = "" if params.image is not None or params.source == "emoji" else params.content
+    name = params.name or text
     document: dict[str, object] = {
         **({"name": name, "short_name": name} if name else {}),
         "start_url": "/",

@@ -112,15 +112,15 @@ def _image_icon(params: FaviconParams, image: UploadedImage, size: int, *, squar
     elif square and not background.alpha:
         # Systems that round icons add no margin to images without one.
         part = min(part, _IMAGE_SQUARE)
-    drawn = image.fitted(max(1, round(size * part)))
-    left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
+    scaled = image.fitted(max(1, round(size * part)))
+    left, top = round((size - scaled.width) / 2), round((size - scaled.height) / 2)
     canvas = Image.new("RGBA", (size, size), background.rgba8)
-    canvas.alpha_composite(drawn, (left, top))
+    canvas.alpha_composite(scaled, (left, top))
     if square or maskable:
         canvas = _on_white(canvas)
     elif background.alpha:
         canvas = _rounded(canvas, params.radius)
-    return Icon(canvas, (left, top, left + drawn.width, top + drawn.height))
+    return Icon(canvas, (left, top, left + scaled.width, top + scaled.height))
 
 
 def _on_white(image: Image.Image) -> Image.Image:
@@ -172,28 +172,28 @@ def _place_emoji(canvas: Image.Image, emoji: str, part: float) -> tuple[float, f
     box = probe.getchannel("A").getbbox() or (0, 0, _PROBE, _PROBE)
     # Flags are wide and hearts low: scale by the larger side, and centre the ink.
     edge = max(1, round(size * part * _PROBE / max(box[2] - box[0], box[3] - box[1])))
-    drawn = _drawn(emoji, edge)
-    ink = drawn.getchannel("A").getbbox() or (0, 0, edge, edge)
-    drawn = drawn.crop(ink)
-    left, top = round((size - drawn.width) / 2), round((size - drawn.height) / 2)
-    canvas.alpha_composite(drawn, (left, top))
-    return left, top, left + drawn.width, top + drawn.height
+    image = _drawn(emoji, edge)
+    ink = image.getchannel("A").getbbox() or (0, 0, edge, edge)
+    image = image.crop(ink)
+    left, top = round((size - image.width) / 2), round((size - image.height) / 2)
+    canvas.alpha_composite(image, (left, top))
+    return left, top, left + image.width, top + image.height
 
 
 def _drawn(emoji: str, edge: int) -> Image.Image:
-    drawn = emoji_image(emoji, edge)
-    if drawn is None:
+    image = emoji_image(emoji, edge)
+    if image is None:
         raise InvalidInput("content", "there is no image of this emoji; use another")
-    return drawn
+    return image
 
 
 def vector_icon(svg: Svg, params: FaviconParams) -> bytes:
     """Return `favicon.svg`. `svg` must be sanitised, with a known ratio."""
     ratio = svg.ratio or 1.0
-    room = _EDGE * (1 - params.imagePadding / 50)
-    width, height = (room, room / ratio) if ratio > 1 else (room * ratio, room)
-    place = f'x="{_number((_EDGE - width) / 2)}" y="{_number((_EDGE - height) / 2)}"'
-    inner = f'<svg {place} width="{_number(width)}" height="{_number(height)}"{svg.text.removeprefix("<svg")}'
+    inner_edge = _EDGE * (1 - params.imagePadding / 50)
+    width, height = (inner_edge, inner_edge / ratio) if ratio > 1 else (inner_edge * ratio, inner_edge)
+    position = f'x="{_number((_EDGE - width) / 2)}" y="{_number((_EDGE - height) / 2)}"'
+    inner = f'<svg {position} width="{_number(width)}" height="{_number(height)}"{svg.text.removeprefix("<svg")}'
     background = parse_color(params.imageBackground)
     parts: list[str] = []
     clip = ""
@@ -290,10 +290,10 @@ def _raster(content: bytes) -> UploadedImage:
     except Exception as error:
         raise _refused(f"cannot be read; give an image as {_KINDS}") from error
     blurred = max(width, height) < _SHARP_EDGE
-    said = (
+    warning = (
         f"The image has {width} by {height} pixels: larger icons are blurred. {_SHARP_EDGE} pixels or an SVG are sharp."
     )
-    return UploadedImage(raster, warnings=(said,) if blurred else ())
+    return UploadedImage(raster, warnings=(warning,) if blurred else ())
 
 
 def _check_size(width: int, height: int) -> None:
@@ -329,10 +329,10 @@ def _vector(content: bytes) -> UploadedImage:
         raise _refused("takes too long to draw; simplify the SVG, or give a PNG") from error
     except ValueError as error:
         raise _refused("cannot be drawn; check that the SVG opens in a browser, or give a PNG") from error
-    said = [f"Removed from the SVG: {', '.join(svg.removed)}."] if svg.removed else []
+    warnings = [f"Removed from the SVG: {', '.join(svg.removed)}."] if svg.removed else []
     if "<text" in svg.text:
-        said.append("Text in the SVG is not drawn in the PNGs: convert it to paths.")
-    return UploadedImage(raster, svg, tuple(said))
+        warnings.append("Text in the SVG is not drawn in the PNGs: convert it to paths.")
+    return UploadedImage(raster, svg, tuple(warnings))
 
 
 def _refused(reason: str) -> InvalidInput:

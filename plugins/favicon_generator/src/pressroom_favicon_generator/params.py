@@ -39,7 +39,7 @@ def _image_data(value: str) -> str:
 
 
 def _one_line(value: str) -> str:
-    return " ".join("".join(one if one.isprintable() else " " for one in value).split())
+    return " ".join("".join(character if character.isprintable() else " " for character in value).split())
 
 
 def _content(value: str) -> str:

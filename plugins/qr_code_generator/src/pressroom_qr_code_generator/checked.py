@@ -57,16 +57,16 @@ def read_back(image: Image.Image, module: float) -> ReadSymbol | None:
     border = round(_QUIET_ZONE * module) + 1
     framed = Image.new("RGB", (page.width + 2 * border, page.height + 2 * border), page.getpixel((0, 0)))
     framed.paste(page, (border, border))
-    found = zxingcpp.read_barcodes(
+    symbols = zxingcpp.read_barcodes(
         framed.convert("L"),
         zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode),
         text_mode=zxingcpp.TextMode.Plain,
         try_rotate=False,
     )
-    if len(found) != 1:
+    if len(symbols) != 1:
         return None
-    extra: Any = found[0].extra
-    return ReadSymbol(found[0].text, float(extra.get("UEC", 1)))
+    extra: Any = symbols[0].extra
+    return ReadSymbol(symbols[0].text, float(extra.get("UEC", 1)))
 
 
 def render_styled(params: QrCodeParams, text: str) -> Artifact:
@@ -106,9 +106,9 @@ def render_styled(params: QrCodeParams, text: str) -> Artifact:
 def _refuse_pale(params: QrCodeParams) -> None:
     background = Rgba.parse(params.bgColor)
     for name, color in _inks(params)[1:]:
-        if (found := contrast(color, background)) < _MIN_CONTRAST:
-            shown = int(found * 10) / 10
-            raise InvalidInput(name, f"must contrast with bgColor by {_MIN_CONTRAST:.0f}:1 at least (got {shown}:1)")
+        if (ratio := contrast(color, background)) < _MIN_CONTRAST:
+            rounded = int(ratio * 10) / 10
+            raise InvalidInput(name, f"must contrast with bgColor by {_MIN_CONTRAST:.0f}:1 at least (got {rounded}:1)")
 
 
 def _checked(params: QrCodeParams, text: str, image: Image.Image, layout: QrLayout) -> tuple[str, ...]:
@@ -134,8 +134,8 @@ def _refusal(params: QrCodeParams, layout: QrLayout) -> tuple[str, str]:
 
 
 def _inks(params: QrCodeParams) -> list[tuple[str, Rgba]]:
-    named = {"fgColor": params.fgColor, "gradientColor": params.gradientColor, "eyeColor": params.eyeColor}
-    return [(name, Rgba.parse(color)) for name, color in named.items() if color is not None]
+    colors = {"fgColor": params.fgColor, "gradientColor": params.gradientColor, "eyeColor": params.eyeColor}
+    return [(name, Rgba.parse(color)) for name, color in colors.items() if color is not None]
 
 
 def _color_warnings(params: QrCodeParams) -> tuple[str, ...]:

@@ -124,10 +124,10 @@ def _finder_like(symbol: int, step: int) -> int:
     pattern &= symbol >> 4 * step & light >> 5 * step & symbol >> 6 * step
     dark_before = symbol << step | symbol << 2 * step | symbol << 3 * step | symbol << 4 * step
     dark_after = symbol >> 7 * step | symbol >> 8 * step | symbol >> 9 * step | symbol >> 10 * step
-    found = pattern & ~(dark_before & dark_after)
+    matches = pattern & ~(dark_before & dark_after)
     # Two that overlap by three modules or by one count once. A third cannot overlap the second of such a pair.
-    overlapping = found & (found << 4 * step | found << 6 * step)
-    return found.bit_count() - overlapping.bit_count()
+    overlapping = matches & (matches << 4 * step | matches << 6 * step)
+    return matches.bit_count() - overlapping.bit_count()
 
 
 def _mask(condition: Callable[[int, int], bool], modules: int) -> list[bytes]:
@@ -183,13 +183,13 @@ def _symbol(text: str, options: dict[str, Any]) -> Rows:
 
 
 def _does_not_fit(text: str, level: ErrorCorrection) -> str:
-    has = len(text.encode())
-    fits = {each: _bytes_that_fit(text, each) for each in _BYTES_THAT_FIT}
-    lower = [each for each in fits if fits[level] < has <= fits[each]]
+    length = len(text.encode())
+    fits = {candidate: _bytes_that_fit(text, candidate) for candidate in _BYTES_THAT_FIT}
+    lower = [candidate for candidate in fits if fits[level] < length <= fits[candidate]]
     choice = re.sub(", (?=.$)", " or ", ", ".join(lower))
     remedy = f"shorten it or set errorCorrection to {choice}" if lower else "shorten it"
-    counted = "bytes" if text.isascii() else "bytes in UTF-8"
-    return f"must be at most {fits[level]} bytes at errorCorrection {level} (got {has} {counted}); {remedy}"
+    unit = "bytes" if text.isascii() else "bytes in UTF-8"
+    return f"must be at most {fits[level]} bytes at errorCorrection {level} (got {length} {unit}); {remedy}"
 
 
 def _bytes_that_fit(text: str, level: str) -> int:

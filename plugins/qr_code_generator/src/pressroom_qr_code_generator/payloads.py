@@ -45,8 +45,8 @@ def payload(text: str, content: QrContent | None) -> str:
     allowed = MEMBERS[content.type]
     for name in content.model_fields_set - {"type", *allowed}:
         if getattr(content, name) not in (None, False):
-            own = ", ".join(allowed) or "no members"
-            raise InvalidInput(f"content.{name}", f"does not belong to type {content.type}, which has {own}")
+            members = ", ".join(allowed) or "no members"
+            raise InvalidInput(f"content.{name}", f"does not belong to type {content.type}, which has {members}")
     return _WRITERS[content.type](text, content)
 
 
@@ -77,8 +77,13 @@ def _wifi(value: str) -> str:
 def contact(text: str, content: QrContent) -> str:
     """Return a contact as vCard 3.0 (RFC 2426), the version with the widest support on phones."""
     name = _one_line("text", text).strip()
-    given, _, family = name.rpartition(" ")
-    lines = ["BEGIN:VCARD", "VERSION:3.0", f"N:{_escaped(family)};{_escaped(given.strip())};;;", f"FN:{_escaped(name)}"]
+    first_names, _, family = name.rpartition(" ")
+    lines = [
+        "BEGIN:VCARD",
+        "VERSION:3.0",
+        f"N:{_escaped(family)};{_escaped(first_names.strip())};;;",
+        f"FN:{_escaped(name)}",
+    ]
     if content.organization:
         lines.append(f"ORG:{_escaped(content.organization)}")
     if content.jobTitle:
@@ -119,14 +124,14 @@ def _times(start: str, end: str | None) -> Iterator[str]:
     if isinstance(begins, datetime) and isinstance(ends, datetime):
         if (begins.tzinfo is None) != (ends.tzinfo is None):
             raise InvalidInput("content.end", "must have an offset if start has one, and none otherwise")
-        wrong = ends < begins
+        is_reversed = ends < begins
     elif isinstance(begins, datetime) or isinstance(ends, datetime):
         raise InvalidInput("content.end", "must be a date if start is one, and have a time if start has one")
     else:
-        wrong = ends < begins
+        is_reversed = ends < begins
         # The end of an all-day event is exclusive (RFC 5545, section 3.6.1).
         ends += timedelta(days=1) if ends < date.max else timedelta()
-    if wrong:
+    if is_reversed:
         raise InvalidInput("content.end", "must not be before start")
     yield _property("DTEND", ends)
 
@@ -135,8 +140,8 @@ def _moment(field: str, value: str) -> date | datetime:
     try:
         if _DAY.fullmatch(value):
             return date.fromisoformat(value)
-        found = datetime.fromisoformat(value)
-        return found if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         problem = f"must be a date or a time such as 2027-05-01 or 2027-05-01T18:00 (got {value!r})"
         raise InvalidInput(field, problem) from error

@@ -72,8 +72,8 @@ def logo_of(uri: str, percent: int) -> Logo:
     except _UNREADABLE as error:
         raise InvalidInput("logo", "isn't a complete PNG, JPEG or WebP image; export it again") from error
     if image is None:
-        got = f"{size[0]} x {size[1]}"
-        raise InvalidInput("logo", f"must have at most {MAX_PIXELS:,} pixels (got {got}); make it smaller")
+        dimensions = f"{size[0]} x {size[1]}"
+        raise InvalidInput("logo", f"must have at most {MAX_PIXELS:,} pixels (got {dimensions}); make it smaller")
     written = io.BytesIO()
     image.save(written, "PNG")
     return Logo(written.getvalue(), percent)
@@ -96,10 +96,10 @@ def draw_styled(rows: Rows, layout: QrLayout, params: QrCodeParams, logo: Logo |
     ink, defs = _ink(params, foreground, modules)
     eye_ink = _solid(Rgba.parse(params.eyeColor)) if params.eyeColor else ink
     paper = f'<rect width="{size}" height="{size}" {_solid(background)}/>' if background.alpha else ""
-    place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
+    transform = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" role="img" aria-label="QR code">'
-        f'{defs}{paper}<g transform="{place}"><path {ink} d="{body}"/>'
+        f'{defs}{paper}<g transform="{transform}"><path {ink} d="{body}"/>'
         f'<path {eye_ink} fill-rule="evenodd" d="{eyes}"/>{_image(logo, modules)}</g></svg>\n'
     ).encode()
 
@@ -110,8 +110,8 @@ def rasterised(svg: bytes, size: int) -> Image.Image:
 
     png = resvg_py.svg_to_bytes(svg_string=svg.decode(), width=size, height=size, skip_system_fonts=True)
     with Image.open(io.BytesIO(bytes(png))) as opened:
-        drawn = opened.convert("RGBA")
-    return drawn.convert("RGB") if drawn.getchannel("A").getextrema() == (255, 255) else drawn
+        image = opened.convert("RGBA")
+    return image.convert("RGB") if image.getchannel("A").getextrema() == (255, 255) else image
 
 
 def png_of(image: Image.Image) -> bytes:
@@ -149,12 +149,12 @@ def _rounded(corners: list[Point]) -> str:
     """Return an outline with rounded convex corners. Edges are at least one module long, which fits two arcs."""
     ring = [corners[-1], *corners, corners[0]]
     parts: list[str] = []
-    for (before, here), (_, after) in pairwise(pairwise(ring)):
-        into, out = _direction(before, here), _direction(here, after)
+    for (before, corner), (_, after) in pairwise(pairwise(ring)):
+        into, out = _direction(before, corner), _direction(corner, after)
         turn = into[0] * out[1] - into[1] * out[0]
         radius = _CORNER if turn > 0 else 0.0
-        start = (here[0] - into[0] * radius, here[1] - into[1] * radius)
-        end = (here[0] + out[0] * radius, here[1] + out[1] * radius)
+        start = (corner[0] - into[0] * radius, corner[1] - into[1] * radius)
+        end = (corner[0] + out[0] * radius, corner[1] + out[1] * radius)
         parts.append(f"{'L' if parts else 'M'}{start[0]:g} {start[1]:g}")
         if radius:
             parts.append(f"A{radius} {radius} 0 0 1 {end[0]:g} {end[1]:g}")
@@ -193,16 +193,16 @@ def _ink(params: QrCodeParams, foreground: Rgba, modules: int) -> tuple[str, str
     stops = "".join(_stops(foreground, Rgba.parse(params.gradientColor)))
     middle = modules / 2
     if params.gradientType == "radial":
-        where = f'cx="{middle}" cy="{middle}" r="{middle * math.sqrt(2):.6g}"'
+        geometry = f'cx="{middle}" cy="{middle}" r="{middle * math.sqrt(2):.6g}"'
         name = "radialGradient"
     else:
         angle = math.radians(params.gradientAngle)
         across, down = math.sin(angle), -math.cos(angle)
         reach = middle * (abs(across) + abs(down))
         ends = (middle - across * reach, middle - down * reach, middle + across * reach, middle + down * reach)
-        where = " ".join(f'{key}="{value:.6g}"' for key, value in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
+        geometry = " ".join(f'{key}="{value:.6g}"' for key, value in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
         name = "linearGradient"
-    defs = f'<defs><{name} id="ink" gradientUnits="userSpaceOnUse" {where}>{stops}</{name}></defs>'
+    defs = f'<defs><{name} id="ink" gradientUnits="userSpaceOnUse" {geometry}>{stops}</{name}></defs>'
     return 'fill="url(#ink)"', defs
 
 

@@ -44,9 +44,9 @@ class QrLayout:
 def lay_out(size: int, modules: int, margin: int) -> QrLayout:
     """Place a symbol of `modules` per side with a quiet zone of `margin` modules. Those can be under a pixel."""
     total = modules + 2 * margin
-    whole = size // total
-    if whole >= WHOLE_PIXELS_FROM:
-        return QrLayout(size, modules, (size - total * whole) // 2 + margin * whole, whole)
+    pixels = size // total
+    if pixels >= WHOLE_PIXELS_FROM:
+        return QrLayout(size, modules, (size - total * pixels) // 2 + margin * pixels, pixels)
     return fill(size, modules, margin)
 
 
@@ -62,11 +62,11 @@ def check_size(size: int, modules: int, margin: int) -> None:
     Raises:
         InvalidInput: the size is too small.
     """
-    least = modules + 2 * margin
-    if size < least:
+    min_size = modules + 2 * margin
+    if size < min_size:
         raise InvalidInput(
             "size",
-            f"must be at least {least} for this text, whose symbol has {modules} modules a side and a margin of "
+            f"must be at least {min_size} for this text, whose symbol has {modules} modules a side and a margin of "
             f"{margin} (got {size}); ask for a larger size or for svg, or shorten the text",
         )
 
@@ -95,12 +95,12 @@ class Edge(NamedTuple):
 def draw_svg(rows: Rows, layout: QrLayout, foreground: Rgba, background: Rgba) -> bytes:
     """Return the image as an SVG document without a fixed size."""
     size = layout.size
-    place = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
+    transform = f"translate({layout.origin:.7g} {layout.origin:.7g}) scale({layout.module:.7g})"
     paper = f'<rect width="{size}" height="{size}" {_fill(background)}/>' if background.alpha else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" shape-rendering="crispEdges"'
         f' role="img" aria-label="QR code">{paper}'
-        f'<path {_fill(foreground)} transform="{place}" d="{outline(rows)}"/></svg>\n'
+        f'<path {_fill(foreground)} transform="{transform}" d="{outline(rows)}"/></svg>\n'
     ).encode()
 
 
@@ -129,9 +129,9 @@ def loops(rows: Rows) -> Iterator[list[Point]]:
 
 
 def _straight(corners: list[Point]) -> str:
-    (x, y), *others = corners
+    (x, y), *remaining = corners
     parts = [f"M{x} {y}"]
-    for next_x, next_y in others:
+    for next_x, next_y in remaining:
         parts.append(f"h{next_x - x}" if next_y == y else f"v{next_y - y}")
         x, y = next_x, next_y
     return "".join(parts) + "z"
@@ -193,12 +193,12 @@ class Rgba(NamedTuple):
 
     def over(self, below: Rgba) -> Rgba:
         """Composite this colour over another one (`source-over` in CSS Compositing)."""
-        own, shown = self.alpha * 255, below.alpha * (255 - self.alpha)
-        total = own + shown
+        weight, weight_below = self.alpha * 255, below.alpha * (255 - self.alpha)
+        total = weight + weight_below
         if not total:
             return below
         red, green, blue = (
-            (channel * own + channel_below * shown + total // 2) // total
+            (channel * weight + channel_below * weight_below + total // 2) // total
             for channel, channel_below in zip(self[:3], below[:3], strict=True)
         )
         return Rgba(red, green, blue, (total + 127) // 255)
@@ -228,16 +228,16 @@ def contrast_warnings(foreground: Rgba, background: Rgba, name: str = "fgColor")
     paper = background.over(WHITE)
     ink = foreground.over(paper)
     ratio = contrast(foreground, background)
-    where = "" if background.alpha == 255 else " on a white page"
-    found = []
+    suffix = "" if background.alpha == 255 else " on a white page"
+    warnings = []
     if ratio < MIN_CONTRAST:
-        shown = int(ratio * 10) / 10
-        found.append(
-            f"The contrast of {name} and bgColor is {shown}:1{where}; below {MIN_CONTRAST:.0f}:1 many readers fail."
+        rounded = int(ratio * 10) / 10
+        warnings.append(
+            f"The contrast of {name} and bgColor is {rounded}:1{suffix}; below {MIN_CONTRAST:.0f}:1 many readers fail."
         )
     if ink.luminance > paper.luminance:
-        found.append(f"{name} is lighter than bgColor{where}; many readers do not recognise an inverted code.")
-    return tuple(found)
+        warnings.append(f"{name} is lighter than bgColor{suffix}; many readers do not recognise an inverted code.")
+    return tuple(warnings)
 
 
 def _linear(channel: float) -> float:

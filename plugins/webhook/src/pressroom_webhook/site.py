@@ -133,8 +133,8 @@ class Receiver:
         signature = signed(key_of(self.secret), event_id, int(now), body)
         api = JsonApi(self.name, ReceiverErrors(), signature, max_bytes=_MAX_BODY_BYTES, seconds=_SECONDS)
         media_type = {"Content-Type": "application/json"}
-        answer = await api.request(self.fetcher, "POST", self.endpoint, headers=media_type, content=body)
-        return answer.body if isinstance(answer.body, dict) else {}
+        response = await api.request(self.fetcher, "POST", self.endpoint, headers=media_type, content=body)
+        return response.body if isinstance(response.body, dict) else {}
 
 
 class ReceiverErrors:
@@ -148,42 +148,44 @@ class ReceiverErrors:
             return SiteUnavailable(f"{title} cannot be reached: {error.message}")
         return UnknownOutcome(f"{title} did not confirm whether it accepted the event: {error.message}")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+    def failure(self, title: str, method: str, response: JsonAnswer) -> SiteError | None:
         """Return the error for a status above 299, or for an HTML page, which a firewall may have sent."""
         del method
-        told = f"HTTP {answer.status}{_words(answer.body)}"
-        if _OK <= answer.status < _REDIRECT:
-            page = answer.media_type == "text/html"
+        status = f"HTTP {response.status}{_words(response.body)}"
+        if _OK <= response.status < _REDIRECT:
+            page = response.media_type == "text/html"
             message = f"{title} answered with a web page; is there a firewall in front of it?"
             return UnknownOutcome(message) if page else None
-        match answer.status:
+        match response.status:
             case 401 | 403:
                 return SiteRejected(
-                    f"{title} does not accept the event ({told})",
+                    f"{title} does not accept the event ({status})",
                     hint="Check that the signing secret is the same there and here, and that the clocks are right.",
                 )
             case 404 | 405:
-                return SiteRefused(f"{title} does not accept events at this URL ({told}); connect it with another one")
+                return SiteRefused(
+                    f"{title} does not accept events at this URL ({status}); connect it with another one"
+                )
             case 410:
-                return SiteGone(f"{title} no longer has this ({told})")
+                return SiteGone(f"{title} no longer has this ({status})")
             case 429 | 503:
                 return SiteUnavailable(
-                    f"{title} does not accept events right now ({told})", retry_after=answer.retry_after
+                    f"{title} does not accept events right now ({status})", retry_after=response.retry_after
                 )
-        if answer.status < _REFUSED:
-            return SiteRefused(f"{title} redirects; connect it with its current URL ({told})")
-        if answer.status < _FAILED:
-            return SiteRefused(f"{title} refused the event ({told})")
-        return UnknownOutcome(f"{title} failed ({told})")
+        if response.status < _REFUSED:
+            return SiteRefused(f"{title} redirects; connect it with its current URL ({status})")
+        if response.status < _FAILED:
+            return SiteRefused(f"{title} refused the event ({status})")
+        return UnknownOutcome(f"{title} failed ({status})")
 
 
 def _words(document: Any) -> str:
     """Return the receiver's error message from the fields `message` or `error`; empty if absent."""
     if not isinstance(document, dict):
         return ""
-    for words in (document.get("message"), document.get("error")):
-        if isinstance(words, str) and words.strip():
-            return f": {' '.join(words.split())[:_MAX_REPORTED_LENGTH]}"
+    for message in (document.get("message"), document.get("error")):
+        if isinstance(message, str) and message.strip():
+            return f": {' '.join(message.split())[:_MAX_REPORTED_LENGTH]}"
     return ""
 
 
@@ -241,14 +243,14 @@ class WebhookSite(BasicSite):
         """Send `post.created`."""
         data = {"id": None, "state": "draft", "post": _sent(post)}
         try:
-            event_id, answer = await self._send("post.created", data)
+            event_id, response = await self._send("post.created", data)
         except SiteGone as error:
             raise SiteRejected(
                 f"{error.message}: it no longer accepts events", hint="Connect the website again."
             ) from None
-        url = _url(answer) or self._page(post)
+        url = _url(response) or self._page(post)
         return self._knows(
-            RemotePost(_id(answer) or post.marker, url, "draft", f"draft {event_id}", marker=post.marker)
+            RemotePost(_id(response) or post.marker, url, "draft", f"draft {event_id}", marker=post.marker)
         )
 
     async def read(self, post_id: str) -> RemotePost:
@@ -259,12 +261,14 @@ class WebhookSite(BasicSite):
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Send `post.updated`."""
-        there = await self.read(post_id)
-        if revision and revision != there.revision:
+        current = await self.read(post_id)
+        if revision and revision != current.revision:
             raise RemoteChanged("another event was sent in the meantime")
-        event_id, answer = await self._send("post.updated", {"id": post_id, "state": there.state, "post": _sent(post)})
-        url = _url(answer) or self._page(post)
-        return self._knows(RemotePost(post_id, url, there.state, f"{there.state} {event_id}", marker=post.marker))
+        event_id, response = await self._send(
+            "post.updated", {"id": post_id, "state": current.state, "post": _sent(post)}
+        )
+        url = _url(response) or self._page(post)
+        return self._knows(RemotePost(post_id, url, current.state, f"{current.state} {event_id}", marker=post.marker))
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -272,10 +276,12 @@ class WebhookSite(BasicSite):
         """Send `post.state_changed`."""
         del at
         self.require_state(state)
-        there = await self.read(post_id)
+        current = await self.read(post_id)
         data = {"id": post_id, "state": state}
-        event_id, answer = await self._send("post.state_changed", data)
-        return self._knows(replace(there, url=_url(answer) or there.url, state=state, revision=f"{state} {event_id}"))
+        event_id, response = await self._send("post.state_changed", data)
+        return self._knows(
+            replace(current, url=_url(response) or current.url, state=state, revision=f"{state} {event_id}")
+        )
 
     async def _send(self, kind: str, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Send an event, and return its ID and the response."""
@@ -303,23 +309,23 @@ def _sent(post: Post) -> dict[str, Any]:
     return {name: value for name, value in asdict(post).items() if name not in ("raw", "kept")}
 
 
-def _id(answer: Mapping[str, Any]) -> str:
+def _id(response: Mapping[str, Any]) -> str:
     """Return the ID that the receiver assigned to a post; empty if it is missing or cannot be stored."""
-    given = answer.get("id")
-    text = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+    post_id = response.get("id")
+    text = str(post_id) if isinstance(post_id, str | int) and not isinstance(post_id, bool) else ""
     return text if len(text) <= _MAX_ID_LENGTH and not _CONTROL.search(text) else ""
 
 
-def _url(answer: Mapping[str, Any]) -> str:
+def _url(response: Mapping[str, Any]) -> str:
     """Return the URL that the receiver assigned to a post; empty if it is missing or invalid."""
-    given = answer.get("url")
-    if not isinstance(given, str) or len(given) > _MAX_URL_LENGTH or _CONTROL.search(given):
+    url = response.get("url")
+    if not isinstance(url, str) or len(url) > _MAX_URL_LENGTH or _CONTROL.search(url):
         return ""
     try:
-        parts = urlsplit(given)
+        parts = urlsplit(url)
     except ValueError:
         return ""
-    return given if parts.scheme in ("http", "https") and parts.hostname else ""
+    return url if parts.scheme in ("http", "https") and parts.hostname else ""
 
 
 def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> WebhookSite:
