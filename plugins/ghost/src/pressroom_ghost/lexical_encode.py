@@ -177,7 +177,7 @@ class _Line:
 
 
 def _plain(node: LexborNode, *allowed: str) -> Mapping[str, str | None]:
-    """Return the attributes of an element. Raises `_NotLexical` if it has any besides `known`."""
+    """Return the attributes of an element. Raises `_NotLexical` if it has any besides `allowed`."""
     attributes = node.attributes
     if set(attributes) - set(allowed):
         raise _NotLexical

@@ -282,8 +282,8 @@ def _embed(node: Mapping[str, Any]) -> str:
         if body is None
         else [child for child in body.iter(include_text=True) if child.tag != "-text" or child.text()]
     )
-    alone = [child.tag for child in children if (child.text() or "").strip() or child.tag != "-text"] == ["iframe"]
-    if not alone or not frame.startswith("<iframe ") or ' src="' not in frame:
+    is_single = [child.tag for child in children if (child.text() or "").strip() or child.tag != "-text"] == ["iframe"]
+    if not is_single or not frame.startswith("<iframe ") or ' src="' not in frame:
         raise _NotShown
     return _captioned(frame, node)
 

@@ -45,8 +45,8 @@ def line_break() -> Node:
 
 def link(url: str, children: Sequence[Node], rel: str | None) -> Node:
     """Return a link node."""
-    about = {"rel": rel or None, "target": None, "title": None, "url": url}
-    return {"children": [*children], **_ELEMENT, "type": "link", "version": 1, **about}
+    attributes = {"rel": rel or None, "target": None, "title": None, "url": url}
+    return {"children": [*children], **_ELEMENT, "type": "link", "version": 1, **attributes}
 
 
 def element(kind: str, children: Sequence[Node], **more: Any) -> Node:

@@ -118,16 +118,16 @@ class GhostSite(BasicSite):
     async def check(self) -> ConnectionReport:
         """Check the API, its version and the key."""
         response = await self._api(signed=False).get("/site/")
-        about = response.body.get("site") if isinstance(response.body, dict) else None
-        if not isinstance(about, dict):
+        site = response.body.get("site") if isinstance(response.body, dict) else None
+        if not isinstance(site, dict):
             raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
-        checks = [ConnectionCheck("reachable", "ok", f"Ghost {about.get('version', '')} answers")]
+        checks = [ConnectionCheck("reachable", "ok", f"Ghost {site.get('version', '')} answers")]
         if self._address.url.startswith("https://"):
             checks.append(ConnectionCheck("encrypted", "ok", "the connection is encrypted"))
         else:
             fix = "Use the site's https URL if it has one."
             checks.append(ConnectionCheck("encrypted", "warning", "the connection is not encrypted", fix))
-        name = str(about.get("title") or "")
+        name = str(site.get("title") or "")
         try:
             await self._api().get("/posts/", {"limit": 1, "fields": "id"})
         except SiteRejected:
@@ -137,12 +137,12 @@ class GhostSite(BasicSite):
         checks.append(ConnectionCheck("credential", "ok", "the key is accepted"))
         checks.append(ConnectionCheck("publish", "ok", "the integration may publish and upload images"))
         checks.append(ConnectionCheck("seo_meta", "ok", "meta title and description are writable"))
-        settings, site_url = await self._settings(), await self._administered(about)
+        settings, site_url = await self._settings(), await self._administered(site)
         return ConnectionReport(
             tuple(checks),
             CAPABILITIES,
             name=name,
-            language=settings.get("locale") or str(about.get("locale") or ""),
+            language=settings.get("locale") or str(site.get("locale") or ""),
             timezone=settings.get("timezone", ""),
             site_url=site_url,
         )
@@ -160,7 +160,7 @@ class GhostSite(BasicSite):
             if isinstance(row, dict) and "key" in row and isinstance(row.get("value"), str)
         }
 
-    async def _administered(self, about: Mapping[str, Any]) -> str:
+    async def _administered(self, site: Mapping[str, Any]) -> str:
         """Return the site's own URL if the key belongs to an administrator or an integration, else an empty string.
 
         Authors and editors have tokens of the same form, but may not read the site's action log.
@@ -170,7 +170,7 @@ class GhostSite(BasicSite):
         except SiteError:
             return ""
         listed = isinstance(response.body, dict) and isinstance(response.body.get("actions"), list)
-        return str(about.get("url") or "")[:2048].rstrip("/") if listed else ""
+        return str(site.get("url") or "")[:2048].rstrip("/") if listed else ""
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """List tags or authors. Raises `SiteRefused` for other kinds."""

@@ -124,9 +124,9 @@ def _raw(text: str) -> str:
     return f"{{% raw %}}\n{text}\n{{% endraw %}}"
 
 
-def _hugo(part: str, instead: str) -> str:
-    """Escape Hugo shortcodes: comment out complete ones, and replace the braces of unclosed ones with `instead`."""
-    return _BARE_COMMENT.sub(instead, _OPEN.sub(instead, _SHORTCODE.sub(_wrapped, part)))
+def _hugo(part: str, replacement: str) -> str:
+    """Escape Hugo shortcodes: comment out complete ones, and replace the braces of unclosed ones with `replacement`."""
+    return _BARE_COMMENT.sub(replacement, _OPEN.sub(replacement, _SHORTCODE.sub(_wrapped, part)))
 
 
 def _hugo_text(part: str, kind: str) -> str:

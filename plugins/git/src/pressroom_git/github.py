@@ -69,8 +69,8 @@ class GitHubRepository:
     async def check(self) -> str:
         """Return the repository's name. Raises `SiteRejected` if it is not accessible or the token may not write."""
         try:
-            about = (await self._api.get("")).body
-            if isinstance(about, dict) and not (about.get("permissions") or {}).get("push", True):
+            repository = (await self._api.get("")).body
+            if isinstance(repository, dict) and not (repository.get("permissions") or {}).get("push", True):
                 raise SiteRejected(f"the token may read {self._name}, but not write to it")
             if self._branch:
                 await self._api.get(f"/branches/{quote(self._branch, safe='')}")
@@ -128,8 +128,8 @@ class GitHubRepository:
 
     async def write(self, path: str, content: bytes, message: str, sha: str) -> str:
         """Commit a file."""
-        sent = {"content": base64.b64encode(content).decode(), "sha": sha}
-        body = _dict((await self._sent("PUT", path, message, sent)).body)
+        fields = {"content": base64.b64encode(content).decode(), "sha": sha}
+        body = _dict((await self._sent("PUT", path, message, fields)).body)
         written = _dict(body.get("content")).get("sha")
         if not written:
             raise UnknownOutcome("GitHub did not say what it committed")

@@ -64,9 +64,9 @@ class SiteLayout:
 
     def path(self, post: Post, now: datetime) -> str:
         """Return the file path of a new post."""
-        dated = f"{now:%Y-%m-%d}-" if self.generator == "jekyll" else ""
+        date_prefix = f"{now:%Y-%m-%d}-" if self.generator == "jekyll" else ""
         html = self.generator != "astro" and bool(post.html.strip()) and post.markdown == post.html and not post.raw
-        return f"{self.content}/{dated}{self._file_name(post)}.{'html' if html else 'md'}"
+        return f"{self.content}/{date_prefix}{self._file_name(post)}.{'html' if html else 'md'}"
 
     def is_post(self, path: str) -> bool:
         """Return whether a path is that of a post. No other file may be read or written as a post."""

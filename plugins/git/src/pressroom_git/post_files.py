@@ -65,15 +65,15 @@ class PostFile:
     @classmethod
     def of(cls, content: bytes) -> Self:
         """Parse a file. Invalid front matter is treated as part of the body."""
-        text = content.decode("utf-8", "surrogateescape")
+        source = content.decode("utf-8", "surrogateescape")
         patterns: tuple[tuple[re.Pattern[str], Format], ...] = ((_YAML, "yaml"), (_TOML, "toml"))
         for pattern, form in patterns:
-            match = pattern.match(text)
+            match = pattern.match(source)
             if match is not None and len(match["front"]) <= _MAX_LENGTH:
                 front = _parsed(match["front"], form)
                 if front is not None:
-                    return cls(match["open"], match["front"], match["close"], front, text[match.end() :], form)
-        return cls("", "", "", {}, text)
+                    return cls(match["open"], match["front"], match["close"], front, source[match.end() :], form)
+        return cls("", "", "", {}, source)
 
     @classmethod
     def new(cls, front: Mapping[str, Any], body: str, form: Format) -> Self:

@@ -58,8 +58,8 @@ def fetch_request(refs: RemoteRefs, shas: Sequence[str], *, commit: bool, files:
         if commit:
             body += [b"deepen 1\n", *([b"filter blob:none\n"] if filtered else [])]
         return lines([*body, *(want + b"\n" for want in wants), b"done\n"])
-    able = b" ofs-delta side-band-64k no-progress shallow" + (b" filter" if filtered else b"") + b"\n"
-    content = b"".join(packet(want + (b"\n" if at else able)) for at, want in enumerate(wants))
+    capabilities = b" ofs-delta side-band-64k no-progress shallow" + (b" filter" if filtered else b"") + b"\n"
+    content = b"".join(packet(want + (b"\n" if at else capabilities)) for at, want in enumerate(wants))
     if commit:
         content += packet(b"deepen 1\n") + (packet(b"filter blob:none\n") if filtered else b"")
     return content + FLUSH + packet(b"done\n")
@@ -127,14 +127,14 @@ def listed(response: bytes) -> tuple[Mapping[str, str], str]:
 
 def first_version(advertisement: bytes) -> RemoteRefs:
     """Parse the advertisement of a version 1 server."""
-    names, default, able = {}, "", b""
+    names, default, capability_list = {}, "", b""
     for number, line in enumerate(_advertised(advertisement)):
         ref_line, _, more = line.partition(b"\0")
-        able = more if number == 0 else able
+        capability_list = more if number == 0 else capability_list
         name, _, ref = ref_line.decode(errors="replace").strip().partition(" ")
         if ref.startswith("refs/heads/"):
             names[ref] = name
-    capabilities = frozenset(able.split())
+    capabilities = frozenset(capability_list.split())
     for capability in capabilities:
         if capability.startswith(b"symref=HEAD:"):
             default = capability[12:].decode(errors="replace")

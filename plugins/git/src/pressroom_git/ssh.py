@@ -96,7 +96,7 @@ class SshTransport:
 
     async def _done(self, service: str, ask: Ask, max_bytes: int) -> SshCommand:
         """Run a command with the request that `ask` creates from its advertisement."""
-        command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, most=max_bytes)
+        command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, max_bytes=max_bytes)
         host_keys = HostKeys.parse(self._typed_host_key)
         key = await self._key()
         try:

@@ -121,7 +121,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
         most: maximum size of the output after it, in bytes.
     """
 
-    def __init__(self, meter: SshMeter, *, first: int, most: int) -> None:
+    def __init__(self, meter: SshMeter, *, first: int, max_bytes: int) -> None:
         self.meter = meter
         self.advertisement = b""
         """The advertisement; empty until it is complete."""
@@ -131,7 +131,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
         self.asked = False
         """Whether sending the request has started."""
 
-        self._first, self._most = first, most
+        self._first, self._most = first, max_bytes
         self._stderr_bytes = 0
         self._output = bytearray()
         self._finder = FlushFinder()

@@ -67,9 +67,9 @@ async def _describe(
         await Library(plugin).get(request.subject, media_id)
         return await _list(plugin, request, failed=(media_id, alt, problem))
     await Library(plugin).change(request.subject, media_id, alt_text=alt)
-    back = f"&cursor={quote(request.query['cursor'], safe='')}" if request.query.get("cursor") else ""
-    words = f"&q={quote(request.query['q'], safe='')}" if request.query.get("q") else ""
-    return HttpResponse(b"", 303, headers={"Location": f"{root_of(plugin)}{PATH}?done=alt{words}{back}"})
+    cursor_part = f"&cursor={quote(request.query['cursor'], safe='')}" if request.query.get("cursor") else ""
+    query_part = f"&q={quote(request.query['q'], safe='')}" if request.query.get("q") else ""
+    return HttpResponse(b"", 303, headers={"Location": f"{root_of(plugin)}{PATH}?done=alt{query_part}{cursor_part}"})
 
 
 async def _list(
@@ -109,7 +109,7 @@ def _row(
     plugin: PluginContext[ImagesConfig], media: Media, uses: Sequence[tuple[str, str]], failed: tuple[str, str, str]
 ) -> dict[str, Any]:
     """Return an image's template values. A hotlinked image has no thumbnail: the CSP blocks other hosts."""
-    wrong = failed[0] == media.id
+    is_rejected = failed[0] == media.id
     shown_width, shown_height = shown_size(media.width, media.height)
     return {
         "id": media.id,
@@ -124,9 +124,9 @@ def _row(
         "license_url": _link(media.license.get("url", "")),
         "credit": media.credit.get("text", ""),
         "page_url": _link(media.page_url),
-        "alt": failed[1] if wrong else media.alt_text,
+        "alt": failed[1] if is_rejected else media.alt_text,
         "has_alt": bool(media.alt_text),
-        "error": failed[2] if wrong else "",
+        "error": failed[2] if is_rejected else "",
         "uses": uses[:_MAX_USES],
         "more_uses": max(0, len(uses) - _MAX_USES),
     }

@@ -95,8 +95,8 @@ def _check_link(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], 
             link = await Uploads(plugin).open(request.path_params["token"])
         except NotFound as error:
             return _refusal(plugin, request, error)
-        max_bytes, sent = plugin.config.max_image_bytes, request.headers.get("content-length", "")
-        if sent.isdecimal() and int(sent) > max_bytes + _MULTIPART:
+        max_bytes, content_length = plugin.config.max_image_bytes, request.headers.get("content-length", "")
+        if content_length.isdecimal() and int(content_length) > max_bytes + _MULTIPART:
             larger = f"the file has more than the {size_of(max_bytes)} that an image may have; choose a smaller one"
             return _refusal(plugin, request, InvalidInput("", larger), link, status=413)
         return None
@@ -170,8 +170,8 @@ def _sent(request: HttpRequest) -> tuple[bytes, str]:
     if not kind.lower().startswith("multipart/form-data"):
         return request.body, ""
     files = parse_multipart(kind, request.body, _MAX_FIELDS).files
-    sent = next(iter(files.values()), None)
-    return (sent[0].content, sent[0].name) if sent else (b"", "")
+    upload = next(iter(files.values()), None)
+    return (upload[0].content, upload[0].name) if upload else (b"", "")
 
 
 def _form(plugin: PluginContext[ImagesConfig], link: UploadRow, problem: str = "", status: int = 200) -> HttpResponse:

@@ -240,16 +240,16 @@ def delimiters(raw: str) -> Iterator[Delimiter]:
         if match is None:
             yield Delimiter(start, at, "", None, closes=False, is_whole=True)
             continue
-        closes, space, name, words, is_whole = match.groups()
+        closes, space, name, json_text, is_whole = match.groups()
         name = f"{space or 'core/'}{name}"
-        yield Delimiter(start, at, name, _attributes(words), closes=bool(closes), is_whole=bool(is_whole))
+        yield Delimiter(start, at, name, _attributes(json_text), closes=bool(closes), is_whole=bool(is_whole))
 
 
-def _attributes(words: str | None) -> Mapping[str, Any] | None:
-    if words is None:
+def _attributes(json_text: str | None) -> Mapping[str, Any] | None:
+    if json_text is None:
         return {}
     try:
-        attributes = json.loads(words)
+        attributes = json.loads(json_text)
     except (ValueError, RecursionError):
         return None
     return attributes if isinstance(attributes, dict) else None

@@ -86,16 +86,16 @@ class WordPressClient:
     async def _ask(self, method: str, path: str, query: Mapping[str, Any] | None = None) -> SiteResponse:
         if self._root:
             return self._noted(await self._at(self._root).send(method, path, query=query))
-        usual = f"{self.url}{PRETTY}"
+        pretty_root = f"{self.url}{PRETTY}"
         try:
-            response = await self._at(usual).send(method, path, query=query)
+            response = await self._at(pretty_root).send(method, path, query=query)
         except (SiteGone, SiteUnavailable) as error:
             if isinstance(error, SiteUnavailable) and error.retry_after is not None:
                 raise  # the site asked to wait
-            if (await self.discovered()).root == usual:
+            if (await self.discovered()).root == pretty_root:
                 raise
             return await self._ask(method, path, query)
-        self._root = usual
+        self._root = pretty_root
         return self._noted(response)
 
     def _at(self, root: str) -> SiteApi:

@@ -72,13 +72,13 @@ def _stilled(element: HtmlElement) -> HtmlElement:
 
 
 def _block(name: str, attributes: Mapping[str, Any], html: str) -> str:
-    words = ""
+    json_text = ""
     if attributes:
-        words = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
+        json_text = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
         for sign, escaped in _ESCAPES:
-            words = words.replace(sign, escaped)
-        words += " "
-    return f"<!-- wp:{name} {words}-->\n{html}\n<!-- /wp:{name} -->"
+            json_text = json_text.replace(sign, escaped)
+        json_text += " "
+    return f"<!-- wp:{name} {json_text}-->\n{html}\n<!-- /wp:{name} -->"
 
 
 def _inline(nodes: Nodes) -> str | None:
@@ -134,8 +134,8 @@ def _heading(element: HtmlElement) -> str | None:
     text, level = _inline(element.children), int(element.name[1])
     if text is None or not _has_only(element, ("id",)):
         return None
-    opened = tag(element.name, _class("wp-block-heading", element))
-    return _block("heading", {} if level == 2 else {"level": level}, f"{opened}{text}</{element.name}>")
+    opening_tag = tag(element.name, _class("wp-block-heading", element))
+    return _block("heading", {} if level == 2 else {"level": level}, f"{opening_tag}{text}</{element.name}>")
 
 
 def _list(element: HtmlElement) -> str | None:
@@ -152,8 +152,8 @@ def _list(element: HtmlElement) -> str | None:
     items = [_item(child) for child in element.elements()]
     if None in items:
         return None
-    opened = tag(element.name, _class("wp-block-list", element))
-    return _block("list", attributes, f"{opened}{_INNER.join(filter(None, items))}</{element.name}>")
+    opening_tag = tag(element.name, _class("wp-block-list", element))
+    return _block("list", attributes, f"{opening_tag}{_INNER.join(filter(None, items))}</{element.name}>")
 
 
 def _item(element: HtmlElement) -> str | None:
@@ -218,8 +218,8 @@ def _preformatted(element: HtmlElement) -> str | None:
             "preformatted", {}, f"{tag('pre', {'class': 'wp-block-preformatted', **identifier})}{start}{lines}</pre>"
         )
     lines = lines.removesuffix("\n")
-    opened = tag("pre", {"class": f"wp-block-code {language}".strip(), **identifier})
-    return _block("code", {"className": language} if language else {}, f"{opened}<code>{lines}</code></pre>")
+    opening_tag = tag("pre", {"class": f"wp-block-code {language}".strip(), **identifier})
+    return _block("code", {"className": language} if language else {}, f"{opening_tag}<code>{lines}</code></pre>")
 
 
 def _lines(nodes: Nodes) -> str | None:
@@ -246,8 +246,8 @@ def _details(element: HtmlElement) -> str | None:
     if summary is None:
         return None
     rest = element.children[element.children.index(inner[0]) + 1 :]
-    opened = tag("details", _class("wp-block-details", element))
-    html = f"{opened}<summary>{summary}</summary>{_INNER.join(_blocks(rest))}</details>"
+    opening_tag = tag("details", _class("wp-block-details", element))
+    html = f"{opening_tag}<summary>{summary}</summary>{_INNER.join(_blocks(rest))}</details>"
     return _block("details", {"showContent": True} if "open" in element.attributes else {}, html)
 
 
@@ -304,9 +304,9 @@ def _image(element: HtmlElement) -> str | None:
         attributes["linkDestination"] = "custom"
     inner = tag("img", tag_attributes)
     inner = f"{tag('a', holder.attributes)}{inner}</a>" if linked else inner
-    identified = {"id": element.attributes["id"]} if "id" in element.attributes else {}
-    opened = tag("figure", {"class": " ".join(names), **identified})
-    return _block("image", attributes, f"{opened}{inner}{caption}</figure>")
+    id_attribute = {"id": element.attributes["id"]} if "id" in element.attributes else {}
+    opening_tag = tag("figure", {"class": " ".join(names), **id_attribute})
+    return _block("image", attributes, f"{opening_tag}{inner}{caption}</figure>")
 
 
 def _embed(element: HtmlElement) -> str | None:

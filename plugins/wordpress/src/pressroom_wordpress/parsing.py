@@ -215,10 +215,10 @@ def listed(row: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _by_field(names: Any) -> Mapping[str, tuple[str, ...]]:
-    writable = set(names) if isinstance(names, dict) else set()
+    writable_keys = set(names) if isinstance(names, dict) else set()
     keys_by_field: dict[str, tuple[str, ...]] = {}
     for position, field in enumerate(FIELDS):
-        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in writable)
+        keys = tuple(keys[position] for keys in KEYS.values() if keys[position] in writable_keys)
         if keys:
             keys_by_field[field] = keys
     return keys_by_field
@@ -226,8 +226,8 @@ def _by_field(names: Any) -> Mapping[str, tuple[str, ...]]:
 
 def plugins_of(keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the names of the WordPress plugins whose keys are writable."""
-    writable = {key for names in keys.values() for key in names}
-    return tuple(name for name, plugin_keys in KEYS.items() if writable & set(plugin_keys))
+    writable_keys = {key for names in keys.values() for key in names}
+    return tuple(name for name, plugin_keys in KEYS.items() if writable_keys & set(plugin_keys))
 
 
 def to_meta(post: Post, keys: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

@@ -241,11 +241,11 @@ class WordPressPosts:
         try:
             return (await self._client.get(_path(post_id), _WHOLE)).row(written=False)
         except SiteGone:
-            was, now = ("page", "post") if post_id.startswith(PAGE) else ("post", "page")
-            if await self._numbered(post_id.removeprefix(PAGE), f"{now}s") is None:
+            old, new = ("page", "post") if post_id.startswith(PAGE) else ("post", "page")
+            if await self._numbered(post_id.removeprefix(PAGE), f"{new}s") is None:
                 raise
         raise SiteRefused(
-            f"the {was} was turned into a {now} in WordPress; turn it into a {was} again, or import the {now} with "
+            f"the {old} was turned into a {new} in WordPress; turn it into a {old} again, or import the {new} with "
             "import_content"
         )
 

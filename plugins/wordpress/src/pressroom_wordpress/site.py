@@ -65,19 +65,19 @@ def check_kind(*, hosted: bool, settings: Mapping[str, Any]) -> list[ConnectionC
     return checks
 
 
-def check_role(able: Mapping[str, Any]) -> ConnectionCheck:
+def check_role(user_capabilities: Mapping[str, Any]) -> ConnectionCheck:
     """Check whether a user with these capabilities may publish, or at least write."""
-    if able.get("publish_posts"):
+    if user_capabilities.get("publish_posts"):
         return ConnectionCheck("publish", "ok", "this user may publish")
     fix = "Give the user the role Author or Editor in WordPress, or publish as drafts."
     return ConnectionCheck(
-        "publish", "error" if not able.get("edit_posts") else "warning", "this user may not publish", fix
+        "publish", "error" if not user_capabilities.get("edit_posts") else "warning", "this user may not publish", fix
     )
 
 
-def check_upload(able: Mapping[str, Any]) -> ConnectionCheck:
+def check_upload(user_capabilities: Mapping[str, Any]) -> ConnectionCheck:
     """Check whether a user with these capabilities may upload images."""
-    if able.get("upload_files"):
+    if user_capabilities.get("upload_files"):
         return ConnectionCheck("upload", "ok", "this user may upload images")
     return ConnectionCheck(
         "upload", "warning", "this user may not upload images", "Give the user the role Author or Editor."
@@ -148,8 +148,8 @@ class WordPressSite:
         user_capabilities = me.get("capabilities")
         user_capabilities = user_capabilities if isinstance(user_capabilities, dict) else {}
         roles = me.get("roles")
-        listed = ", ".join(map(str, roles)) if isinstance(roles, list) else ""
-        checks.append(ConnectionCheck("credential", "ok", f"signed in as {me.get('name', '')} ({listed})"))
+        role_names = ", ".join(map(str, roles)) if isinstance(roles, list) else ""
+        checks.append(ConnectionCheck("credential", "ok", f"signed in as {me.get('name', '')} ({role_names})"))
         keys = await self._client.meta_keys()
         settings = await self._settings() if user_capabilities.get("manage_options") is True else {}
         checks += check_kind(hosted=discovered.hosted, settings=settings)

@@ -80,7 +80,7 @@ class _Seen:
 async def review_article(plugin: PluginContext, article: Article) -> ArticleReview:
     """Review an article's images for a part of the article check."""
     images, issues = await review(plugin, article)
-    data = {"images": [one.model_dump() for one in images], "issues": [one.model_dump() for one in issues]}
+    data = {"images": [image.model_dump() for image in images], "issues": [issue.model_dump() for issue in issues]}
     return ArticleReview(data, tuple(map(_line, issues)))
 
 

@@ -72,7 +72,7 @@ def _image(row: Any) -> FoundImage | None:
         provider="Openverse",
         license_=license_,
     )
-    ready = text(row.get("attribution"), 1000)
+    attribution = text(row.get("attribution"), 1000)
     kind = text(row.get("filetype")).lower()
     return FoundImage(
         ref=f"{NAME}:{image_id}",
@@ -86,7 +86,7 @@ def _image(row: Any) -> FoundImage | None:
         page_url=page_url,
         creator=creator,
         license=license_,
-        credit=Credit(ready or line.text, line.html, line.markdown),
+        credit=Credit(attribution or line.text, line.html, line.markdown),
         hosting="download",
         file_url=url,
         use_requires=("credit",) if license_.attribution_required else (),

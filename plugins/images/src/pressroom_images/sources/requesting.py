@@ -102,12 +102,12 @@ def listed(document: Any, *path: str) -> list[dict[str, Any]]:
     """Return the objects in a nested list; empty if it is missing or not a list."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
-    return [one for one in document if isinstance(one, dict)] if isinstance(document, list) else []
+    return [element for element in document if isinstance(element, dict)] if isinstance(document, list) else []
 
 
-def text(value: Any, longest: int = 500) -> str:
-    """Return a string, stripped and cut to `longest` characters; empty if the value is not a string."""
-    return value.strip()[:longest] if isinstance(value, str) else ""
+def text(value: Any, max_length: int = 500) -> str:
+    """Return a string, stripped and cut to `max_length` characters; empty if the value is not a string."""
+    return value.strip()[:max_length] if isinstance(value, str) else ""
 
 
 def number(value: Any) -> int:

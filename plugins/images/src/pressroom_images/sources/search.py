@@ -103,19 +103,19 @@ def _spoken(code: str) -> str:
     )
 
 
-def _link(words: str, url: str) -> str:
+def _link(label: str, url: str) -> str:
     if not url.startswith(("https://", "http://")):
-        return escape(words)
-    return f'<a href="{escape(url)}" rel="noopener">{escape(words)}</a>'
+        return escape(label)
+    return f'<a href="{escape(url)}" rel="noopener">{escape(label)}</a>'
 
 
-def _markdown_link(words: str, url: str) -> str:
+def _markdown_link(label: str, url: str) -> str:
     safe = re.sub(r"[()\s<>]", lambda match: f"%{ord(match[0]):02X}", url)
-    return f"[{_markdown(words)}]({safe})" if url.startswith(("https://", "http://")) else _markdown(words)
+    return f"[{_markdown(label)}]({safe})" if url.startswith(("https://", "http://")) else _markdown(label)
 
 
-def _markdown(words: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>&#])", r"\\\1", words.replace("\n", " "))
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>&#])", r"\\\1", text.replace("\n", " "))
 
 
 _SQUARE_WITHIN = 0.1
@@ -171,11 +171,11 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
 
 async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
     """Search a provider, retrying once after a pause if it was unreachable and failed fast."""
-    began = time.monotonic()
+    started = time.monotonic()
     try:
         return await contained(plugin, source, source.search(plugin, query))
     except ImageProviderUnreachable:
-        if time.monotonic() - began > _SOON:
+        if time.monotonic() - started > _SOON:
             raise
     await asyncio.sleep(_PAUSE)
     return await contained(plugin, source, source.search(plugin, query))
@@ -189,8 +189,8 @@ async def contained(plugin: PluginContext, source: ImageSource, awaitable: Await
         CallError: the provider raised it.
     """
     try:
-        called = f"image source {source.name}"
-        with plugin.extensions.calling(called, source, passes=(TimeoutError,), seconds=PROVIDER_SECONDS):
+        description = f"image source {source.name}"
+        with plugin.extensions.calling(description, source, passes=(TimeoutError,), seconds=PROVIDER_SECONDS):
             return await awaitable
     except CallError:
         raise

@@ -69,9 +69,9 @@ def source(config: ImagesConfig) -> ImageSource:
     return ImageSource(NAME, "Wikimedia Commons", search, get)
 
 
-def _plain(words: str) -> str:
+def _plain(query: str) -> str:
     """Replace characters that are search operators with spaces."""
-    return "".join(" " if sign in ':"~-|!' else sign for sign in words)
+    return "".join(" " if sign in ':"~-|!' else sign for sign in query)
 
 
 def _image(page: dict[str, Any]) -> FoundImage | None:

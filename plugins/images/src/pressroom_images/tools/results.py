@@ -75,31 +75,30 @@ class MediaItem(BaseModel):
     used_in: list[str] = Field(default_factory=list, description="Articles that use it.")
 
 
-def image(found: FoundImage) -> ImageOut:
+def image(result: FoundImage) -> ImageOut:
     """Convert a search result for the tool result."""
-    one = found
     return ImageOut(
-        ref=one.ref,
-        provider=one.provider,
-        title=one.title,
-        width=one.width,
-        height=one.height,
-        mime=one.mime,
-        thumb_url=one.thumb_url,
-        preview_url=one.preview_url,
-        page_url=one.page_url,
-        creator=one.creator,
+        ref=result.ref,
+        provider=result.provider,
+        title=result.title,
+        width=result.width,
+        height=result.height,
+        mime=result.mime,
+        thumb_url=result.thumb_url,
+        preview_url=result.preview_url,
+        page_url=result.page_url,
+        creator=result.creator,
         license=License(
-            code=one.license.code,
-            url=one.license.url,
-            commercial=one.license.commercial,
-            modification=one.license.modification,
-            attribution_required=one.license.attribution_required,
+            code=result.license.code,
+            url=result.license.url,
+            commercial=result.license.commercial,
+            modification=result.license.modification,
+            attribution_required=result.license.attribution_required,
         ),
-        credit=CreditLine(text=one.credit.text, html=one.credit.html, markdown=one.credit.markdown),
-        hosting=one.hosting,
-        use_requires=list(one.use_requires),
-        sensitive=one.sensitive,
+        credit=CreditLine(text=result.credit.text, html=result.credit.html, markdown=result.credit.markdown),
+        hosting=result.hosting,
+        use_requires=list(result.use_requires),
+        sensitive=result.sensitive,
     )
 
 

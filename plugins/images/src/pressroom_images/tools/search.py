@@ -84,14 +84,14 @@ def sources_of(plugin: PluginContext[ImagesConfig]) -> Sequence[ImageSource]:
 
 
 def _chosen(call: Call, provider: str) -> Sequence[ImageSource]:
-    every = sources_of(plugin_of(call))
+    sources = sources_of(plugin_of(call))
     if provider != AUTO:
-        return [source for source in every if source.name == provider]
-    if not every:
+        return [source for source in sources if source.name == provider]
+    if not sources:
         raise InvalidInput(
             "provider", f"this server has no provider of images; library searches the account's own. {OTHER_WAYS}"
         )
-    return every
+    return sources
 
 
 async def _search_providers(params: SearchParams, call: Call) -> SearchResult:
