@@ -66,7 +66,7 @@ def own_image(client: Client, name: str = "tea.png") -> str:
     Image.new("RGB", (4, 4), "#b9502a").save(buffer, "PNG")
     file = InspectedImage("image/png", 4, 4, buffer.getvalue())
     library = Library(client.host.host.compiled.plugins.contexts["images"])
-    return client.host.run(library.add_own(client.user_id, file, name=name, alt_text=name)).id
+    return client.host.run(library.add_user_image(client.user_id, file, name=name, alt_text=name)).id
 
 
 def calls(website: str, article: str, media: str) -> list[tuple[str, dict[str, Any]]]:
@@ -226,7 +226,7 @@ def test_an_image_is_served_as_an_image_whatever_it_holds(alice: Client, host: R
     )
     library = Library(host.host.compiled.plugins.contexts["images"])
     file = InspectedImage("image/png", 1, 1, polyglot + b"<script>alert(1)</script>")
-    media = host.run(library.add_own(alice.user_id, file, name='x.html";\r\nX-Evil: 1.png', alt_text="x"))
+    media = host.run(library.add_user_image(alice.user_id, file, name='x.html";\r\nX-Evil: 1.png', alt_text="x"))
     answer = httpx.get(media.url)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
     assert answer.headers["x-content-type-options"] == "nosniff"

@@ -89,14 +89,14 @@ def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
     # The patches affect the server's process; workers use the unpatched functions.
     monkeypatch.setattr(edits, "_edited", _refuse)
     monkeypatch.setattr(images, "_captioned", _refuse)
-    monkeypatch.setattr(article, "_without_others", _refuse)
+    monkeypatch.setattr(article, "_without_foreign", _refuse)
     monkeypatch.setattr(feeds, "absolute_links", _refuse)
     alice = client_of(host, "alice@example.com")
     buffer = io.BytesIO()
     Image.new("RGB", (4, 4), "#b9502a").save(buffer, "PNG")
     file = InspectedImage("image/png", 4, 4, buffer.getvalue())
     library = Library(host.host.compiled.plugins.contexts["images"])
-    media = host.run(library.add_own(alice.user_id, file, name="tea.png", alt_text="Tea")).id
+    media = host.run(library.add_user_image(alice.user_id, file, name="tea.png", alt_text="Tea")).id
     blog = alice.data("connect_website", platform="builtin", name="Tea")
     body = f"One cup.\n\n![Tea](/media/{media})\n"
     id_ = alice.data("create_content", title="Tea", body=body, website_id=blog["website_id"])["content_id"]

@@ -15,16 +15,16 @@ from typing import Final, Literal
 from pressroom.sdk import PluginContext
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import SiteConnector
-from pressroom_content.publishing.losses import all_losses, told
+from pressroom_content.publishing.losses import all_losses, loss_messages
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import UNDER_WAY
 from pressroom_content.publishing.structure_reading import structure_of
-from pressroom_content.publishing.verifying import LATER_LOOKS, sent_body
+from pressroom_content.publishing.verifying import RECHECK_DELAYS, sent_body
 from pressroom_content.records import Publication
 from pressroom_content.websites.store import Websites
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from support.publishing_world import ADA, look_again, write
+from support.publishing_world import ADA, recheck, write
 from support.standin_plugin import DRAWING
 
 Fate = Literal["kept", "converted", "lost"]
@@ -687,10 +687,10 @@ async def publish_everything(
 
 async def looked_at(plugin: PluginContext, publication: Publication) -> Publication:
     """Return a publication after its scheduled page checks; a site can take a while to show a new page."""
-    for _ in LATER_LOOKS:
+    for _ in RECHECK_DELAYS:
         if publication.due_at is None:
             break
-        publication = await look_again(plugin, publication)
+        publication = await recheck(plugin, publication)
     return publication
 
 
@@ -700,7 +700,7 @@ async def notes_of(plugin: PluginContext, publication: Publication, html: str) -
     article = await Articles(plugin).get(ADA, publication.article_id)
     sent = await sent_body(plugin, publication, article, website, "")
     lost = all_losses(structure_of(sent, publication.url), structure_of(html, publication.url))
-    assert set(told(lost)) <= set(publication.warnings), publication.warnings
+    assert set(loss_messages(lost)) <= set(publication.warnings), publication.warnings
     return judged(
         html, [one for one in publication.warnings if one.startswith("removed")], [one.message for one in lost]
     )

@@ -130,7 +130,7 @@ async def write(plugin: PluginContext, **fields: Any) -> str:
     return made.article.id
 
 
-async def look_again(plugin: PluginContext, publication: Publication) -> Publication:
+async def recheck(plugin: PluginContext, publication: Publication) -> Publication:
     """Run the publication's due job now, and return the publication."""
     async with plugin.services.database.writing() as session:
         row = await session.get_one(PublicationRow, publication.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pressroom_content.pages.article import _without_others
+from pressroom_content.pages.article import _without_foreign
 from pressroom_content.rendering.sanitising import sanitise
 
 FORM = '<form action="/dashboard/connections/tools" method="post"><button>Go on</button></form>'
@@ -19,7 +19,7 @@ BODIES = [
 @pytest.mark.parametrize("body", BODIES)
 def test_what_stands_inside_a_frame_does_not_come_to_life_in_a_preview(body: str) -> None:
     made = sanitise(body)
-    shown = _without_others(made.html, "https://press.example")
+    shown = _without_foreign(made.html, "https://press.example")
     assert "<iframe" not in shown
     for part in ("<form", "<button", "<meta", "action="):
         assert part not in made.html
@@ -35,4 +35,4 @@ def test_what_was_inside_a_frame_is_named_among_what_was_removed() -> None:
 def test_an_empty_frame_of_a_known_host_is_kept_without_a_word() -> None:
     html = '<p>See</p><iframe src="https://www.youtube.com/embed/a" title="Film"></iframe><p>after</p>'
     assert sanitise(html).removed == ()
-    assert "Film" in _without_others(sanitise(html).html, "https://press.example")
+    assert "Film" in _without_foreign(sanitise(html).html, "https://press.example")

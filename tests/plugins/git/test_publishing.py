@@ -18,14 +18,14 @@ from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.verifying import look
 from pressroom_content.records import Publication
 from pressroom_content.rendering.markdown import html_of_markdown
-from pressroom_content.tools.publication_parts import told
+from pressroom_content.tools.publication_parts import publication_text
 from pressroom_content.websites.connecting import check_website
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import Taxonomies
 from selectolax.lexbor import LexborHTMLParser
 from support.installing import on_path
 from support.origins import Visit, origin
-from support.publishing_world import ADA, configuration, look_again, world, write
+from support.publishing_world import ADA, configuration, recheck, world, write
 from support.standin_plugin import distribution
 
 from .conftest import Repo
@@ -69,7 +69,7 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
         assert done.status == "published"
         assert [one for one in done.warnings if "is being built" in one]
         assert not [one for one in done.warnings if "404" in one]
-        assert "the site is being built" in told(done, ZoneInfo("UTC"))
+        assert "the site is being built" in publication_text(done, ZoneInfo("UTC"))
 
         status = "200 OK"
         await look(plugin, done)
@@ -77,7 +77,7 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
 
     assert not [one for one in seen.warnings if "built" in one]
     assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
-    assert "answers with 200" in told(seen, ZoneInfo("UTC"))
+    assert "answers with 200" in publication_text(seen, ZoneInfo("UTC"))
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "410 Gone"])
@@ -101,11 +101,11 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
         done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
         assert (done.status, minutes(done)) == ("published", 2)
 
-        done = await look_again(plugin, done)
+        done = await recheck(plugin, done)
         assert (done.status, minutes(done)) == ("published", 5)
-        done = await look_again(plugin, done)
+        done = await recheck(plugin, done)
         assert (minutes(done), ["is being built" in one for one in done.warnings]) == (15, [True])
-        given_up = await look_again(plugin, done)
+        given_up = await recheck(plugin, done)
         assert given_up.due_at is None
         assert ["was not built" in one for one in given_up.warnings] == [True]
         assert ["may not see" in one for one in given_up.warnings] == [status == "403 Forbidden"]
@@ -124,7 +124,7 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
         assert ["still shows an older version" in one for one in again.warnings] == [True]
         assert minutes(again) == 2
         body = body.replace(b"Some words are here", b"Other words are there now")
-        again = await look_again(plugin, again)
+        again = await recheck(plugin, again)
 
     assert (again.status, again.due_at, again.warnings) == ("published", None, ())
 
@@ -154,7 +154,7 @@ async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
             await site.aclose()
         for _ in range(looks):
             assert done.due_at is not None
-            done = await look_again(plugin, done)
+            done = await recheck(plugin, done)
 
     (warning,) = done.warnings
     assert warning.startswith("the page could not be checked: ")

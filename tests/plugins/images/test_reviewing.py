@@ -26,7 +26,7 @@ def test_images_are_reviewed_with_what_the_library_knows(ada: ToolClient) -> Non
     Image.new("RGB", (40, 30), "#b9502a").save(buffer, "PNG")
     library = Library(ada.host.host.compiled.plugins.contexts["images"])
     file = InspectedImage("image/png", 40, 30, buffer.getvalue())
-    own = ada.host.run(library.add_own(ada.user_id, file, name="tea.png", alt_text="A cup of tea"))
+    own = ada.host.run(library.add_user_image(ada.user_id, file, name="tea.png", alt_text="A cup of tea"))
     body = f"![A cup of tea]({own.url})\n\n![](http://127.0.0.1:1/gone.png)\n\n![photo.jpg](http://127.0.0.1:1/b.png)"
     article = ada.data("create_content", title="Tea", body=body)["content_id"]
 

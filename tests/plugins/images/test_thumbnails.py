@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from pressroom_images.library.files import EDGE, make, shown_size
+from pressroom_images.library.files import EDGE, display_size, make
 from pressroom_images.tables import BytesRow, ThumbnailRow
 from sqlalchemy import delete, func, select, update
 from support.people import BrowserWithoutScreen
@@ -168,7 +168,7 @@ def test_of_a_moving_image_it_shows_the_first_part() -> None:
 
 @given(st.integers(0, 60_000), st.integers(0, 60_000))
 def test_an_image_is_shown_within_its_place_and_never_larger_than_it_is(width: int, height: int) -> None:
-    shown = shown_size(width, height)
+    shown = display_size(width, height)
     assert all(1 <= side <= EDGE for side in shown)
     if width and height:
         assert shown[0] <= width

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pressroom.sdk import InvalidInput
 from pressroom_qr_code_generator import encode as module
-from pressroom_qr_code_generator.encode import SEGNO_KNOWN, Rows, encode
+from pressroom_qr_code_generator.encode import SUPPORTED_SEGNO_VERSIONS, Rows, encode
 from pressroom_qr_code_generator.params import ErrorCorrection
 from support.sizes import examples
 
@@ -31,9 +31,9 @@ def _plain(rows: Rows) -> list[bytes]:
 
 
 def test_the_installed_segno_is_a_release_whose_inner_functions_are_known() -> None:
-    assert segno.__version__ in SEGNO_KNOWN, (
+    assert segno.__version__ in SUPPORTED_SEGNO_VERSIONS, (
         "this release of segno is not sped up; if the other tests here and in test_masks.py pass with it added to "
-        "SEGNO_KNOWN, add it"
+        "SUPPORTED_SEGNO_VERSIONS, add it"
     )
 
 
@@ -53,7 +53,7 @@ def test_larger_symbols_are_segnos_too(level: ErrorCorrection, length: int) -> N
 @pytest.mark.parametrize("text", ["https://example.com/", "¥100", "漢字 🙂" * 40])
 def test_an_unknown_release_of_segno_makes_the_same_symbol(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     expected = _plain(encode(text, "Q"))
-    monkeypatch.setattr(module, "SEGNO_KNOWN", frozenset())
+    monkeypatch.setattr(module, "SUPPORTED_SEGNO_VERSIONS", frozenset())
     assert _plain(encode(text, "Q")) == expected
 
 

@@ -29,7 +29,7 @@ from pressroom_content.contract import SiteRejected
 FILE_NAME: Final = "credentials.key"
 
 _PURPOSE: Final = b"pressroom content: credentials of sites"
-_KEPT = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_FILE_KEY = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class Vault:
@@ -91,13 +91,13 @@ class Vault:
 @lru_cache(maxsize=8)
 def _vault(configured: tuple[str, ...], folder: Path) -> Vault:
     if not configured:
-        return Vault([kept_key(folder)])
+        return Vault([stored_key(folder)])
     # A key that is copied from a host's file to the setting still opens what that host sealed.
-    file_keys = [bytes.fromhex(key) for key in configured if _KEPT.fullmatch(key)]
+    file_keys = [bytes.fromhex(key) for key in configured if _FILE_KEY.fullmatch(key)]
     return Vault([*(key.encode() for key in configured), *file_keys])
 
 
-def kept_key(folder: Path) -> bytes:
+def stored_key(folder: Path) -> bytes:
     """Return the 32 bytes of `credentials.key` in `folder`, and create the file if it does not exist.
 
     Only the file's owner can read it. Processes that start at the same moment get the same key.
@@ -115,7 +115,7 @@ def kept_key(folder: Path) -> bytes:
             f"the key {path} can be neither read nor made: {error.strerror}",
             hint="Make the folder writable for the user that runs the server, or set credential_keys.",
         ) from error
-    if not _KEPT.fullmatch(text):
+    if not _FILE_KEY.fullmatch(text):
         raise BackendError(
             f"{path} does not contain a key of 64 hex digits",
             hint="Restore it. If it is lost, delete it: a new one is made, and every site has to be connected again.",

@@ -237,7 +237,7 @@ _DRAWN_EDGE: Final = 1024
 
 _FORMATS: Final = ("PNG", "JPEG", "WEBP")
 _KINDS: Final = "SVG, PNG, JPEG or WebP"
-_LARGEST_RATIO: Final = 8.0
+_MAX_RATIO: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +305,8 @@ def _check_size(width: int, height: int) -> None:
 
 
 def _check_ratio(ratio: float) -> None:
-    if not 1 / _LARGEST_RATIO <= ratio <= _LARGEST_RATIO:
-        raise _refused(f"is more than {_LARGEST_RATIO:.0f} times as long as wide; icons are squares")
+    if not 1 / _MAX_RATIO <= ratio <= _MAX_RATIO:
+        raise _refused(f"is more than {_MAX_RATIO:.0f} times as long as wide; icons are squares")
 
 
 def _vector(content: bytes) -> UploadedImage:

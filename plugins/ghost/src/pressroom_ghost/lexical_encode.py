@@ -10,7 +10,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from pressroom_ghost.lexical_html import ASIDE_CLASS, MAX_LIST_DEPTH, parsed_html
-from pressroom_ghost.lexical_nodes import Node, card, element, is_shown_right, line_break, link, list_of, text
+from pressroom_ghost.lexical_nodes import Node, card, element, is_rendered_correctly, line_break, link, list_of, text
 
 _BITS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -32,7 +32,7 @@ _FROM_ELSEWHERE = re.compile(
 )
 """Classes that only have a meaning on the site they come from, or that Ghost adds itself."""
 
-_UNSEEN: Final = frozenset({"decoding", "loading", "sizes", "srcset"})
+_INVISIBLE_ATTRIBUTES: Final = frozenset({"decoding", "loading", "sizes", "srcset"})
 """Image attributes that Ghost generates itself."""
 
 _MAX_DEPTH: Final = 60
@@ -130,7 +130,7 @@ class _Line:
     def finished(self) -> list[Node]:
         """Return the nodes. Raises `_NotLexical` if Ghost would render their formats incorrectly."""
         self._end()
-        if len(self._nodes) > _MAX_TEXTS or not is_shown_right(self._nodes):
+        if len(self._nodes) > _MAX_TEXTS or not is_rendered_correctly(self._nodes):
             raise _NotLexical
         return self._nodes
 
@@ -157,7 +157,7 @@ class _Line:
             inner.add(child, bits, depth + 1)
         if not inner._nodes:
             return
-        if not is_shown_right(inner._nodes):
+        if not is_rendered_correctly(inner._nodes):
             raise _NotLexical
         self._space = inner._space
         self._nodes.append(link(node.attributes.get("href") or "", inner._nodes, node.attributes.get("rel")))
@@ -313,7 +313,7 @@ def _media(node: LexborNode, caption: str, width: str) -> Node:
         [node] = children
     if node.tag != "img":
         raise _NotLexical
-    attributes = _plain(node, "alt", "class", "height", "src", "title", "width", *_UNSEEN)
+    attributes = _plain(node, "alt", "class", "height", "src", "title", "width", *_INVISIBLE_ATTRIBUTES)
     alt, title = attributes.get("alt") or "", attributes.get("title") or ""
     classes = (attributes.get("class") or "").split()
     # Ghost does not escape these attributes, and reads a comment as the end of the public preview.

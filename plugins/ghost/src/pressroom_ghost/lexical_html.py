@@ -63,7 +63,7 @@ _PAGE_TAG = re.compile(r"<(?:html|head|body|frameset)[\s/>]", re.IGNORECASE)
 _LEVEL = re.compile(r"h[1-6]")
 
 
-class _NotShown(Exception):
+class _NotConvertible(Exception):
     """HTML cannot represent the block."""
 
 
@@ -78,7 +78,7 @@ def shown(node: Any) -> tuple[str, str | None]:
         return name, None
     try:
         return name, writer(node)
-    except (_NotShown, RecursionError):
+    except (_NotConvertible, RecursionError):
         return name, None
 
 
@@ -110,29 +110,29 @@ def _string(node: Mapping[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _NotShown
+        raise _NotConvertible
     return value
 
 
 def _html(node: Mapping[str, Any], name: str) -> str:
-    """Return an HTML member. Raises `_NotShown` if it is not harmless."""
+    """Return an HTML member. Raises `_NotConvertible` if it is not harmless."""
     value = _string(node, name)
     if not harmless(value):
-        raise _NotShown
+        raise _NotConvertible
     return value
 
 
 def _children(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     children = node.get("children")
     if not isinstance(children, list) or not all(isinstance(child, dict) for child in children):
-        raise _NotShown
+        raise _NotConvertible
     return children
 
 
 def _url(node: Mapping[str, Any], name: str) -> str:
     url = _string(node, name).strip()
     if not _SAFE_URL.match(url):
-        raise _NotShown
+        raise _NotConvertible
     return url
 
 
@@ -164,7 +164,7 @@ def _inline(nodes: Sequence[Mapping[str, Any]]) -> str:
 def _format(node: Mapping[str, Any]) -> int:
     bits = node.get("format", 0)
     if node.get("type") not in ("text", "extended-text", "tk") or not isinstance(bits, int) or bits & ~sum(FORMATS):
-        raise _NotShown
+        raise _NotConvertible
     return bits
 
 
@@ -190,7 +190,7 @@ def _closed(opened: list[int], bits: int) -> Iterator[str]:
 def _link(node: Mapping[str, Any]) -> str:
     inner = _children(node)
     if any(child.get("type") == "link" for child in inner):
-        raise _NotShown
+        raise _NotConvertible
     rel = _string(node, "rel")
     relation = f' rel="{escape(rel)}"' if rel else ""
     return f'<a href="{escape(_url(node, "url"))}"{relation}>{_inline(inner)}</a>'
@@ -199,14 +199,14 @@ def _link(node: Mapping[str, Any]) -> str:
 def _paragraph(node: Mapping[str, Any]) -> str:
     inner = _inline(_children(node))
     if not inner.strip():
-        raise _NotShown
+        raise _NotConvertible
     return f"<p>{inner}</p>"
 
 
 def _heading(node: Mapping[str, Any]) -> str:
     tag = _string(node, "tag")
     if not _LEVEL.fullmatch(tag):
-        raise _NotShown
+        raise _NotConvertible
     return f"<{tag}>{_inline(_children(node))}</{tag}>"
 
 
@@ -222,15 +222,15 @@ def _list(node: Mapping[str, Any], depth: int = 0) -> str:
     """Convert a list. Ghost stores a nested list in a separate item after its parent item."""
     tag, start = node.get("tag"), node.get("start", 1)
     if tag not in ("ul", "ol") or node.get("listType") == "check" or depth > MAX_LIST_DEPTH:
-        raise _NotShown
+        raise _NotConvertible
     items: list[str] = []
     for item in _children(node):
         inner = _children(item)
         if item.get("type") != "listitem" or item.get("checked") is not None:
-            raise _NotShown
+            raise _NotConvertible
         if inner and inner[0].get("type") == "list":
             if not items or len(inner) > 1:
-                raise _NotShown
+                raise _NotConvertible
             items[-1] += _list(inner[0], depth + 1)
         else:
             items.append(_inline(inner))
@@ -241,7 +241,7 @@ def _list(node: Mapping[str, Any], depth: int = 0) -> str:
 def _code(node: Mapping[str, Any]) -> str:
     language = _string(node, "language")
     if language and not _LANGUAGE.fullmatch(language):
-        raise _NotShown
+        raise _NotConvertible
     class_attribute = f' class="language-{escape(language)}"' if language else ""
     return _captioned(f"<pre><code{class_attribute}>{escape(_string(node, 'code'), quote=False)}</code></pre>", node)
 
@@ -249,7 +249,7 @@ def _code(node: Mapping[str, Any]) -> str:
 def _image(node: Mapping[str, Any]) -> str:
     source = _url(node, "src")
     if not source:
-        raise _NotShown
+        raise _NotConvertible
     attributes = {"src": source, "alt": _string(node, "alt"), "title": _string(node, "title")}
     width, height = node.get("width"), node.get("height")
     if isinstance(width, int) and isinstance(height, int):
@@ -275,7 +275,7 @@ def _embed(node: Mapping[str, Any]) -> str:
     try:
         frame = render_body(_string(node, "html"), "html").strip()
     except InvalidInput:
-        raise _NotShown from None
+        raise _NotConvertible from None
     body = parsed_html(_string(node, "html")).body
     children = (
         []
@@ -284,14 +284,14 @@ def _embed(node: Mapping[str, Any]) -> str:
     )
     is_single = [child.tag for child in children if (child.text() or "").strip() or child.tag != "-text"] == ["iframe"]
     if not is_single or not frame.startswith("<iframe ") or ' src="' not in frame:
-        raise _NotShown
+        raise _NotConvertible
     return _captioned(frame, node)
 
 
 def _html_card(node: Mapping[str, Any]) -> str:
     html = _html(node, "html")
     if not html.strip() or _is_for_some(node.get("visibility")):
-        raise _NotShown
+        raise _NotConvertible
     return html
 
 
@@ -307,11 +307,11 @@ def _is_for_some(visibility: Any) -> bool:
 def _markdown(node: Mapping[str, Any]) -> str:
     text = _string(node, "markdown")
     if not text.strip() or _TAG_IN_MARKDOWN.search(text):
-        raise _NotShown
+        raise _NotConvertible
     try:
         return render_body(text, "markdown").strip()
     except InvalidInput:
-        raise _NotShown from None
+        raise _NotConvertible from None
 
 
 def _toggle(node: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ def list_of(tag: str, start: int, items: Sequence[tuple[Sequence[Node], Node | N
     return element("list", children, listType=kind, start=start, tag=tag)
 
 
-def is_shown_right(nodes: Sequence[Mapping[str, Any]]) -> bool:
+def is_rendered_correctly(nodes: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether Ghost renders the formats of a sequence of texts, links and line breaks correctly.
 
     Ghost closes as many elements as formats end, innermost first. If an outer format ends while an inner one continues,

@@ -93,7 +93,7 @@ def body_of(post: Post) -> str:
     return post.raw
 
 
-def is_body_kept(post: Post) -> bool:
+def is_body_unchanged(post: Post) -> bool:
     """Return whether to keep the body on the site unchanged."""
     return bool(post.kept & _BODY)
 
@@ -228,7 +228,7 @@ def is_settled(post: RemotePost, date: str) -> bool:
     return post.updated_at is not None and post.updated_at < responded_at
 
 
-def looked_for(url: str, site: str) -> list[tuple[Kind, str]]:
+def filters_for_url(url: str, site: str) -> list[tuple[Kind, str]]:
     """Return the API filters that find the post or page at a URL, each with its kind.
 
     A URL with a slug is that of a live post; preview and editor URLs also find drafts and scheduled posts.

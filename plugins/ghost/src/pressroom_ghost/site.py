@@ -42,11 +42,11 @@ from pressroom_ghost.posts import (
     comment,
     count_of,
     document,
+    filters_for_url,
     ghost_time,
     is_at,
-    is_body_kept,
+    is_body_unchanged,
     is_settled,
-    looked_for,
     moment,
     path_of,
     post_of,
@@ -137,7 +137,7 @@ class GhostSite(BasicSite):
         checks.append(ConnectionCheck("credential", "ok", "the key is accepted"))
         checks.append(ConnectionCheck("publish", "ok", "the integration may publish and upload images"))
         checks.append(ConnectionCheck("seo_meta", "ok", "meta title and description are writable"))
-        settings, site_url = await self._settings(), await self._administered(site)
+        settings, site_url = await self._settings(), await self._administered_url(site)
         return ConnectionReport(
             tuple(checks),
             CAPABILITIES,
@@ -160,7 +160,7 @@ class GhostSite(BasicSite):
             if isinstance(row, dict) and "key" in row and isinstance(row.get("value"), str)
         }
 
-    async def _administered(self, site: Mapping[str, Any]) -> str:
+    async def _administered_url(self, site: Mapping[str, Any]) -> str:
         """Return the site's own URL if the key belongs to an administrator or an integration, else an empty string.
 
         Authors and editors have tokens of the same form, but may not read the site's action log.
@@ -244,7 +244,7 @@ class GhostSite(BasicSite):
 
     async def locate(self, url: str) -> RemotePost | None:
         """Find the post or page at a URL: its public page, its preview, or its editor page."""
-        for kind, filters in looked_for(url, self._address.url):
+        for kind, filters in filters_for_url(url, self._address.url):
             for row in await self._browse(kind, {"filter": filters, "limit": 1}):
                 post = post_of(row, kind)
                 if not filters.startswith("slug:") or is_at(post.url, url, self._address.url):
@@ -279,7 +279,7 @@ class GhostSite(BasicSite):
         if revision and current.revision != revision:
             raise _changed()
         changes = {**changes_of(post, current), "updated_at": updated_at(current.revision)}
-        if not is_body_kept(post) and (not post.raw or post.raw != current.raw):
+        if not is_body_unchanged(post) and (not post.raw or post.raw != current.raw):
             body = await self.beside(body_of, post)
             changes |= {"lexical": body} if body != current.raw else {}
         return await self._put(post_id, changes)

@@ -44,7 +44,7 @@ _TAGS = re.compile(r"(<(?:/?[a-z]|!--)[^<>]*+>)")
 _AUTOLINK = re.compile(r"(?<!\\)<((?:https?|mailto):[^\s<>]*+)>")
 _TARGET = re.compile(r"\]\([^()\s]*+")
 _LIQUID = re.compile(r"\{[{%]")
-_SHOWN_LIQUID = re.compile(r'\{\{ "(\{[{%])" \}\}')
+_ESCAPED_LIQUID = re.compile(r'\{\{ "(\{[{%])" \}\}')
 _RAW = re.compile(r"\{%-?\s*(?:end)?raw\b")
 _RAW_BLOCK = re.compile(r"(\s*)\{% raw %\}\n(.*)\n\{% endraw %\}(\s*)", re.DOTALL)
 _RAW_LINES = re.compile(r"^\{% raw %\}\n((?>.*?(?=\{% (?:end)?raw)))\{% endraw %\}$", re.DOTALL | re.MULTILINE)
@@ -95,21 +95,21 @@ def without_raw(text: str) -> str:
     """Remove the Liquid tags that `escaped` added to a block."""
     match = _RAW_BLOCK.fullmatch(text)
     if match is None:
-        return _SHOWN_LIQUID.sub(r"\1", text)
+        return _ESCAPED_LIQUID.sub(r"\1", text)
     return text if _RAW.search(match[2]) else f"{match[1]}{match[2]}{match[3]}"
 
 
 def without_raws(body: str) -> str:
     """Remove the Liquid tags around blocks from a body, for a file in which Liquid is disabled."""
-    return _SHOWN_LIQUID.sub(r"\1", _RAW_LINES.sub(r"\1", body))
+    return _ESCAPED_LIQUID.sub(r"\1", _RAW_LINES.sub(r"\1", body))
 
 
-def liquid_shown(text: str) -> str:
+def escaped_liquid(text: str) -> str:
     """Escape Liquid in HTML."""
     return _raw(text.strip("\n"))
 
 
-def html_shown(html: str, generator: Generator) -> str:
+def escaped_html(html: str, generator: Generator) -> str:
     """Escape shortcodes (Hugo), or Liquid, kramdown extensions and attributes with event handlers (Jekyll), in HTML."""
     if generator == "hugo":
         return _hugo(html, "{&#123;")
@@ -254,7 +254,7 @@ class MarkdownCodec:
         elif self.generator == "hugo" and any(has_html(text, piece) for piece in group.pieces):
             yield from self._of_html(_rendered(source, link_definitions))
         elif self.generator == "jekyll" and any(piece.html or _has_start(text, piece) for piece in group.pieces):
-            yield liquid_shown(_FRAGMENT.sub("\n", _kramdown_html(_rendered(source, link_definitions))))
+            yield escaped_liquid(_FRAGMENT.sub("\n", _kramdown_html(_rendered(source, link_definitions))))
         else:
             for piece in group.pieces:
                 yield escaped(text, piece, self.generator) + (f"\n{piece.closer}" if piece.closer else "")
@@ -337,7 +337,7 @@ def body_of(post: Post, generator: Generator, path: str) -> str:
     """Return the body of a post for its file, escaped so that the generator runs nothing in it."""
     if path.endswith(".html"):
         body = _NEWLINES.sub("\n", post.markdown).rstrip() + "\n"
-        return html_shown(body, generator)
+        return escaped_html(body, generator)
     codec = MarkdownCodec(generator)
     return codec.join(codec.encode(post.html, post.markdown)).rstrip() + "\n"
 

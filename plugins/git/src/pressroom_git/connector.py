@@ -109,7 +109,7 @@ def connector(config: GitConfig) -> SiteConnector:
             check_folders(layout, name, config.folders.get(name, ()))
         site = GitSite(address, repository, layout, shared=shared)
         if isinstance(repository, RemoteRepository):
-            repository.work_with(site.beside)
+            repository.use_workers(site.beside)
         return site
 
     return SiteConnector(

@@ -120,7 +120,7 @@ def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
     lines = text.splitlines(keepends=True)
     if len(lines) > _MAX_LINES or "\r" in text.replace("\r\n", "") or not _OTHER_BREAKS.isdisjoint(text):
         return None
-    line_ranges = _toml_places(lines) if form == "toml" else _yaml_places(text, lines)
+    line_ranges = _toml_line_ranges(lines) if form == "toml" else _yaml_line_ranges(text, lines)
     if line_ranges is None:
         return None
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -140,7 +140,7 @@ def _edited(text: str, changes: Mapping[str, Any], form: Format) -> str | None:
     return "".join([*lines, *new])
 
 
-def _yaml_places(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
+def _yaml_line_ranges(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
     try:
         root = yaml.compose(text, Loader=PlainLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -162,7 +162,7 @@ def _yaml_places(text: str, lines: Sequence[str]) -> Mapping[str, Lines] | None:
     return line_ranges
 
 
-def _toml_places(lines: Sequence[str]) -> Mapping[str, Lines] | None:
+def _toml_line_ranges(lines: Sequence[str]) -> Mapping[str, Lines] | None:
     line_ranges: dict[str, Lines] = {}
     at = 0
     while at < len(lines) and not _TOML_TABLE.match(lines[at]):

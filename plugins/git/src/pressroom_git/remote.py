@@ -83,7 +83,7 @@ class RemoteRepository:
         self._kept: _Newest | None = None
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
-    def work_with(self, beside: Beside) -> None:
+    def use_workers(self, beside: Beside) -> None:
         """Parse responses in worker processes; see `BasicSite.beside`."""
         self._transport.beside = beside
 
@@ -97,13 +97,13 @@ class RemoteRepository:
 
     async def paths(self, folder: str) -> Mapping[str, str]:
         """Return the blobs under a folder."""
-        blobs: Mapping[str, str] = await self._worked((await self._newest()).snapshot.paths, folder)
+        blobs: Mapping[str, str] = await self._run_in_worker((await self._newest()).snapshot.paths, folder)
         return blobs
 
     async def read(self, path: str) -> File:
         """Return a file of the newest commit."""
         newest = await self._newest()
-        sha = await self._worked(newest.snapshot.blob, path)
+        sha = await self._run_in_worker(newest.snapshot.blob, path)
         if not sha:
             raise gone(path)
         return (await self._contents(newest, [sha]))[sha]
@@ -134,10 +134,10 @@ class RemoteRepository:
         """Push a commit to the branch, retrying on top of concurrent commits."""
         for attempt in range(_ATTEMPTS):
             newest = await self._newest()
-            current_sha = await self._worked(newest.snapshot.blob, path)
+            current_sha = await self._run_in_worker(newest.snapshot.blob, path)
             if current_sha != sha:
                 raise gone(path) if sha and not current_sha else changed(path)
-            commit, pack = await self._worked(
+            commit, pack = await self._run_in_worker(
                 newest.snapshot.with_change, newest.head, path, content, message, self._authorship
             )
             reason = await self._git.push(newest.ref, newest.head, commit, pack)
@@ -159,7 +159,7 @@ class RemoteRepository:
         if head:
             async with self._turn:
                 response = await self._git.pack(refs, [head], commit=True)
-                newest.snapshot = await self._worked(_read_snapshot, response, self._git.title, head)
+                newest.snapshot = await self._run_in_worker(_read_snapshot, response, self._git.title, head)
             if not refs.filters and len(response) <= _KEPT_BYTES:
                 newest.answer = response
         self._kept = newest
@@ -174,10 +174,10 @@ class RemoteRepository:
                 by_name = newest.refs.by_name  # other servers may not send single files, so fetch all
                 requested = shas if by_name else [newest.head]
                 response = await self._git.pack(newest.refs, requested, commit=not by_name, files=True)
-            files: Mapping[str, File] = await self._worked(_read_files, response, self._git.title, shas)
+            files: Mapping[str, File] = await self._run_in_worker(_read_files, response, self._git.title, shas)
             return files
 
-    async def _worked(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def _run_in_worker(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await self._transport.beside(function, *arguments, what="the repository", seconds=_SECONDS)
 
 
@@ -216,15 +216,15 @@ class HttpTransport:
         request = await ask(advertisement.content)
         if not request:
             return advertisement.content, b""
-        return advertisement.content, await self._posted("upload", request, MAX_REFS_BYTES)
+        return advertisement.content, await self._post_request("upload", request, MAX_REFS_BYTES)
 
     async def fetch(self, request: bytes) -> bytes:
         """Return the response to a request for objects."""
-        return await self._posted("upload", request, MAX_PACK_BYTES)
+        return await self._post_request("upload", request, MAX_PACK_BYTES)
 
     async def push(self, request: bytes) -> PushReport:
         """Return the response to a push."""
-        return PushReport(await self._posted("receive", request, MAX_REPORT_BYTES, changes=True))
+        return PushReport(await self._post_request("receive", request, MAX_REPORT_BYTES, changes=True))
 
     async def check_push(self) -> None:
         """Request the advertisement that precedes a push."""
@@ -236,7 +236,7 @@ class HttpTransport:
             raise SiteRefused(f"{self.title} has no repository at this URL, or does not speak git's protocol")
         return response
 
-    async def _posted(self, service: str, request: bytes, max_bytes: int, *, changes: bool = False) -> bytes:
+    async def _post_request(self, service: str, request: bytes, max_bytes: int, *, changes: bool = False) -> bytes:
         url = f"{self._base}/git-{service}-pack"
         response = await self._sent("POST", url, request, service=service, max_bytes=max_bytes, changes=changes)
         return response.content

@@ -30,7 +30,7 @@ _MIN_PIECE: Final = 1_024
 _WRITTEN: Final = 65_536
 _STDERR: Final = 1
 _MAX_STDERR: Final = 1_000_000
-_KEPT_STDERR: Final = 4_096
+_MAX_STORED_STDERR: Final = 4_096
 
 
 class SshFlood(Exception):
@@ -182,7 +182,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
         """Store output. Raises `SshFlood` if it exceeds a limit."""
         self.meter.deliver(len(data))
         if kind == _STDERR:
-            self.stderr += data[: _KEPT_STDERR - len(self.stderr)]
+            self.stderr += data[: _MAX_STORED_STDERR - len(self.stderr)]
             self._stderr_bytes += len(data)
             if self._stderr_bytes > _MAX_STDERR:
                 raise SshFlood(f"it sends more than {_MAX_STDERR} bytes of messages")

@@ -19,7 +19,7 @@ _ON_GRADIENT: Final = 5.5
 _ON_PHOTO: Final = 9.0
 """Contrast of text with the shade over a photo, which shows through."""
 
-_SEEN: Final = 1.08
+_MIN_DECORATION_CONTRAST: Final = 1.08
 """Minimum contrast of a decoration with its background."""
 
 _STEPS: Final = 50
@@ -111,7 +111,7 @@ def _bold(accent: Color) -> Palette:
     ground = _over(accent, WHITE)
     text = _ink_on((ground,))
     shape = _mixed(ground, BLACK if text is WHITE else WHITE, 0.16)
-    if contrast(shape, ground) < _SEEN:
+    if contrast(shape, ground) < _MIN_DECORATION_CONTRAST:
         # White cannot become lighter, nor black darker.
         shape = _mixed(ground, text, 0.09)
     return _on_color((ground,), text, shape, _hex(ground))

@@ -70,7 +70,7 @@ def _image_address(value: str) -> str:
     raise ValueError("must begin with https:// or data:image/ (png, jpeg, gif, webp, avif, svg+xml)")
 
 
-def shown_text(value: str) -> str:
+def visible_text(value: str) -> str:
     """Collapse white space to single spaces; return an empty string if no character is visible."""
     text = " ".join(value.split())
     return text if any(unicodedata.category(character) not in _INVISIBLE for character in text) else ""
@@ -90,32 +90,32 @@ def _items(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _shown_items(items: tuple[str, ...]) -> tuple[str, ...]:
+def _nonempty_items(items: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(item for item in items if item)
 
 
-Item = Annotated[str, Field(max_length=MAX_ITEM_LENGTH), AfterValidator(shown_text)]
+Item = Annotated[str, Field(max_length=MAX_ITEM_LENGTH), AfterValidator(visible_text)]
 
 
 class TemplateProps(Params):
     """What a template shows. Everything is optional; no template leaves a gap for a missing value."""
 
-    title: Annotated[str, Field(max_length=200), AfterValidator(shown_text)] = Field(
+    title: Annotated[str, Field(max_length=200), AfterValidator(visible_text)] = Field(
         default="", description="The headline. A long one shrinks, then ends in an ellipsis.", examples=["Hello, world"]
     )
-    subtitle: Annotated[str, Field(max_length=300), AfterValidator(shown_text)] = Field(
+    subtitle: Annotated[str, Field(max_length=300), AfterValidator(visible_text)] = Field(
         default="", description="A sentence below the title.", examples=["What we learned in a year of writing"]
     )
-    eyebrow: Annotated[str, Field(max_length=60), AfterValidator(shown_text)] = Field(
+    eyebrow: Annotated[str, Field(max_length=60), AfterValidator(visible_text)] = Field(
         default="", description="A word or two above the title, such as a category.", examples=["Engineering"]
     )
-    author: Annotated[str, Field(max_length=80), AfterValidator(shown_text)] = Field(
+    author: Annotated[str, Field(max_length=80), AfterValidator(visible_text)] = Field(
         default="", description="Who wrote it.", examples=["Ada Lovelace"]
     )
-    siteName: Annotated[str, Field(max_length=60), AfterValidator(shown_text)] = Field(  # noqa: N815 - the contract's name
+    siteName: Annotated[str, Field(max_length=60), AfterValidator(visible_text)] = Field(  # noqa: N815 - the contract's name
         default="", description="The name of the site, beside the logo.", examples=["example.com"]
     )
-    items: Annotated[tuple[Item, ...], BeforeValidator(_items), AfterValidator(_shown_items)] = Field(
+    items: Annotated[tuple[Item, ...], BeforeValidator(_items), AfterValidator(_nonempty_items)] = Field(
         default=(),
         max_length=MAX_ITEMS,
         description=(

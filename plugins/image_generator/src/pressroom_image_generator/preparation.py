@@ -58,7 +58,7 @@ class ImageFetcher:
 
     def __init__(self, *, kept_seconds: float = _KEPT_SECONDS, kept_bytes: int = _KEPT_BYTES) -> None:
         self._kept_seconds = kept_seconds
-        self._most_kept = kept_bytes
+        self._max_cached_bytes = kept_bytes
         self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
         self._bytes = 0
 
@@ -116,7 +116,7 @@ class ImageFetcher:
         now = time.monotonic()
         while self._kept:
             oldest, (expires, _) = next(iter(self._kept.items()))
-            if self._bytes <= self._most_kept and expires > now:
+            if self._bytes <= self._max_cached_bytes and expires > now:
                 break
             self._forget(oldest)
 

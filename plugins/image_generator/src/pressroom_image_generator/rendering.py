@@ -39,7 +39,7 @@ from pressroom_image_generator import engine
 from pressroom_image_generator.engine.notes import Notes
 from pressroom_image_generator.engine.sources import Sources, not_loaded
 from pressroom_image_generator.palette import palette, photo_palette
-from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps, shown_text
+from pressroom_image_generator.params import ImageDetails, ImageParams, TemplateProps, visible_text
 from pressroom_image_generator.preparation import IMAGE_PROPS, RemoteImages, WorkerInput
 from pressroom_image_generator.templates import BUILT_IN, FILE, FOLDER, HTML_SIZE, Size
 from pressroom_image_generator.typesetting import (
@@ -149,7 +149,7 @@ def without_missing(props: TemplateProps) -> tuple[TemplateProps, tuple[str, ...
 
 def _without(text: str, missing: tuple[str, ...]) -> str:
     missing_set = frozenset(missing)
-    return shown_text("".join(cluster for cluster in grapheme_clusters(text) if missing_set.isdisjoint(cluster)))
+    return visible_text("".join(cluster for cluster in grapheme_clusters(text) if missing_set.isdisjoint(cluster)))
 
 
 def _warning(name: str, missing: tuple[str, ...], *, empty: bool) -> str:

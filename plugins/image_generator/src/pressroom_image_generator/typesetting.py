@@ -48,7 +48,7 @@ _PLAIN_FAMILY: Final = "Inter"
 _PLAIN_WEIGHT: Final = 700
 _JOINER: Final = "\u2060"
 _IN_KOREAN_WORD: Final = re.compile("(?<=[\uac00-\ud7a3])(?=[\uac00-\ud7a3])")
-_MIN_KEPT: Final = 0.7
+_MIN_LENGTH_SHARE: Final = 0.7
 """Minimum share of a line to keep when cutting at a word boundary."""
 
 _STEPS: Final = 40
@@ -316,7 +316,7 @@ def _cut_after_word(line: str, text: str) -> str:
         if end + len(unit.rstrip()) > max_length:
             break
         end += len(unit)
-    return f"{text[:end].rstrip()}…" if end >= _MIN_KEPT * max_length else line
+    return f"{text[:end].rstrip()}…" if end >= _MIN_LENGTH_SHARE * max_length else line
 
 
 def _widest_word(text: str, style: TextStyle) -> float:

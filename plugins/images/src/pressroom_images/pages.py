@@ -10,7 +10,7 @@ from pressroom.sdk import DashboardPage, HttpRequest, HttpResponse, InvalidInput
 from pressroom_content.contract import content_services, cursor_of, read_cursor
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.files import shown_size
+from pressroom_images.library.files import display_size
 from pressroom_images.library.store import Library, Media
 from pressroom_images.library.uploads import Uploads
 
@@ -110,7 +110,7 @@ def _row(
 ) -> dict[str, Any]:
     """Return an image's template values. A hotlinked image has no thumbnail: the CSP blocks other hosts."""
     is_rejected = failed[0] == media.id
-    shown_width, shown_height = shown_size(media.width, media.height)
+    shown_width, shown_height = display_size(media.width, media.height)
     return {
         "id": media.id,
         "name": media.title or media.filename,

@@ -18,7 +18,7 @@ from pressroom.sdk import (
 )
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.library.files import ANY_KIND, EXTENSIONS, KIND_NAMES, Thumbnails, shown_size, size_of
+from pressroom_images.library.files import ANY_KIND, EXTENSIONS, KIND_NAMES, Thumbnails, display_size, size_of
 from pressroom_images.library.store import Library
 from pressroom_images.library.uploads import Uploads
 from pressroom_images.pages import PATH, THUMBNAILS, fragment, root_of
@@ -119,7 +119,7 @@ def _upload(plugin: PluginContext[ImagesConfig]) -> Callable[[HttpRequest], Awai
             return _refusal(plugin, request, error, link)
         if _is_plain(request):
             return HttpResponse(f"{media.id} {media.url}\n".encode(), 201, "text/plain; charset=utf-8")
-        width, height = shown_size(media.width, media.height)
+        width, height = display_size(media.width, media.height)
         return fragment(
             "uploaded.html",
             plugin,

@@ -142,7 +142,7 @@ def _bits_where(matrix: Iterable[bytearray], value: int) -> int:
     return to_bits([row.translate(is_value) for row in matrix])
 
 
-SEGNO_KNOWN: Final = frozenset({"1.6.6"})
+SUPPORTED_SEGNO_VERSIONS: Final = frozenset({"1.6.6"})
 """Releases of segno whose internal functions are compatible with `with_best_mask`."""
 
 _BYTES_THAT_FIT: Final = {"L": 2953, "M": 2331, "Q": 1663, "H": 1273}
@@ -172,7 +172,7 @@ def encode(text: str, level: ErrorCorrection, *, aligned: bool = False) -> Rows:
 
 def _symbol(text: str, options: dict[str, Any]) -> Rows:
     """Return the result of `segno.make_qr`, but faster: it spends most of its time comparing masks."""
-    if segno.__version__ not in SEGNO_KNOWN:
+    if segno.__version__ not in SUPPORTED_SEGNO_VERSIONS:
         return tuple(segno.make_qr(text, **options).matrix)
     code = segno.make_qr(text, **options, mask=0)
     rows, mask = with_best_mask(code.matrix, 0)

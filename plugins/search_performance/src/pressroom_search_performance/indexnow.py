@@ -74,7 +74,7 @@ def _serve(plugin: PluginContext[SearchPerformanceConfig]) -> Callable[[HttpRequ
 MAX_URLS: Final = 10_000
 _SECONDS: Final = 30.0
 _MAX_BODY_BYTES: Final = 65_536
-_TAKEN: Final = frozenset({200, 202})
+_ACCEPTED: Final = frozenset({200, 202})
 
 
 class IndexNowFailed(CallError):
@@ -113,7 +113,7 @@ async def submit(plugin: PluginContext[SearchPerformanceConfig], website: Websit
         key_url = f"{base_url}/{key}.txt"
     else:
         key_url = f"{parts.scheme}://{parts.netloc}/{key}.txt"
-        await _look(plugin, key, key_url)
+        await _check_key_file(plugin, key, key_url)
         await note_control(content_of(plugin), website.id, website.url)
     body = {"host": parts.netloc, "key": key, "keyLocation": key_url, "urlList": urls}
     status = await _send(plugin, json.dumps(body).encode())
@@ -132,7 +132,7 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
         )
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
         raise IndexNowFailed(f"IndexNow did not answer: {error.message}. Repeating the call is safe") from None
-    if response.status not in _TAKEN:
+    if response.status not in _ACCEPTED:
         reason = {
             400: "it could not read the request",
             403: "it did not find the key at its URL",
@@ -143,7 +143,7 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
     return response.status
 
 
-async def _look(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
+async def _check_key_file(plugin: PluginContext[SearchPerformanceConfig], key: str, key_url: str) -> None:
     """Check that the key file is where search engines look for it. Raises `IndexNowFailed`."""
     advice = f"put a text file at {key_url} that holds nothing but {key}, then call again"
     try:

@@ -43,7 +43,7 @@ _OK: Final = 20000
 _TOO_MANY: Final = frozenset({40202, 40209, 50303})
 _PAUSE: Final = 60
 _MAX_CACHED: Final = 300
-_NOT_TAKEN: Final = str.maketrans(dict.fromkeys(",!@%^()={};~`<>?\\|\u2015", " "))
+_REPLACED_CHARACTERS: Final = str.maketrans(dict.fromkeys(",!@%^()={};~`<>?\\|\u2015", " "))
 """Characters that Google Ads rejects in phrases; without them it finds the same searches."""
 
 _COMPETITION: Final = frozenset({"low", "medium", "high"})
@@ -71,7 +71,7 @@ class DataForSeo:
                     "phrases", f"{phrase!r} has more than {MAX_PHRASE_LENGTH} characters or {MAX_WORDS} words"
                 )
         location = await self._location(question.country, fetcher)
-        sent = {phrase: _sent(phrase) for phrase in question.phrases}
+        sent = {phrase: _normalised(phrase) for phrase in question.phrases}
         keywords = list(dict.fromkeys(filter(None, sent.values())))
         if not keywords:
             return KeywordAnswer(())
@@ -179,8 +179,8 @@ def _figures(phrase: str, entry: Mapping[str, Any], difficulty: int | None) -> K
     )
 
 
-def _sent(phrase: str) -> str:
-    return " ".join(phrase.translate(_NOT_TAKEN).split())
+def _normalised(phrase: str) -> str:
+    return " ".join(phrase.translate(_REPLACED_CHARACTERS).split())
 
 
 def _is_number(value: Any) -> bool:
@@ -210,7 +210,7 @@ class KeywordData:
             KeywordDataRow.id.in_(ids), KeywordDataRow.fetched_at > datetime.now(UTC) - self._age
         )
         async with self._plugin.services.database.reading() as session:
-            return {row.phrase: _kept(row) for row in await session.scalars(statement)}
+            return {row.phrase: _stored_keyword(row) for row in await session.scalars(statement)}
 
     async def write(self, question: KeywordQuestion, figures: Iterable[KeywordFigures]) -> Mapping[str, StoredKeyword]:
         """Store new figures, delete expired ones, and return those stored, by phrase.
@@ -252,6 +252,6 @@ class KeywordData:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _kept(row: KeywordDataRow) -> StoredKeyword:
+def _stored_keyword(row: KeywordDataRow) -> StoredKeyword:
     competition = cast("Competition", row.competition) if row.competition else None
     return StoredKeyword(KeywordFigures(row.phrase, row.volume, row.difficulty, row.cpc, competition), row.fetched_at)

@@ -20,7 +20,7 @@ from pressroom.testing.contracts.suite import run_apart
 from pressroom.testing.fake_site import Trouble
 from pressroom_content.testing.sources import (
     SEARCH_ERRORS,
-    ask_in_trouble,
+    call_with_trouble,
     expect_away,
     expect_refused_in_words,
 )
@@ -40,7 +40,7 @@ from pressroom_search_performance.contract import (
 
 __all__ = ["CHECKS", "SUITES", "check_analytics_source", "check_keyword_source"]
 
-_ANSWERING: Final[tuple[Trouble | None, ...]] = (None, "odd")
+_WORKING_STATES: Final[tuple[Trouble | None, ...]] = (None, "odd")
 _SITE: Final = "https://site.example/"
 _DAYS: Final = (date(2024, 2, 1), date(2024, 2, 29))
 _QUESTIONS: Final = (
@@ -92,7 +92,7 @@ def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str
     "a query raises BackendError, SearchLimited or Rejected if the service has a problem",
     fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
-async def _asking(service: AnalyticsAtService) -> None:
+async def _check_errors(service: AnalyticsAtService) -> None:
     for question in (_QUESTIONS[0], _QUESTIONS[-1]):
         await expect_away(service.fetcher, lambda question=question: service.traffic(question), SEARCH_ERRORS)  # type: ignore[misc]
     await expect_away(service.fetcher, service.page, SEARCH_ERRORS)
@@ -112,7 +112,7 @@ async def _check(service: AnalyticsAtService) -> None:
 )
 async def _figures(service: AnalyticsAtService) -> None:
     for question in _QUESTIONS:
-        results = await _answers(service.fetcher, lambda question=question: service.traffic(question))  # type: ignore[misc]
+        results = await _results(service.fetcher, lambda question=question: service.traffic(question))  # type: ignore[misc]
         for result in results:
             expect(type(result) is Traffic, f"{result!r:.100} as traffic")
             _expect_visits(result.totals)
@@ -122,7 +122,7 @@ async def _figures(service: AnalyticsAtService) -> None:
                 _expect_visits(visits)
             order = [key if question.by == "date" else visits.visitors or 0 for key, visits in result.rows]
             expect(order == sorted(order, reverse=True), f"the order {order[:5]} by {question.by}")
-    for visits in await _answers(service.fetcher, service.page):
+    for visits in await _results(service.fetcher, service.page):
         _expect_visits(visits)
 
 
@@ -169,7 +169,7 @@ def check_keyword_source(source: KeywordSource) -> list[Finding]:
     "a query raises BackendError, SearchLimited or Rejected if the provider has a problem, and asks it only once",
     fix="raise SearchLimited for 429, Rejected for 401, BackendError for the rest; do not repeat what may cost money",
 )
-async def _away(provider: KeywordsAtService) -> None:
+async def _check_outage(provider: KeywordsAtService) -> None:
     await expect_away(provider.fetcher, lambda: provider.ask("bread", "sourdough bread"), SEARCH_ERRORS)
 
 
@@ -180,7 +180,7 @@ async def _away(provider: KeywordsAtService) -> None:
 async def _questions(provider: KeywordsAtService) -> None:
     for phrases in ((), ("\u6771\u4eac", "\u00fc \U0001f600?&#", "it's {a}"), ("x" * 300,), ("a b " * 40,)):
         for country, language in (("US", "en"), ("ZZ", "zz")):
-            await _answers(
+            await _results(
                 provider.fetcher,
                 lambda phrases=phrases, country=country, language=language: provider.ask(  # type: ignore[misc]
                     *phrases, country=country, language=language
@@ -194,7 +194,7 @@ async def _questions(provider: KeywordsAtService) -> None:
 )
 async def _keyword_figures(provider: KeywordsAtService) -> None:
     phrases = ("bread", "sourdough bread")
-    for result in await _answers(provider.fetcher, lambda: provider.ask(*phrases)):
+    for result in await _results(provider.fetcher, lambda: provider.ask(*phrases)):
         expect(type(result) is KeywordAnswer, f"{result!r:.100} as an answer")
         returned = [figures.phrase for figures in result.figures]
         expect(len(set(returned)) == len(returned) and set(returned) <= set(phrases), f"figures of {returned[:5]}")
@@ -207,12 +207,12 @@ async def _keyword_figures(provider: KeywordsAtService) -> None:
             expect(figures.competition in allowed, f"{figures.competition!r} as the competition")
 
 
-async def _answers(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]) -> list[Any]:
+async def _results(fetcher: RedirectedFetcher, ask: Callable[[], Awaitable[Any]]) -> list[Any]:
     """Return the successful results for a service with empty responses and for one with odd ones.
 
     Raises `PromiseBroken` for errors that are not allowed.
     """
-    outcomes = [await ask_in_trouble(fetcher, trouble, ask, SEARCH_ERRORS) for trouble in _ANSWERING]
+    outcomes = [await call_with_trouble(fetcher, trouble, ask, SEARCH_ERRORS) for trouble in _WORKING_STATES]
     return [value for value, error in outcomes if error is None]
 
 

@@ -53,7 +53,7 @@ MAX_AT_ONCE: Final = 40
 SECONDS: Final = 25.0
 """Timeout in seconds of a synchronous check."""
 
-ASKED: Final = Politeness(interval=0.25, connections=2, longest_wait=5.0, retries=1)
+ASKED: Final = Politeness(interval=0.25, connections=2, max_wait=5.0, retries=1)
 """Politeness for a few requests while a caller waits."""
 
 _ERRORS: Final = 400
@@ -91,7 +91,7 @@ async def try_links(
     targets = await plugin.services.workers.run(link_targets, article, owner=user_id, what="the article")
     links = Links(dict.fromkeys(targets.values(), (found_in,)))
     reports, (canonical, noindex) = await asyncio.gather(
-        _look_in_time(fetcher, links, reader), canonical_page(fetcher, article, SECONDS, reader)
+        _check_in_time(fetcher, links, reader), canonical_page(fetcher, article, SECONDS, reader)
     )
     by_url = {report.url: report for report in reports or ()}
     statuses = dict(canonical)
@@ -102,7 +102,7 @@ async def try_links(
     return TriedLinks(reports, len(links.found), statuses, noindex)
 
 
-async def _look_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> Sequence[LinkReport] | None:
+async def _check_in_time(fetcher: Fetcher, links: Links, reader: SiteReader) -> Sequence[LinkReport] | None:
     if len(links.found) > MAX_AT_ONCE:
         return None
     try:
@@ -223,7 +223,7 @@ async def run_job(plugin: PluginContext[SeoConfig], run: JobRun) -> Mapping[str,
     return {"checked": len(reports), "problems": dict(counts), "links": entries[:MAX_REPORTED]}
 
 
-class _Keeping(Visitor):
+class _RecordingVisitor(Visitor):
     """Keeps the last response, to avoid requesting it twice."""
 
     last: CrawlResponse = CrawlResponse("")
@@ -248,7 +248,7 @@ async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) 
     """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
     started = time.monotonic()
-    visitor = _Keeping(plugin.services.fetcher, ASKED, reader=SiteReader(plugin.services.workers))
+    visitor = _RecordingVisitor(plugin.services.fetcher, ASKED, reader=SiteReader(plugin.services.workers))
     report = await check_page(visitor, url)
     elapsed = round((time.monotonic() - started) * 1000)
     if report.record.failure == "refused":
@@ -296,10 +296,10 @@ async def llms_txt_at(plugin: PluginContext[SeoConfig], url: str) -> LlmsReport:
 async def _llms_txt(
     plugin: PluginContext[SeoConfig], site: SiteScope, own: Mapping[str, Politeness], argument: str
 ) -> LlmsReport:
-    visitor = _Keeping(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
+    visitor = _RecordingVisitor(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
     robots = await visitor.robots(site.origin)
     if visitor.last.failure == "refused" and visitor.last.url == f"{site.origin}/robots.txt":
         raise InvalidInput(argument, visitor.last.message)
     facts = begin_survey(visitor, site, robots)
-    await survey(visitor, facts, now=time.time(), most_urls=Limits(1).most_known)
+    await survey(visitor, facts, now=time.time(), most_urls=Limits(1).max_known)
     return await check_llms_txt(visitor, site, facts.listed)

@@ -155,7 +155,7 @@ def _bare(host: str) -> str:
     return host.removeprefix("www.")
 
 
-def split_address(url: str) -> SplitResult | None:
+def split_url(url: str) -> SplitResult | None:
     """Split a URL into its parts; `None` if the text is empty or not a URL."""
     try:
         parts = urlsplit(clean_text(url).strip())

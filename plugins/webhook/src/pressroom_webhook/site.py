@@ -249,7 +249,7 @@ class WebhookSite(BasicSite):
                 f"{error.message}: it no longer accepts events", hint="Connect the website again."
             ) from None
         url = _url(response) or self._page(post)
-        return self._knows(
+        return self._remember_post(
             RemotePost(_id(response) or post.marker, url, "draft", f"draft {event_id}", marker=post.marker)
         )
 
@@ -268,7 +268,9 @@ class WebhookSite(BasicSite):
             "post.updated", {"id": post_id, "state": current.state, "post": _sent(post)}
         )
         url = _url(response) or self._page(post)
-        return self._knows(RemotePost(post_id, url, current.state, f"{current.state} {event_id}", marker=post.marker))
+        return self._remember_post(
+            RemotePost(post_id, url, current.state, f"{current.state} {event_id}", marker=post.marker)
+        )
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
@@ -279,7 +281,7 @@ class WebhookSite(BasicSite):
         current = await self.read(post_id)
         data = {"id": post_id, "state": state}
         event_id, response = await self._send("post.state_changed", data)
-        return self._knows(
+        return self._remember_post(
             replace(current, url=_url(response) or current.url, state=state, revision=f"{state} {event_id}")
         )
 
@@ -289,7 +291,7 @@ class WebhookSite(BasicSite):
         event_id = f"evt_{sha256(text.encode(errors='surrogatepass')).hexdigest()[:48]}"
         return event_id, await self._receiver.deliver(event_id, kind, data)
 
-    def _knows(self, post: RemotePost) -> RemotePost:
+    def _remember_post(self, post: RemotePost) -> RemotePost:
         self._known = post
         return post
 

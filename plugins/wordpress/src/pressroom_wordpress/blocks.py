@@ -30,7 +30,7 @@ _INSIDE: Final = frozenset(
         "core/preformatted", "core/table", "core/image", "core/separator", "core/details", "core/html",
     }
 )  # fmt: skip
-_MAY_HOLD: Final[Mapping[str, frozenset[str]]] = {
+_ALLOWED_CHILDREN: Final[Mapping[str, frozenset[str]]] = {
     "core/list": frozenset({"core/list", "core/list-item"}),
     "core/quote": _INSIDE,
     "core/details": _INSIDE,
@@ -118,7 +118,7 @@ def html_of_block(name: str, openings: Sequence[Delimiter], inner: str) -> str |
     """
     for position, opening in enumerate(openings):
         allowed = _ATTRIBUTES.get(opening.name)
-        if allowed is None or (position and opening.name not in _MAY_HOLD.get(name, ())):
+        if allowed is None or (position and opening.name not in _ALLOWED_CHILDREN.get(name, ())):
             return None
         attributes = opening.attributes or {}
         if not all(key in allowed and allowed[key](value) for key, value in attributes.items()):
@@ -214,7 +214,7 @@ def without_delimiters(source: str) -> str:
     return "".join([*parts, source[at:]])
 
 
-def shown_html(raw: str) -> str:
+def visible_html(raw: str) -> str:
     """Return a body without the comments of the block editor, with players for embedded videos."""
     parts, at = [], 0
     for delimiter in delimiters(raw):

@@ -63,11 +63,13 @@ def _blocks(nodes: Nodes) -> Iterator[str]:
 def _one(element: HtmlElement) -> str:
     make = _MAKERS.get(element.name)
     block = make(element) if make else None
-    return block if block is not None else _block("html", {}, serialised([_stilled(element)]))
+    return block if block is not None else _block("html", {}, serialised([_escaped_children(element)]))
 
 
-def _stilled(element: HtmlElement) -> HtmlElement:
-    children = [_stilled(child) if isinstance(child, HtmlElement) else still(child) for child in element.children]
+def _escaped_children(element: HtmlElement) -> HtmlElement:
+    children = [
+        _escaped_children(child) if isinstance(child, HtmlElement) else still(child) for child in element.children
+    ]
     return HtmlElement(element.name, element.attributes, children)
 
 
@@ -227,7 +229,7 @@ def _lines(nodes: Nodes) -> str | None:
     for node in nodes:
         if isinstance(node, HtmlElement) and (node.name not in INLINE or _lines(node.children) is None):
             return None
-    return serialised([_stilled(node) if isinstance(node, HtmlElement) else still(node) for node in nodes])
+    return serialised([_escaped_children(node) if isinstance(node, HtmlElement) else still(node) for node in nodes])
 
 
 def _separator(element: HtmlElement) -> str | None:

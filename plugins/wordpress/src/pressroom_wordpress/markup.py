@@ -255,8 +255,8 @@ _IGNORED: Final[Mapping[str, frozenset[str]]] = {
 }
 """Editor metadata that readers do not see."""
 
-_KEPT_CLASS = re.compile(r"(?:language-|footnote|align|wp-image-)[\w+#-]*", re.ASCII)
-_OWN_CLASS = re.compile(
+_SUPPORTED_CLASS = re.compile(r"(?:language-|footnote|align|wp-image-)[\w+#-]*", re.ASCII)
+_INTERNAL_CLASS = re.compile(
     r"wp-block-[\w-]+|wp-element-[\w-]+|size-[\w-]+|is-resized|has-fixed-layout|has-alpha-channel-opacity"
 )
 """Classes that WordPress generates, and generates again when the block is recreated."""
@@ -298,7 +298,7 @@ def _attributes(element: HtmlElement) -> Mapping[str, str] | None:
         if key == "class":
             if not _classes(name, value, attributes):
                 return None
-        elif (key in allowed or key in _EVERYWHERE) and _is_kept(name, key, value):
+        elif (key in allowed or key in _EVERYWHERE) and _is_supported(name, key, value):
             attributes[key] = value
         else:
             return None
@@ -312,16 +312,16 @@ def _classes(name: str, value: str, attributes: dict[str, str]) -> bool:
         aligned = _ALIGNED_TEXT.fullmatch(class_name)
         if aligned and name in ("td", "th"):
             attributes["align"] = aligned[1]
-        elif _KEPT_CLASS.fullmatch(class_name):
+        elif _SUPPORTED_CLASS.fullmatch(class_name):
             names.append(class_name)
-        elif not _OWN_CLASS.fullmatch(class_name):
+        elif not _INTERNAL_CLASS.fullmatch(class_name):
             return False
     if names:
         attributes["class"] = " ".join(names)
     return True
 
 
-def _is_kept(name: str, key: str, value: str) -> bool:
+def _is_supported(name: str, key: str, value: str) -> bool:
     match key:
         case "id":
             return bool(_ID.fullmatch(value))

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pressroom_content.contract import Post, PostState, RemotePost, field_text
 
-from pressroom_wordpress.blocks import shown_html
+from pressroom_wordpress.blocks import visible_html
 
 EMBED: Final = "author,wp:term,wp:featuredmedia"
 """The resources to embed in posts: the names of author and terms, and the featured image."""
@@ -34,7 +34,7 @@ _STATES: Final[Mapping[str, PostState]] = {
 _TRASHED = re.compile(r"__trashed(?:-\d+)?\Z")
 _MARKER = re.compile(r"(?<!\s)\s*+<!-- pressroom:([A-Za-z0-9_-]++) -->")
 _LAST_MARKER = re.compile(r"\n?<!-- pressroom:[A-Za-z0-9_-]{1,200} -->\s*\Z")
-_LONGEST_TAIL: Final = 400
+_MAX_TAIL_LENGTH: Final = 400
 _TAG = re.compile(r"<[^<>]*+>")
 
 LONG: Final = 50_000
@@ -55,7 +55,7 @@ def marker_of(row: Mapping[str, Any]) -> str:
 
 def tail_of(row: Mapping[str, Any]) -> str:
     """Return the marker comment at the end of a body, with the surrounding white space."""
-    end = _raw(row.get("content"))[-_LONGEST_TAIL:]
+    end = _raw(row.get("content"))[-_MAX_TAIL_LENGTH:]
     match = _LAST_MARKER.search(end)
     return match[0] if match else ""
 
@@ -89,7 +89,7 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
         url=str(row.get("link") or ""),
         state=state,
         revision=_revision(row),
-        html=shown_html(_MARKER.sub("", content)),
+        html=visible_html(_MARKER.sub("", content)),
         fields=fields,
         featured=bool(row.get("featured_media")),
         publish_at=_moment(row.get("date_gmt")) if state == "scheduled" else None,
@@ -101,10 +101,10 @@ def post_of(row: Mapping[str, Any]) -> RemotePost:
     )
 
 
-def names_sent_along(row: Mapping[str, Any]) -> Mapping[str, str]:
+def embedded_term_names(row: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the names of embedded tags and categories, by ID."""
     names: dict[str, str] = {}
-    groups = _sent_along(row, "wp:term")
+    groups = _embedded_rows(row, "wp:term")
     for group in groups:
         for term in group if isinstance(group, list) else ():
             if isinstance(term, dict) and term.get("name"):
@@ -117,27 +117,27 @@ def _is_editable(row: Mapping[str, Any]) -> bool:
     return isinstance(content, dict) and isinstance(content.get("raw"), str)
 
 
-def _sent_along(row: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _embedded_rows(row: Mapping[str, Any], name: str) -> Sequence[Any]:
     embedded = row.get("_embedded")
     embedded_rows = embedded.get(name) if isinstance(embedded, dict) else None
     return embedded_rows if isinstance(embedded_rows, list) else []
 
 
 def _author_of(row: Mapping[str, Any]) -> str:
-    first = next(iter(_sent_along(row, "author")), None)
+    first = next(iter(_embedded_rows(row, "author")), None)
     return unescape(field_text(first.get("name"))) if isinstance(first, dict) else ""
 
 
 def _image_of(row: Mapping[str, Any]) -> str:
     """Return the URL of the featured image, or its ID if the URL is not accessible; empty if there is no image."""
-    first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
+    first = next(iter(_embedded_rows(row, "wp:featuredmedia")), None)
     url = first.get("source_url") if isinstance(first, dict) else ""
     return str(url or row.get("featured_media") or "")
 
 
 def _texts_of_image(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the alternative text and the caption of the featured image, if they are embedded."""
-    first = next(iter(_sent_along(row, "wp:featuredmedia")), None)
+    first = next(iter(_embedded_rows(row, "wp:featuredmedia")), None)
     if not isinstance(first, dict) or "alt_text" not in first:
         return {}
     caption = unescape(_TAG.sub("", _raw(first.get("caption")))).strip()

@@ -29,9 +29,9 @@ from pressroom_wordpress.parsing import (
     EMBED,
     LONG,
     PAGE,
+    embedded_term_names,
     is_long,
     marker_of,
-    names_sent_along,
     post_of,
     tail_of,
     with_marker,
@@ -213,9 +213,9 @@ class WordPressPosts:
             for row in await self._edited(route, {"slug": post_url.slug, "status": _STATUSES, "per_page": 100}):
                 if is_at(row, post_url.path):
                     return await self._post(row)
-        return await self._shown_at(url)
+        return await self._post_of_page(url)
 
-    async def _shown_at(self, url: str) -> RemotePost | None:
+    async def _post_of_page(self, url: str) -> RemotePost | None:
         """Return the post of a page, using the API links in its response headers."""
         try:
             page = await self._client.fetcher.request(
@@ -286,7 +286,7 @@ class WordPressPosts:
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post with the names of its tags and categories instead of their IDs."""
         post = await work_beside(self.workers, post_of, row) if is_long(row) else post_of(row)
-        embedded_names = names_sent_along(row)
+        embedded_names = embedded_term_names(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
         for kind, field in kinds:

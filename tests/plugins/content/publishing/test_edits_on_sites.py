@@ -10,9 +10,9 @@ from pressroom_content.contract import Post, RemoteMedia, RemotePost
 from pressroom_content.publishing.comparing import (
     differences,
     edits,
-    edits_in_words,
+    edits_message,
     fingerprint,
-    is_as_it_was,
+    is_unedited,
     snapshot,
 )
 
@@ -56,7 +56,7 @@ def test_another_image_in_the_place_of_the_featured_one_is_an_edit() -> None:
     before = replace(POST, featured=True, fields={**POST.fields, "featured": "/a.png", "featured_alt": "A"})
     now = replace(before, fields={**before.fields, "featured": "/b.png"})
     assert edits(snapshot(before), now) == ["the featured image is now '/b.png' (it was '/a.png')"]
-    assert not is_as_it_was(now, fingerprint(before))
+    assert not is_unedited(now, fingerprint(before))
 
 
 SENT = Post(
@@ -101,7 +101,7 @@ def test_markdown_has_passages_too() -> None:
 
 
 def test_where_nothing_was_kept_the_edit_is_said_without_words_for_it() -> None:
-    assert edits_in_words(None, POST) == "the post was edited on the site since it was last written from here"
+    assert edits_message(None, POST) == "the post was edited on the site since it was last written from here"
 
 
 @pytest.mark.parametrize("part", ["<img src='", "<p", "\n", "<!--", "<img ", "\n \t"])
@@ -114,5 +114,5 @@ def test_no_body_keeps_the_server_busy(part: str) -> None:
 
 def test_a_connector_that_tells_more_than_before_has_not_edited_anything() -> None:
     before = fingerprint(POST)
-    assert is_as_it_was(replace(POST, fields={**POST.fields, "author": "Ada", "featured_alt": "A"}), before)
-    assert not is_as_it_was(replace(POST, fields={**POST.fields, "author": "Ada", "title": "Coffee"}), before)
+    assert is_unedited(replace(POST, fields={**POST.fields, "author": "Ada", "featured_alt": "A"}), before)
+    assert not is_unedited(replace(POST, fields={**POST.fields, "author": "Ada", "title": "Coffee"}), before)

@@ -24,7 +24,7 @@ from pressroom_content.rendering.markdown import html_of_markdown
 from pressroom_content.tools.publication_parts import raise_failure
 from pressroom_content.websites.store import Websites
 from support.hostile_codec import HostileCodec, raises
-from support.publishing_world import ADA, connect, look_again, write
+from support.publishing_world import ADA, connect, recheck, write
 from support.standin_platform import StandInPlatform
 from support.standin_plugin import BLOCKS, CAPTIONED, HOTLINK, PHOTO, StandInBlockSite
 
@@ -511,10 +511,10 @@ async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
     assert done.due_at is not None
 
     sent = len(platform.requests)
-    done = await look_again(plugin, done)
+    done = await recheck(plugin, done)
     assert done.due_at is not None
     platform.page_status = 200
-    done = await look_again(plugin, done)
+    done = await recheck(plugin, done)
     assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, 200)
     assert not [one for one in done.warnings if "status" in one]
     assert {one.split()[0] for one in platform.requests[sent:]} == {"GET"}

@@ -19,7 +19,7 @@ from pressroom_content.publishing.publish_requests import PATIENCE, pause
 from pressroom_content.publishing.store import lock_of
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow
-from pressroom_content.tools.publication_parts import row_of, told
+from pressroom_content.tools.publication_parts import publication_text, row_of
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import Fault, StandInPlatform
 
@@ -85,7 +85,7 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
     assert "6 times in a row" in found.error
     assert "publish_content again" in found.error
     assert row_of(found, {}, {}, {}).next_try_at is None
-    assert "It continues automatically" not in told(found, ZoneInfo("UTC"))
+    assert "It continues automatically" not in publication_text(found, ZoneInfo("UTC"))
     assert platform.count(request_line) == 6
 
     fault.times = 0
@@ -136,7 +136,7 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
     waiting = await Publications(idle).get(ADA, begun.id)
     assert waiting.due_at is not None
     assert row_of(waiting, {}, {}, {}).next_try_at == waiting.due_at
-    assert f"It continues automatically at {waiting.due_at:%Y-%m-%dT%H:%M:%S}+00:00 (UTC)" in told(
+    assert f"It continues automatically at {waiting.due_at:%Y-%m-%dT%H:%M:%S}+00:00 (UTC)" in publication_text(
         waiting, ZoneInfo("UTC")
     )
 

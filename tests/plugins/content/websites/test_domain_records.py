@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from pressroom_content.config import ContentConfig
 from pressroom_content.websites import domain_names
-from pressroom_content.websites.domain_names import RecordsUnknown, given_to, record_name, record_text
+from pressroom_content.websites.domain_names import RecordsUnknown, assigned_websites, record_name, record_text
 from pydantic import ValidationError
 from support.name_server import NameServer, name_server
 
@@ -48,12 +48,12 @@ def silent() -> Iterator[str]:
 )
 async def test_records_name_websites(server: NameServer, domain: str, texts: list[str], ids: set[str]) -> None:
     server.texts[record_name(domain)] = texts
-    assert set(await given_to(domain, [server.address])) == ids
+    assert set(await assigned_websites(domain, [server.address])) == ids
 
 
 async def test_a_domain_without_records_is_given_to_nobody(server: NameServer, domain: str) -> None:
-    assert list(await given_to(domain, [server.address])) == []
-    assert list(await given_to(f"{'a.' * 125}org", [server.address])) == []
+    assert list(await assigned_websites(domain, [server.address])) == []
+    assert list(await assigned_websites(f"{'a.' * 125}org", [server.address])) == []
 
 
 async def test_servers_that_fail_or_are_silent_say_nothing(
@@ -61,17 +61,17 @@ async def test_servers_that_fail_or_are_silent_say_nothing(
 ) -> None:
     server.failing.add(record_name(domain))
     with pytest.raises(RecordsUnknown, match="SERVFAIL"):
-        await given_to(domain, [server.address])
+        await assigned_websites(domain, [server.address])
     monkeypatch.setattr(domain_names, "_SECONDS", 0.3)
     with pytest.raises(RecordsUnknown):
-        await given_to(domain, [silent])
+        await assigned_websites(domain, [silent])
 
 
 async def test_another_server_is_asked_where_one_fails(server: NameServer, domain: str) -> None:
     other = NameServer()
     other.failing.add(record_name(domain))
     server.texts[record_name(domain)] = [record_text("w_1")]
-    assert set(await given_to(domain, [other.address, server.address])) == {"w_1"}
+    assert set(await assigned_websites(domain, [other.address, server.address])) == {"w_1"}
 
 
 @pytest.mark.parametrize("text", ["192.0.2.1", "192.0.2.1:5353", "2001:db8::1", "[2001:db8::1]:53", "[2001:db8::1]"])

@@ -15,7 +15,7 @@ from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RemoteRedirect
 from pressroom_content.tools.publishing import publish_content
 from pressroom_content.tools.website_content import set_redirect
-from pressroom_content.websites.redirects import judge
+from pressroom_content.websites.redirects import review_redirects
 from pressroom_content.websites.store import Websites
 from support.mcp_peer import Peer
 from support.standin_platform import TOKEN, StandInPlatform
@@ -149,7 +149,7 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
         RemoteRedirect("3", "/c", "https://blog.example/a"),
         RemoteRedirect("4", "/d", "https://elsewhere.example/"),
     ]
-    judged = {one.redirect.source: one for one in judge(redirects, "https://blog.example")}
+    judged = {one.redirect.source: one for one in review_redirects(redirects, "https://blog.example")}
     assert all("a loop" in judged[source].problems[0] for source in ("/a", "/b", "/c"))
     assert judged["/d"].problems == ()
 

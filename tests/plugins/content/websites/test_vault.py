@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pressroom.sdk import BackendError
 from pressroom_content.contract import SiteRejected
-from pressroom_content.vault import FILE_NAME, Vault, kept_key
+from pressroom_content.vault import FILE_NAME, Vault, stored_key
 
 OLD, NEW = b"o" * 32, b"n" * 32
 CREDENTIAL = {"user": "ada", "password": "correct horse battery"}
@@ -57,7 +57,7 @@ def test_what_is_no_credential_is_refused(text: str) -> None:
 def test_the_kept_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     folder = tmp_path / "content"
     with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(lambda _: kept_key(folder), range(16)))
+        keys = set(pool.map(lambda _: stored_key(folder), range(16)))
     assert len(keys) == 1
     assert stat.S_IMODE((folder / FILE_NAME).stat().st_mode) == 0o600
     assert [file.name for file in folder.iterdir()] == [FILE_NAME]
@@ -66,4 +66,4 @@ def test_the_kept_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> No
 def test_a_damaged_key_is_named(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("short")
     with pytest.raises(BackendError, match="64 hex digits"):
-        kept_key(tmp_path)
+        stored_key(tmp_path)

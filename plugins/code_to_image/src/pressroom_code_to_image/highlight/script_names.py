@@ -166,9 +166,9 @@ class Names(Types):
             return True
         if inside is Bracket.MEMBERS and after == "(" and text not in ("constructor", "super"):
             return True
-        return text in SOMETIMES and not self._serves(index, inside, before, after)
+        return text in SOMETIMES and not self._is_contextual_keyword(index, inside, before, after)
 
-    def _serves(self, index: int, inside: Bracket, before: str, after: str) -> bool:
+    def _is_contextual_keyword(self, index: int, inside: Bracket, before: str, after: str) -> bool:
         """Return whether a contextual keyword is a keyword here."""
         follows = self.word(index + 1)
         match self.text(index):

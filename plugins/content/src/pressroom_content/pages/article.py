@@ -97,7 +97,7 @@ def _shown(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> 
     """Return sanitised HTML with the images of the library, and other images replaced with notes."""
     if images is not None:
         html, _ = placed(html, "", images, {})
-    return _without_others(html, base_url)
+    return _without_foreign(html, base_url)
 
 
 def _cover(image: PostImage | None, article: Article, plugin: PluginContext[ContentConfig]) -> Cover | None:
@@ -120,7 +120,7 @@ def is_own(url: str, base_url: str) -> bool:
     return url.startswith(f"{base_url}/") or (url.startswith("/") and not url.startswith("//") and "\\" not in url)
 
 
-def _without_others(html: str, base_url: str) -> str:
+def _without_foreign(html: str, base_url: str) -> str:
     """Replace images and iframes of other servers, which the pages' security policy blocks, with notes."""
 
     def shown(match: re.Match[str]) -> str:
@@ -182,7 +182,7 @@ class ArticlePages:
 
     async def article(self, request: HttpRequest) -> HttpResponse:
         """Show the text, export the article, or move it to the trash or back. Raises `NotFound`."""
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         if request.method != "POST":
             return await self._text(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
         typed = form_of(request)
@@ -195,7 +195,7 @@ class ArticlePages:
 
     async def seo(self, request: HttpRequest) -> HttpResponse:
         """Show the article's score report. Raises `NotFound`."""
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         scorer = scorer_of(self._plugin)
         report = await scorer.report(request.subject, article.id) if scorer and scorer.report else None
         if report is not None:
@@ -281,7 +281,7 @@ async def head(
     }
 
 
-async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) -> Article:
+async def requested_article(plugin: PluginContext[ContentConfig], request: HttpRequest) -> Article:
     """Return the requested article. Raises `NotFound` with a message for people."""
     try:
         return await Articles(plugin).get(request.subject, request.path_params["id"])
@@ -291,14 +291,14 @@ async def asked_for(plugin: PluginContext[ContentConfig], request: HttpRequest) 
         ) from None
 
 
-_OF_A_FIELD: Final = ("is ", "must ", "needs ", "may ", "does ")
+_FIELD_PROBLEMS: Final = ("is ", "must ", "needs ", "may ", "does ")
 """Beginnings of problems that do not name their field."""
 
 
 def refusal(error: CallError) -> str:
     """Return a sentence that explains why nothing was changed."""
     message = error.problem if isinstance(error, InvalidInput) else error.message
-    if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and message.startswith(_OF_A_FIELD):
+    if isinstance(error, InvalidInput) and error.field in ("at", "publish_at") and message.startswith(_FIELD_PROBLEMS):
         message = f"the time {message}"
     hint = "" if isinstance(error, InvalidInput) or not error.hint else f" {error.hint}"
     return f"Nothing was changed: {message.rstrip('.')}.{hint}"

@@ -29,7 +29,7 @@ from pressroom_content.articles.store import Articles, unstored
 from pressroom_content.articles.trash import listed_versions
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import MediaChoice, media_libraries
-from pressroom_content.pages.article import asked_for, head, reading
+from pressroom_content.pages.article import head, reading, requested_article
 from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, FormErrors
 from pressroom_content.pages.article_versions import FIELD_NAMES, VersionDiff, compare, origin_of
 from pressroom_content.pages.articles import PATH
@@ -43,7 +43,7 @@ NEW: Final = "new"
 MIN_FORM_BYTES: Final = 33_554_432
 """Forms up to this size are always accepted, so that a text too long for an article can be shown again."""
 
-_SHOWN_IMAGES: Final = 24
+_MAX_IMAGES: Final = 24
 _WEBSITES: Final = 200
 _MEDIA: Final = "/dashboard/media"
 _TOOLS: Final = {
@@ -136,7 +136,7 @@ class EditPages:
         return HttpResponse(json.dumps(content).encode("utf-8", "replace"), media_type="application/json")
 
     async def _article(self, request: HttpRequest) -> Article | None:
-        return None if request.path_params["id"] == NEW else await asked_for(self._plugin, request)
+        return None if request.path_params["id"] == NEW else await requested_article(self._plugin, request)
 
     async def _base(self, user_id: str, article: Article | None, typed: Mapping[str, str]) -> ArticleForm:
         """Return the form as it was when the person opened it, or of the newest version if that one is not stored."""
@@ -235,7 +235,7 @@ class EditPages:
     ) -> tuple[str, Sequence[str]]:
         """Return a frame with a form's text, and notes about it. `at` is the cursor's position, from 0 to 1."""
         draft = form.drafted(Draft.of(article) if article else Draft("", ""), _form_of(article))
-        preview = replace(article, **_said(draft)) if article else unstored(user_id, draft)
+        preview = replace(article, **_field_values(draft)) if article else unstored(user_id, draft)
         try:
             check_size(self._plugin, preview.body)
             view = await reading(self._plugin, preview)
@@ -252,7 +252,7 @@ class EditPages:
         choices: list[MediaChoice] = []
         for _, library in media_libraries(self._plugin):
             if library.recent is not None:
-                choices += await library.recent(self._plugin, user_id, _SHOWN_IMAGES)
+                choices += await library.recent(self._plugin, user_id, _MAX_IMAGES)
         if image_id and image_id not in (choice.id for choice in choices):
             choices.insert(0, MediaChoice(image_id, "The image that it has"))
         return choices
@@ -314,13 +314,13 @@ def _form_of(article: Article | None) -> ArticleForm:
     return ArticleForm.of(Draft.of(article)) if article else BLANK
 
 
-def _said(draft: Draft) -> dict[str, Any]:
+def _field_values(draft: Draft) -> dict[str, Any]:
     return {name: getattr(draft, name) for name in Draft.__dataclass_fields__}
 
 
 def _with(article: Article, form: ArticleForm) -> Article:
     """Return an article with a form's values applied, as far as they are valid."""
-    return replace(article, **_said(form.drafted(Draft.of(article), _form_of(article))))
+    return replace(article, **_field_values(form.drafted(Draft.of(article), _form_of(article))))
 
 
 def _problem(name: str, text: str) -> str:

@@ -24,11 +24,11 @@ from pressroom.sdk import (
 )
 
 from pressroom_content.contract import BUILTIN, Capabilities
-from pressroom_content.pages.article import asked_for, head, refusal
+from pressroom_content.pages.article import head, refusal, requested_article
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import Badge, moment, state
-from pressroom_content.publishing.operations import DownMode, DryRun, bring, cancel, dry_run, look_again, unpublish
+from pressroom_content.publishing.operations import DownMode, DryRun, bring, cancel, dry_run, recheck, unpublish
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import UNDER_WAY, Mode, PublishRequest
@@ -97,7 +97,7 @@ class PublicationPages:
 
     async def publications(self, request: HttpRequest) -> HttpResponse:
         """List the publications, or handle a button. Raises `NotFound`."""
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         if request.method != "POST":
             return await self._list(request, article, _MESSAGES.get(request.query.get("done", ""), ""))
         try:
@@ -181,7 +181,7 @@ class PublicationPages:
         connected, newest = website is not None, publication.article_version == article.version
         unavailable = publication.status == "queued" and bool(publication.error)
         zone = zone_of(website.settings) if website else UTC
-        capabilities = self._able(website)
+        capabilities = self._capabilities(website)
         on_site = bool(publication.external_id) and publication.status in ("published", "draft", "scheduled", "failed")
         return {
             "id": publication.id,
@@ -216,7 +216,7 @@ class PublicationPages:
             "down_modes": _down_modes(capabilities),
         }
 
-    def _able(self, website: Website | None) -> Capabilities:
+    def _capabilities(self, website: Website | None) -> Capabilities:
         connector = connectors(self._plugin).get(website.platform) if website else None
         return capabilities_of(website, connector) if website and connector else Capabilities()
 
@@ -264,7 +264,7 @@ class PublishPages:
 
     async def publish(self, request: HttpRequest) -> HttpResponse:
         """Show what would be sent, or start to publish it. Raises `NotFound`."""
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         try:
             website = await Websites(self._plugin).get(request.subject, request.path_params["website"])
         except NotFound:
@@ -302,7 +302,7 @@ class PublishPages:
             result = await bring(self._plugin, request.subject, article.id, website.id, publish_request)
             if is_free is not None and not result.new:
                 is_free()
-        result, remote_state = await look_again(self._plugin, request.subject, result, publish_request)
+        result, remote_state = await recheck(self._plugin, request.subject, result, publish_request)
         if remote_state is not None and remote_state.edits:
             message = f"Nothing was sent: {remote_state.edits.rstrip('.')}. The article has nothing newer."
             return await self._page(request, article, website, problem=message, edited=True, status=400)

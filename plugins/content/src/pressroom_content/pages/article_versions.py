@@ -16,7 +16,7 @@ from pressroom_content.articles import trash
 from pressroom_content.articles.fields import FIELDS, Draft
 from pressroom_content.articles.store import Articles
 from pressroom_content.articles.versions import Version, changed_blocks, matching_work
-from pressroom_content.pages.article import asked_for, head, refusal
+from pressroom_content.pages.article import head, refusal, requested_article
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, see_other
 from pressroom_content.pages.shown import moment, plural
@@ -215,7 +215,7 @@ class VersionPages:
 
     async def versions(self, request: HttpRequest) -> HttpResponse:
         """List the versions, and compare two of them. Raises `NotFound`."""
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         versions = await trash.listed_versions(self._plugin, request.subject, article.id)
         numbers = [version.version for version in versions]
         b = _number(request.query.get("b"), numbers, article.version)
@@ -248,7 +248,7 @@ class VersionPages:
     async def version(self, request: HttpRequest) -> HttpResponse:
         """Show what restoring a version would change, and restore it. Raises `NotFound`."""
         articles = Articles(self._plugin)
-        article = await asked_for(self._plugin, request)
+        article = await requested_article(self._plugin, request)
         versions = await trash.listed_versions(self._plugin, request.subject, article.id)
         number = _number(request.path_params["version"], [version.version for version in versions], 0)
         older = await articles.get(request.subject, article.id, number)

@@ -17,7 +17,7 @@ from pressroom_content.publishing.overview import Placement, placements
 from pressroom_content.websites.store import read_names
 
 PATH: Final = "/dashboard/articles"
-ON_A_PAGE: Final = 50
+PAGE_SIZE: Final = 50
 STATUSES: Final = (
     ("", "All except trash"),
     ("draft", "Drafts"),
@@ -44,14 +44,14 @@ class ArticleList:
         cursor = request.query.get("cursor", "")
         async with self._plugin.services.database.reading() as session:
             names = await read_names(session, request.subject)
-            filters = _chosen(request.query, names)
+            filters = _filters(request.query, names)
             entries, following = await listing.page(
                 session,
                 request.subject,
                 listing.ArticleFilter(
                     website_id=filters["website"] or None, status=filters["status"] or None, query=filters["q"]
                 ),
-                limit=ON_A_PAGE,
+                limit=PAGE_SIZE,
                 cursor=cursor or None,
             )
             by_article = await placements(session, request.subject, [entry.id for entry in entries])
@@ -72,7 +72,7 @@ class ArticleList:
         )
 
 
-def _chosen(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+def _filters(query: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
     """Return the search text and the filters; unknown values are ignored."""
     status, website = query.get("status", ""), query.get("website", "")
     return {

@@ -126,7 +126,7 @@ def weeks(
 
 
 PATH: Final = "/dashboard/calendar"
-SHOWN_ON_A_DAY: Final = 3
+MAX_SHOWN_PER_DAY: Final = 3
 WAIT_SECONDS: Final = 5.0
 """Maximum wait for a publication that the page started; publishing continues afterwards."""
 
@@ -280,7 +280,7 @@ class CalendarPages:
             path=root_of(self._plugin) + PATH,
             action=f"{root_of(self._plugin)}{PATH}?{urlencode({**filters, 'month': month})}",
             links={name: _link(other, filters) for name, other in _neighbours(month, today)},
-            shown=SHOWN_ON_A_DAY,
+            shown=MAX_SHOWN_PER_DAY,
             articles=root_of(self._plugin) + "/dashboard/articles",
         )
 

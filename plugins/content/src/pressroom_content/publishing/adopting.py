@@ -24,8 +24,8 @@ from pressroom_content.contract import BUILTIN, BlockSite, RemotePost, SiteGone,
 from pressroom_content.contract.control import is_below, place_of, web_url
 from pressroom_content.contract.site_errors import storable
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
-from pressroom_content.publishing.comparing import compared, seen_of
-from pressroom_content.publishing.known import can_be_kept, shown_fields
+from pressroom_content.publishing.comparing import baseline_of, compared
+from pressroom_content.publishing.known import can_be_stored, shown_fields
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on
 from pressroom_content.records import Article, Website
@@ -79,7 +79,7 @@ async def adopt(
         return None
     if remote.state not in _STATUSES:
         raise InvalidInput("url", f"is a post that is {remote.state} on the website; restore it there first")
-    if not can_be_kept(remote.raw):
+    if not can_be_stored(remote.raw):
         raise InvalidInput(
             "url",
             f"is a post whose body cannot be kept: it has more than {MAX_RAW_LENGTH:,} characters, or some that "
@@ -88,7 +88,7 @@ async def adopt(
     run = plugin.services.workers.run
     body = await run(read_body, remote.raw, site.codec, owner=user_id, what="the post")
     text = await run(_text_of, body, owner=user_id, what="the post")
-    draft, baseline = _draft(website, remote, text), await compared(plugin, seen_of, remote)
+    draft, baseline = _draft(website, remote, text), await compared(plugin, baseline_of, remote)
     publication_id = new_id("p")
 
     async def bind(session: AsyncSession, article: Article) -> None:

@@ -112,7 +112,7 @@ def compose(
     segments = known.segments if known is not None else ()
     reused = dict(unchanged(segments, pieces, always_encoded))
     by_key = {segment.key: segment for segment in segments if segment.key}
-    surroundings = _Edited.of(known, pieces, reused, codec)
+    surroundings = _Surroundings.of(known, pieces, reused, codec)
     composed: list[BodySegment] = []
     lost: list[str] = []
     used: set[str] = set()
@@ -142,7 +142,7 @@ def compose(
 
 
 @dataclass(frozen=True, slots=True)
-class _Edited:
+class _Surroundings:
     """What surrounds the words of edited segments: blocks without text, and white space. Both are preserved.
 
     `before` and `after` map the number of a piece to the sources around it. `endings` maps it to its trailing white
@@ -164,7 +164,7 @@ class _Edited:
         """Return the surroundings of the segments that are not in `reused` and that new pieces replace."""
         heads: dict[int, BodySegment] = {}
         tails: dict[int, BodySegment] = {}
-        for numbers, replaced in _edited_places(known.segments if known is not None else (), pieces, reused):
+        for numbers, replaced in _replaced_ranges(known.segments if known is not None else (), pieces, reused):
             same_count = len(numbers) == len(replaced)
             heads.update(zip(numbers, replaced, strict=True) if same_count else [(numbers[0], replaced[0])])
             tails.update(zip(numbers, replaced, strict=True) if same_count else [(numbers[-1], replaced[-1])])
@@ -200,7 +200,7 @@ class _Edited:
         return (*self.before.get(number, ()), *encoded, *self.after.get(number, ()))
 
 
-def _edited_places(
+def _replaced_ranges(
     segments: Sequence[BodySegment], pieces: Sequence[BodyPiece], reused: Mapping[int, tuple[BodySegment, int]]
 ) -> Iterator[tuple[Sequence[int], Sequence[BodySegment]]]:
     """Yield the numbers of the pieces between reused ones, and the segments that they replace."""

@@ -33,13 +33,13 @@ _SIZE: Final = re.compile(r"(?:-scaled|-\d{1,5}x\d{1,5})?(\.[a-zA-Z]{3,4})$")
 """The suffixes that WordPress adds to the file names of resized images."""
 
 _SOURCE: Final = re.compile(r"\ssrc=[\"']([^\"']++)", re.IGNORECASE)
-_TOLD_BEFORE: Final = frozenset(
+_REPORTED_FIRST: Final = frozenset(
     {"title", "slug", "excerpt", "tags", "categories", "meta_title", "meta_description", "canonical_url", "keyphrase"}
 )
 """The fields that connectors reported before they reported authors and images."""
 
 _IMAGE_TEXTS: Final = frozenset({"featured_alt", "featured_caption"})
-_TOLD_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
+_REPORTED_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
 """Fields of images that some connectors began to report later than authors."""
 
 _PLURALS: Final = ("tags", "categories")
@@ -51,7 +51,7 @@ _EXCERPT: Final = 120
 _MAX_COPIED: Final = 100_000
 _DIGEST: Final = 12
 _MAX_TAG: Final = 5000
-_TOLERATED: Final = 0.02
+_MAX_MISSING_SHARE: Final = 0.02
 """The share of words that may differ: platforms curl quotes, add captions and join lines."""
 
 _FIELDS: Final[Mapping[str, str]] = {
@@ -110,10 +110,10 @@ def fingerprint(remote: RemotePost) -> bytes:
     return _hash_of(remote, sorted(remote.fields))
 
 
-def is_as_it_was(remote: RemotePost, before: bytes) -> bool:
+def is_unedited(remote: RemotePost, before: bytes) -> bool:
     """Check whether a post still matches its fingerprint, even one from a connector that reported fewer fields."""
     reported = frozenset(remote.fields)
-    earlier = (reported, *(reported - names for names in _TOLD_LATER), reported & _TOLD_BEFORE)
+    earlier = (reported, *(reported - names for names in _REPORTED_LATER), reported & _REPORTED_FIRST)
     return any(before == _hash_of(remote, sorted(names)) for names in earlier)
 
 
@@ -135,7 +135,7 @@ def snapshot(remote: RemotePost) -> dict[str, Any]:
     }
 
 
-def seen_of(remote: RemotePost) -> tuple[dict[str, Any], bytes]:
+def baseline_of(remote: RemotePost) -> tuple[dict[str, Any], bytes]:
     """Return the `snapshot` and the `fingerprint` of a post on its site."""
     return snapshot(remote), fingerprint(remote)
 
@@ -192,7 +192,7 @@ def is_another(baseline: Mapping[str, Any], remote: RemotePost, marker: str) -> 
     return not same_name and bool(known) and known.isdisjoint(map(_digest, _passages(remote.html)[:_MAX_PASSAGES]))
 
 
-def left_alone(remote: RemotePost) -> str:
+def other_post_note(remote: RemotePost) -> str:
     """Return the message that the site has another post under the ID of ours, without a full stop."""
     title = str(remote.fields.get("title", ""))[:120]
     return (
@@ -201,7 +201,7 @@ def left_alone(remote: RemotePost) -> str:
     )
 
 
-def edits_in_words(baseline: Mapping[str, Any] | None, remote: RemotePost) -> str:
+def edits_message(baseline: Mapping[str, Any] | None, remote: RemotePost) -> str:
     """Return the message that a post was edited on its site, with the known edits, without a full stop."""
     messages = edits(baseline, remote)[:_MAX_EDITS] if baseline else []
     details = f": {'; '.join(messages)}" if messages else ""
@@ -256,10 +256,10 @@ def _in_body(post: Post, remote: RemotePost) -> Iterator[str]:
         yield "the site kept nothing of the body"
         return
     total, missing = sum(sent.values()), sum((sent - stored).values())
-    if missing > max(2, total * _TOLERATED):
+    if missing > max(2, total * _MAX_MISSING_SHARE):
         # In Markdown code, `a < b` is not a tag: the text between such signs may be words of the body.
         missing = sum((sent - Counter(_words(html_module.unescape(remote.html)))).values())
-    if missing > max(2, total * _TOLERATED):
+    if missing > max(2, total * _MAX_MISSING_SHARE):
         yield f"the site does not show {missing} of the {total} words of the body"
     for tag, name in _ELEMENTS.items():
         lost = _count(post.html, tag) - _count(remote.html, tag)

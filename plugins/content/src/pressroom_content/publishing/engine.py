@@ -47,12 +47,12 @@ from pressroom_content.publishing.store import (
     LeasedPublication,
     Write,
     lock_of,
+    notify,
     now_of,
     record,
     steps_of,
-    tell,
 )
-from pressroom_content.publishing.verifying import LATER_LOOKS, PATIENT_SECONDS, look
+from pressroom_content.publishing.verifying import PATIENT_SECONDS, RECHECK_DELAYS, look
 from pressroom_content.publishing.work import Postponement, PublicationWork
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.tables import PublicationRow
@@ -97,28 +97,30 @@ class Engine:
         """
         attempt = await self._begin(publication_id, lease, job_id)
         if isinstance(attempt, Publication):
-            return await self._look_again(attempt)
-        if not isinstance(attempt, _Begun):
+            return await self._recheck(attempt)
+        if not isinstance(attempt, _StartedPublication):
             return attempt
         leased = attempt.held
         try:
             with publishing():
                 await self._continue(attempt)
         finally:
-            tell(publication_id)
+            notify(publication_id)
         return Reschedule(leased.row.due_at) if leased.row.due_at is not None else None
 
-    async def _look_again(self, publication: Publication) -> Reschedule | None:
+    async def _recheck(self, publication: Publication) -> Reschedule | None:
         """Recheck a live page that was being built or unreachable. Return when to check next. Nothing is sent."""
         await look(self._plugin, publication, PATIENT_SECONDS)
-        next_look = await Publications(self._plugin).look_later(publication, LATER_LOOKS)
+        next_look = await Publications(self._plugin).schedule_recheck(publication, RECHECK_DELAYS)
         if next_look is None and publication.due_at is not None:
             # That was the last check: report what the page still lacks.
             latest = await Publications(self._plugin).get(publication.user_id, publication.id)
             await look(self._plugin, latest, PATIENT_SECONDS)
         return Reschedule(next_look) if next_look is not None else None
 
-    async def _begin(self, publication_id: str, lease: Lease, job_id: str) -> _Begun | Publication | Reschedule | None:
+    async def _begin(
+        self, publication_id: str, lease: Lease, job_id: str
+    ) -> _StartedPublication | Publication | Reschedule | None:
         database = self._plugin.services.database
         async with database.writing() as session:
             await lease.keep(session)
@@ -138,12 +140,12 @@ class Engine:
                     raise SiteRefused("the website is paused; resume it in the dashboard, then retry")
                 article = await read_article(session, row.user_id, row.article_id, row.article_version)
                 known = await known_body(session, row.id)
-                media_there = await media_on(session, website.id, ids_of(article))
+                uploaded_media = await media_on(session, website.id, ids_of(article))
             except CallError as error:
-                return _Begun(leased, error)
-            return _Begun(leased, _Source(website, sealed, article, known, media_there))
+                return _StartedPublication(leased, error)
+            return _StartedPublication(leased, _Source(website, sealed, article, known, uploaded_media))
 
-    async def _continue(self, attempt: _Begun) -> None:
+    async def _continue(self, attempt: _StartedPublication) -> None:
         leased = attempt.held
         work: PublicationWork | None = None
         try:
@@ -201,7 +203,7 @@ class Engine:
             source.article,
             url,
             source.known,
-            source.media_there,
+            source.uploaded_media,
         )
 
     async def _finish(self, work: PublicationWork) -> None:
@@ -223,7 +225,7 @@ class Engine:
             work.held,
             note,
             status=status,
-            due_at=work.look_again_at,
+            due_at=work.recheck_at,
             error="",
             tries=0,
             published_at=published_at,
@@ -258,12 +260,12 @@ class Engine:
         tries = leased.row.tries or 0
         seconds = pause(tries, self._chance())
         if seconds is None:
-            await self._fail(leased, work, _never_answered(error, tries + 1, lost=_is_unknown(leased)))
+            await self._fail(leased, work, _unanswered_error(error, tries + 1, lost=_is_unknown(leased)))
             return
         if tries == 0 and work is not None:
-            seconds = min(seconds, work.first_look())
+            seconds = min(seconds, work.first_check_seconds())
         due_at = self._clock() + timedelta(seconds=seconds)
-        message = f"{_told(error)} Pressroom looks for it there before it sends anything again."
+        message = f"{_sentences(error)} Pressroom looks for it there before it sends anything again."
         await self._release(leased, status="unknown", due_at=due_at, error=message, tries=tries + 1)
 
     async def _away(self, leased: LeasedPublication, work: PublicationWork | None, error: SiteUnavailable) -> None:
@@ -276,8 +278,8 @@ class Engine:
         seconds = max(seconds, min(error.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
         due_at = self._clock() + timedelta(seconds=seconds)
         status = "unknown" if _is_unknown(leased) else "queued"
-        message = f"{_told(error)} It is retried automatically."
-        note = _noting_error(leased, error)
+        message = f"{_sentences(error)} It is retried automatically."
+        note = _error_write(leased, error)
         await self._release(leased, note, status=status, due_at=due_at, error=message, tries=tries + 1)
 
     async def _fail(self, leased: LeasedPublication, work: PublicationWork | None, error: CallError) -> None:
@@ -289,8 +291,8 @@ class Engine:
             values |= _as_on_site(leased)
         log.info("a publication failed", publication=leased.row.id, code=error.code, step=work.current if work else "")
         from_site = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
-        also = [_noting_error(leased, error)] if from_site else []
-        await self._release(leased, *also, error=_told(error), **values)
+        also = [_error_write(leased, error)] if from_site else []
+        await self._release(leased, *also, error=_sentences(error), **values)
 
     async def _release(self, leased: LeasedPublication, *also: Write, **values: Any) -> None:
         """End the attempt: store the publication's status and the time when work continues."""
@@ -304,7 +306,7 @@ class Engine:
 class _Source:
     """The input of a publication: the website with its sealed credential, and the article.
 
-    `known` is the stored body of the post. `media_there` holds the IDs of the article's images that were uploaded to
+    `known` is the stored body of the post. `uploaded_media` holds the IDs of the article's images that were uploaded to
     the website.
     """
 
@@ -312,11 +314,11 @@ class _Source:
     sealed: str
     article: Article
     known: KnownBody | None
-    media_there: frozenset[str]
+    uploaded_media: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _StartedPublication:
     """A publication whose processing has begun, with its input or the error that prevents it."""
 
     held: LeasedPublication
@@ -337,7 +339,7 @@ def _as_on_site(leased: LeasedPublication) -> dict[str, Any]:
     return values | {"status": "published" if live else "draft"}
 
 
-def _noting_error(leased: LeasedPublication, error: CallError) -> Write:
+def _error_write(leased: LeasedPublication, error: CallError) -> Write:
     return lambda session: note_error(session, leased.row.website_id, error)
 
 
@@ -355,7 +357,7 @@ def _is_unknown(leased: LeasedPublication) -> bool:
     return "post" in leased.steps["draft"].detail.get("sent", {}) if "draft" in leased.steps else False
 
 
-def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
+def _unanswered_error(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
     """Return the final error for a request that the site did not answer in this number of attempts."""
     uncertainty = "it is unknown whether the post is there" if lost else "it is unknown what it did"
     return UnknownOutcome(
@@ -365,13 +367,13 @@ def _never_answered(error: UnknownOutcome, times: int, *, lost: bool) -> Unknown
     )
 
 
-def _told(error: CallError) -> str:
+def _sentences(error: CallError) -> str:
     """Return an error's message and hint as complete sentences."""
     parts = (part.strip().rstrip(".") for part in (error.message, error.hint or ""))
     return " ".join(f"{part}." for part in parts if part)
 
 
-_INTERRUPTED_SECONDS: Final = 1.0
+_RETRY_SECONDS: Final = 1.0
 _MANY: Final = 1000
 _SECONDS: Final = 900.0
 _MIN_LEASE_SECONDS: Final = 1.0
@@ -387,7 +389,7 @@ def jobs(plugin: PluginContext[ContentConfig]) -> Sequence[Job]:
         except (BackendError, LeaseLost) as error:
             # The publication did not fail, and may be due at a certain time: retry without the usual backoff.
             log.warning("publishing was interrupted", publication=publication_id, error=str(error))
-            return Pause(_INTERRUPTED_SECONDS)
+            return Pause(_RETRY_SECONDS)
         return reschedule or {"publication_id": publication_id}
 
     def lock(payload: Mapping[str, Any]) -> str:

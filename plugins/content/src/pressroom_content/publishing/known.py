@@ -17,7 +17,7 @@ from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody
 from pressroom_content.tables import PublicationRow, SiteBodyRow
 
 _MAX_FIELD_LENGTH: Final = 10_000
-_KEPT: Final = "kept"
+_KEPT_FIELDS: Final = "kept"
 """The key under which the names of kept fields are stored with the sent fields."""
 
 
@@ -37,7 +37,7 @@ class KnownBody:
     kept: frozenset[str] = frozenset()
 
 
-def can_be_kept(raw: str) -> bool:
+def can_be_stored(raw: str) -> bool:
     """Check whether a body can be stored: it is not too long and every database can store its characters."""
     return len(raw) <= MAX_RAW_LENGTH and storable(raw) == raw
 
@@ -60,8 +60,8 @@ async def known_body(session: AsyncSession, publication_id: str) -> KnownBody | 
     row = await session.get(SiteBodyRow, publication_id)
     if row is None:
         return None
-    sent = {name: value for name, value in row.sent.items() if name != _KEPT}
-    kept_fields = frozenset(row.sent.get(_KEPT, ()))
+    sent = {name: value for name, value in row.sent.items() if name != _KEPT_FIELDS}
+    kept_fields = frozenset(row.sent.get(_KEPT_FIELDS, ()))
     return KnownBody(SiteBody.of(row.raw, row.segments), row.bound is not None, row.fields, sent, kept_fields)
 
 
@@ -78,7 +78,7 @@ async def remember_body(
     If the body cannot be stored, the previous one is deleted, unless the post is bound.
     """
     row = await session.get(SiteBodyRow, publication_id)
-    if not can_be_kept(body.raw):
+    if not can_be_stored(body.raw):
         if row is not None and row.bound is None:
             await session.delete(row)
         return
@@ -86,7 +86,7 @@ async def remember_body(
         row = SiteBodyRow(publication_id=publication_id)
         session.add(row)
     row.raw, row.segments = body.raw, body.stored()
-    row.sent = {**sent, _KEPT: sorted(kept_fields)} if kept_fields else dict(sent)
+    row.sent = {**sent, _KEPT_FIELDS: sorted(kept_fields)} if kept_fields else dict(sent)
     row.fields, row.read_at = shown_fields(post), datetime.now(UTC)
 
 

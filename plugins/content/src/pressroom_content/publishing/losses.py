@@ -13,10 +13,10 @@ from pressroom_content.publishing.matching import PassageMatches
 from pressroom_content.publishing.structure import Passage, Structure, words_of
 from pressroom_content.publishing.structure_reading import MAX_PAGE_RUNS, structure_of
 
-MAX_TOLD: Final = 12
+MAX_LISTED: Final = 12
 """The maximum number of losses that are listed. The others are only counted."""
 
-_MAX_OF_A_KIND: Final = 3
+_MAX_PER_KIND: Final = 3
 _FEW: Final = 0.3
 _MIN_RUNS: Final = 4
 _NAMES: Final = {
@@ -41,7 +41,7 @@ def read_losses(page: bytes, article: str, url: str) -> list[str]:
 
 def losses(article: Structure, page: Structure) -> list[str]:
     """Return the content that the page lost, one sentence each, in the article's order. At most a dozen are listed."""
-    return told(all_losses(article, page))
+    return loss_messages(all_losses(article, page))
 
 
 def all_losses(article: Structure, page: Structure) -> list[Loss]:
@@ -49,13 +49,13 @@ def all_losses(article: Structure, page: Structure) -> list[Loss]:
     return sorted(_Comparison(article, page).losses(), key=lambda loss: loss.at)
 
 
-def told(losses: Sequence[Loss]) -> list[str]:
+def loss_messages(losses: Sequence[Loss]) -> list[str]:
     """Return the messages of losses: a few of each kind, and the number of the others."""
     messages: list[str] = []
     unlisted, of_kind = 0, Counter[str]()
     for loss in losses:
         of_kind[loss.kind] += 1
-        if of_kind[loss.kind] > _MAX_OF_A_KIND or len(messages) >= MAX_TOLD:
+        if of_kind[loss.kind] > _MAX_PER_KIND or len(messages) >= MAX_LISTED:
             unlisted += 1
         else:
             messages.append(loss.message)
@@ -106,9 +106,9 @@ class _Comparison:
                 yield Loss(run.at, "text", f"the {name} is not shown as written: the page lacks {lacks}")
             if match.run is None:
                 continue
-            yield from self._of_match(run, self._page.runs[match.run], name, exact=match.exact)
+            yield from self._match_losses(run, self._page.runs[match.run], name, exact=match.exact)
 
-    def _of_match(self, run: Passage, page_run: Passage, name: str, *, exact: bool) -> Iterator[Loss]:
+    def _match_losses(self, run: Passage, page_run: Passage, name: str, *, exact: bool) -> Iterator[Loss]:
         if run.kind == "heading" and page_run.kind != "heading":
             yield Loss(run.at, "heading", f"the {name} is not shown as a heading")
         if run.lists and run.kind == "item":

@@ -85,7 +85,7 @@ class _ImagesOfPage:
     def __init__(self, page: Structure, stems: Collection[str]) -> None:
         self._stems = stems
         self._sources = [unquote(" ".join(image.sources)).lower() for image in page.images]
-        self._whole = "\n".join(self._sources)[:_MAX_SOURCES]
+        self._all_sources = "\n".join(self._sources)[:_MAX_SOURCES]
         self._starts = [0, *accumulate(len(text) + 1 for text in self._sources)]
         self._searched = 0
         self._by_stem: dict[str, list[int]] = defaultdict(list)
@@ -104,8 +104,8 @@ class _ImagesOfPage:
         if len(stem) < _MIN_STEM:
             return ()
         if stem not in self._by_stem:
-            self._searched += len(self._whole)
-            at = self._whole.find(stem) if self._searched <= _MAX_SEARCHED else -1
+            self._searched += len(self._all_sources)
+            at = self._all_sources.find(stem) if self._searched <= _MAX_SEARCHED else -1
             self._by_stem[stem] = [bisect_right(self._starts, at) - 1] if at >= 0 else []
             self.claimed.update(self._by_stem[stem])
         return self._by_stem[stem]

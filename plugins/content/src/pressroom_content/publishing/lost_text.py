@@ -11,7 +11,7 @@ from pressroom_content.publishing.lost_objects import Loss, excerpt, is_part
 from pressroom_content.publishing.matching import PassageMatches
 from pressroom_content.publishing.structure import CodeBlock, ShownLink, Structure, words_of
 
-_ALIKE: Final = 0.3
+_MIN_SIMILARITY: Final = 0.3
 _MAX_BLOCKS: Final = 50
 _LANGUAGES: Final = (
     "bash sh shell zsh ksh console shell-session shellsession sh-session shellscript terminal",
@@ -87,7 +87,7 @@ def lost_code(article: Structure, page: Structure, is_on_page: Callable[[str], b
         name = f"code block {number + 1}{f' ({block.language})' if block.language else ''}"
         page_number = matches.get(number)
         if page_number is None:
-            page_number = _most_alike(text, by_line)
+            page_number = _most_similar(text, by_line)
             if page_number is not None:
                 page_lines = set(_lines(page.code[page_number].text).split("\n"))
                 first = next((line for line in text.split("\n") if line not in page_lines), text)
@@ -136,7 +136,7 @@ def _family(language: str) -> str:
     return _KNOWN.get(language, language)
 
 
-def _most_alike(text: str, by_line: Mapping[str, Sequence[int]]) -> int | None:
+def _most_similar(text: str, by_line: Mapping[str, Sequence[int]]) -> int | None:
     lines = {line.strip() for line in text.split("\n")} - {""}
     votes: Counter[int] = Counter()
     for line in lines:
@@ -144,7 +144,7 @@ def _most_alike(text: str, by_line: Mapping[str, Sequence[int]]) -> int | None:
     if not votes:
         return None
     number, count = votes.most_common(1)[0]
-    return number if count >= len(lines) * _ALIKE else None
+    return number if count >= len(lines) * _MIN_SIMILARITY else None
 
 
 def _lines(text: str) -> str:
@@ -182,11 +182,11 @@ def lost_links(article: Structure, page: Structure, matches: PassageMatches) -> 
         if not link.target.startswith("#"):
             article_links[_key_of(link)].append(link)
         elif link.target[1:] in article.ids and (words := words_of(link.text)):
-            yield from _lost_place(link, by_words.get(words, ()), page)
+            yield from _lost_anchor(link, by_words.get(words, ()), page)
     yield from _LinkComparison(article_links, list(zip(keys, page_links, strict=True)), page.data, matches).losses()
 
 
-def _lost_place(link: ShownLink, candidates: Sequence[ShownLink], page: Structure) -> Iterator[Loss]:
+def _lost_anchor(link: ShownLink, candidates: Sequence[ShownLink], page: Structure) -> Iterator[Loss]:
     if not candidates:
         yield Loss(link.at, "link", f"{excerpt(link.text)} is not a link to {link.target[:120]}")
     elif all(
@@ -208,7 +208,7 @@ class _LinkComparison:
         data: str,
         matches: PassageMatches,
     ) -> None:
-        self._wanted, self._data, self._matches = article_links, f" {data} ", matches
+        self._article_links, self._data, self._matches = article_links, f" {data} ", matches
         self._compared = 0
         self._same: dict[_Key, list[ShownLink]] = defaultdict(list)
         self._at_place: dict[_Place, list[tuple[_Key, ShownLink]]] = defaultdict(list)
@@ -221,7 +221,7 @@ class _LinkComparison:
 
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, in no particular order. Links beyond the comparison limit are not reported."""
-        for key, links in self._wanted.items():
+        for key, links in self._article_links.items():
             candidates = list(self._same.get(key, ()))
             if len(candidates) < len(links) or any(link.title for link in links):
                 self._compared += len(self._at_place.get(key.place, ()))
@@ -266,7 +266,7 @@ class _LinkComparison:
         if any(_HIDDEN_MAIL in candidate.target or quoted in candidate.target for _, candidate in same_words):
             return
         run = self._run_of(link)
-        free = [candidate for other, candidate in same_words if other not in self._wanted]
+        free = [candidate for other, candidate in same_words if other not in self._article_links]
         replacement = next((candidate for candidate in free if candidate.run == run), next(iter(free), None))
         if replacement is None:
             yield Loss(link.at, "link", f"{excerpt(link.text or link.target)} is not a link to {link.target[:120]}")

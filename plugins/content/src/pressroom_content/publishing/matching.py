@@ -16,7 +16,7 @@ _SHORT: Final = 20
 _EDGE: Final = 3
 _COMMON: Final = 20
 _MAX_SEARCHED: Final = 300_000_000
-_COST_OF_A_FIND: Final = 200
+_SEARCH_COST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class PassageMatches:
         self._numbers: list[int] = []
         self._text = self._index()
         self._searched = 0
-        self._taken: set[int] = set()
+        self._matched: set[int] = set()
         self._matches: dict[int, PassageMatch | None] = {}
         self._match_all()
-        self._shown_runs = {match.run for match in self._matches.values() if match is not None}
+        self._matched_runs = {match.run for match in self._matches.values() if match is not None}
 
     def __getitem__(self, number: int) -> PassageMatch | None:
         """Return the match of a passage of the article, by its index; `None` if it is not on the page."""
@@ -64,7 +64,7 @@ class PassageMatches:
 
     def is_inside(self, at: int, run: int = -1) -> bool:
         """Check whether an element of the page is part of the article: in the main part, or in a matched passage."""
-        return self.begin <= at < self.end or run in self._shown_runs
+        return self.begin <= at < self.end or run in self._matched_runs
 
     def is_on_page(self, text: str) -> bool:
         """Check whether a text is anywhere on the page."""
@@ -89,7 +89,7 @@ class PassageMatches:
             unique = len(self._groups[run.words]) == len(self._exact[run.words]) == 1
             if unique and run.kind in ("paragraph", "heading") and self.is_inside(self._page.runs[match.run].at):
                 pairs.append((number, match.run))
-        in_order = set(_longest_rising([run for _, run in pairs]))
+        in_order = set(_longest_increasing([run for _, run in pairs]))
         before: int | None = None
         for position, (number, _) in enumerate(pairs):
             if position not in in_order:
@@ -153,13 +153,13 @@ class PassageMatches:
             return []
         free: dict[Hashable, deque[int]] = defaultdict(deque)
         for number in candidates:
-            if number not in self._taken:
+            if number not in self._matched:
                 free[key(self._page.runs[number])].append(number)
         unmatched = []
         for number in numbers:
             if queue := free.get(key(self._article.runs[number])):
                 self._matches[number] = PassageMatch(queue[0], exact=True)
-                self._taken.add(queue.popleft())
+                self._matched.add(queue.popleft())
             else:
                 unmatched.append(number)
         return unmatched
@@ -170,7 +170,7 @@ class PassageMatches:
         edges = (
             iter(())
             if count > _EDGE
-            else (number for number in self._edges.get(words, ()) if number not in self._taken)
+            else (number for number in self._edges.get(words, ()) if number not in self._matched)
         )
         occurrences = self._occurrences(words) if count >= _SHORT_WORDS or len(words) >= _SHORT else iter(())
         similar = self._similar(words)
@@ -186,7 +186,7 @@ class PassageMatches:
         at, phrase = 0, f" {words} "
         while self._searched <= _MAX_SEARCHED:
             begin, at = at, self._text.find(phrase, at)
-            self._searched += _COST_OF_A_FIND + (at if at >= 0 else len(self._text)) - begin
+            self._searched += _SEARCH_COST + (at if at >= 0 else len(self._text)) - begin
             if at < 0:
                 return
             position = bisect_right(self._starts, at + 1) - 1
@@ -195,7 +195,7 @@ class PassageMatches:
             complete = at + 1 + len(words) <= self._starts[position] + len(page_words)
             if not complete:
                 yield PassageMatch(None)
-            elif number not in self._taken and page_words != words:
+            elif number not in self._matched and page_words != words:
                 yield PassageMatch(number)
             at += len(words) + 1
 
@@ -209,7 +209,7 @@ class PassageMatches:
         for word in words:
             numbers = self._by_word.get(word, ())
             if len(numbers) <= _COMMON:
-                votes.update(number for number in numbers if number not in self._taken)
+                votes.update(number for number in numbers if number not in self._matched)
         for number, _ in votes.most_common():
             missing = words - Counter(self._page.runs[number].words.split(" "))
             if sum(missing.values()) > (1 - _SIMILAR) * total:
@@ -225,7 +225,7 @@ def _kind_of(run: Passage) -> Hashable:
     return run.kind
 
 
-def _longest_rising(numbers: Sequence[int]) -> Iterator[int]:
+def _longest_increasing(numbers: Sequence[int]) -> Iterator[int]:
     """Yield the positions of a longest increasing subsequence of distinct numbers, in reverse order."""
     ends: list[int] = []
     positions: list[int] = []

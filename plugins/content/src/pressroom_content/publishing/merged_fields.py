@@ -10,7 +10,7 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import RemotePost
 from pressroom_content.publishing.known import KnownBody, shown_fields
-from pressroom_content.publishing.posts import capabilities_of, fields_of, is_as_sent, sent_fields
+from pressroom_content.publishing.posts import capabilities_of, equals_sent, fields_of, sent_fields
 from pressroom_content.records import Article, Website
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.connectors import connector_of
@@ -22,7 +22,7 @@ _FIELDS: Final = (
     "title", "slug", "excerpt", "meta_title", "meta_description", "keyphrase", "canonical_url", "author", "tags",
     "categories", "featured_alt",
 )  # fmt: skip
-_ONLY_THERE: Final = ("featured", "featured_caption")
+_SITE_ONLY: Final = ("featured", "featured_caption")
 """Fields that an article cannot take over: its featured image and caption come from the account's library."""
 
 
@@ -54,14 +54,14 @@ def merged_fields(
     conflicts = []
     site_fields = shown_fields(remote)
     owner_fields = _left_to_owner(known, site_fields, local)
-    for name in (*_FIELDS, *_ONLY_THERE):
+    for name in (*_FIELDS, *_SITE_ONLY):
         if name not in site_fields or name not in known.fields or site_fields[name] == known.fields[name]:
             continue
         edited[name] = site_fields[name]
         if local.get(name) == site_fields[name]:
             continue
         choice = choices.get(name)
-        if _changed_here(name, known, local) and choice is None:
+        if _changed_in_article(name, known, local) and choice is None:
             article = next(iter(local["featured"]), "") if name == "featured" else local.get(name, "")
             conflicts.append(FieldConflict(name, *map(_text, (known.fields[name], article, site_fields[name]))))
         elif choice != "article" and name not in owner_fields:
@@ -71,7 +71,7 @@ def merged_fields(
 
 def _left_to_owner(known: KnownBody, site_fields: Mapping[str, Any], local: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the fields whose edits the article does not take over."""
-    owner_fields = set(_ONLY_THERE)
+    owner_fields = set(_SITE_ONLY)
     has_another = known.fields.get("featured", site_fields["featured"]) != site_fields["featured"]
     if has_another or "featured" in known.kept or not local["featured"]:
         owner_fields.add("featured_alt")
@@ -80,9 +80,9 @@ def _left_to_owner(known: KnownBody, site_fields: Mapping[str, Any], local: Mapp
     return frozenset(owner_fields)
 
 
-def _changed_here(name: str, known: KnownBody, local: Mapping[str, Any]) -> bool:
+def _changed_in_article(name: str, known: KnownBody, local: Mapping[str, Any]) -> bool:
     if name != "featured_alt":
-        return not is_as_sent(name, known.sent, local)
+        return not equals_sent(name, known.sent, local)
     alt_sent = list(known.sent.get("featured") or [])[1:2]
     return bool(local["featured"] and local[name] and alt_sent) and [local[name]] != alt_sent
 

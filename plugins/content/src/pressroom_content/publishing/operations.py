@@ -21,18 +21,18 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.comparing import compared, is_another, left_alone
+from pressroom_content.publishing.comparing import compared, is_another, other_post_note
 from pressroom_content.publishing.known import check_original, forget_body
 from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.publish_requests import BegunPublication, PublishRequest
+from pressroom_content.publishing.publish_requests import PublicationStart, PublishRequest
 from pressroom_content.publishing.site_resources import author_warnings, drop_uses, remove_unused
 from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.store import Websites
 
-_LOOKED_AT: Final = ("published", "draft", "scheduled")
+_CHECKED_STATUSES: Final = ("published", "draft", "scheduled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +66,26 @@ async def dry_run(
     return DryRun(manuscript, article, website, existing, tuple(warnings))
 
 
-async def look_again(
-    plugin: PluginContext, user_id: str, result: BegunPublication, request: PublishRequest
-) -> tuple[BegunPublication, RemoteState | None]:
+async def recheck(
+    plugin: PluginContext, user_id: str, result: PublicationStart, request: PublishRequest
+) -> tuple[PublicationStart, RemoteState | None]:
     """Check a post for which there was nothing to do: it may have been edited or removed on its site.
 
     A post that no longer exists or is not live is published again. Nothing else is sent.
     """
     publication = result.publication
-    if result.begun or result.repeated or publication.status not in _LOOKED_AT:
+    if result.begun or result.repeated or publication.status not in _CHECKED_STATUSES:
         return result, None
     state = await look(plugin, publication)
     if state.lost:
         repeat = PublishRequest(again=True, request_id=request.request_id)
         return await Publications(plugin).begin(user_id, publication.article_id, publication.website_id, repeat), None
-    return BegunPublication(await Publications(plugin).get(user_id, publication.id), begun=False, new=False), state
+    return PublicationStart(await Publications(plugin).get(user_id, publication.id), begun=False, new=False), state
 
 
 async def bring(
     plugin: PluginContext, user_id: str, content_id: str, website_id: str, request: PublishRequest
-) -> BegunPublication:
+) -> PublicationStart:
     """Start a publish request. If a scheduled post is to become a draft, its schedule on the site is cancelled first.
 
     Raises:
@@ -108,7 +108,7 @@ async def bring(
             ):  # somebody deleted it on the site: create it again
                 request = replace(request, again=True)
             elif not existing.external_id or (newest == existing.article_version and unchanged):
-                return BegunPublication(existing, begun=True, new=False)
+                return PublicationStart(existing, begun=True, new=False)
     return await publications.begin(user_id, content_id, website_id, request)
 
 
@@ -202,7 +202,7 @@ async def unpublish(
             await remove_unused(site, unused)
     publications = Publications(plugin)
     publication = await publications.get(user_id, publication_id)
-    if not await publications.others_live(publication):
+    if not await publications.is_live_elsewhere(publication):
         await Articles(plugin).set_status(user_id, publication.article_id, "draft")
     await Articles(plugin).rescore(user_id, publication.article_id)
     return TakenDown(publication, state)
@@ -236,7 +236,7 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
         status = "draft" if exists else "unpublished"
         await leased.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     publication = await Publications(plugin).get(user_id, publication_id)
-    if not await Publications(plugin).others_live(publication):
+    if not await Publications(plugin).is_live_elsewhere(publication):
         await Articles(plugin).set_status(user_id, publication.article_id, "draft")
     return publication
 
@@ -278,7 +278,7 @@ async def _take_down(
     """Move a publication's post to its new state, unless it is another post. Return the state and columns to set."""
     other = await _another(plugin, site, leased)
     if other is not None:
-        return "gone", {"error": left_alone(other)}
+        return "gone", {"error": other_post_note(other)}
     remote = await _set_state(site, leased.row.external_id, _STATES[mode])
     state = _STATES[mode] if remote is not None else "gone"
     if not isinstance(site, RecallingSite):

@@ -87,8 +87,8 @@ async def entries(
     branches = [
         query.order_by(at, PublicationRow.id).limit(MAX_ENTRIES)
         for query, at in (
-            (_wanted(user_id, _live(begin, end), PublicationRow.published_at), PublicationRow.published_at),
-            (_wanted(user_id, _ahead(begin, end, _AHEAD), PublicationRow.publish_at), PublicationRow.publish_at),
+            (_entries_query(user_id, _live(begin, end), PublicationRow.published_at), PublicationRow.published_at),
+            (_entries_query(user_id, _ahead(begin, end, _AHEAD), PublicationRow.publish_at), PublicationRow.publish_at),
         )
     ]
     if website_id is not None:
@@ -104,7 +104,7 @@ async def upcoming(
 ) -> tuple[Sequence[ScheduleEntry], int]:
     """Return the first scheduled publications from `begin` until before `end`, and their total number."""
     at = PublicationRow.publish_at
-    query = _wanted(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
+    query = _entries_query(user_id, _ahead(begin, end, _WAITING), at).order_by(at, PublicationRow.id)
     return await _first(session, query, limit)
 
 
@@ -113,7 +113,7 @@ async def latest(
 ) -> tuple[Sequence[ScheduleEntry], int]:
     """Return the latest posts from `begin` until before `end`, newest first, and their total number."""
     at = PublicationRow.published_at
-    query = _wanted(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
+    query = _entries_query(user_id, _live(begin, end), at).order_by(at.desc(), PublicationRow.id.desc())
     return await _first(session, query, limit)
 
 
@@ -144,7 +144,7 @@ def _entry(id_: str, article_id: str, website_id: str, status: str, at: datetime
     return ScheduleEntry(id_, article_id, website_id, title, cast("PublicationStatus", status), at)
 
 
-def _wanted(user_id: str, condition: ColumnElement[bool], at: Any) -> _Entries:
+def _entries_query(user_id: str, condition: ColumnElement[bool], at: Any) -> _Entries:
     return (
         select(
             PublicationRow.id,

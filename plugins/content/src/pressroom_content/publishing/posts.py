@@ -231,7 +231,7 @@ def sent_fields(post: Post, featured_id: str) -> dict[str, Any]:
     return {**sent, **lists, "featured": featured}
 
 
-def is_as_sent(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def equals_sent(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Check whether a field is what was sent `before`. A featured image given as an ID alone matches any texts."""
     if not name.startswith("featured"):
         return before.get(name) == now.get(name)

@@ -20,12 +20,12 @@ from pressroom_content.contract import SiteRejected, cursor_of
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.publish_requests import (
     UNDER_WAY,
-    BegunPublication,
     Mode,
+    PublicationStart,
     PublishRequest,
-    is_news,
     is_repeated,
     is_same,
+    needs_work,
     resolved,
 )
 from pressroom_content.publishing.store import (
@@ -87,7 +87,7 @@ class Publications:
             if over and row.status == "published":
                 row.due_at = None
 
-    async def look_later(self, publication: Publication, pauses: Sequence[timedelta]) -> datetime | None:
+    async def schedule_recheck(self, publication: Publication, pauses: Sequence[timedelta]) -> datetime | None:
         """Schedule another check of a page that may appear later. Return its time, or `None` after the last check.
 
         Nothing changes if work on the publication has continued meanwhile.
@@ -187,7 +187,7 @@ class Publications:
         request = PublishRequest(mode, publish_at, options, canonical_of, request_id=request_id)
         return (await self.begin(user_id, article_id, website_id, request)).publication
 
-    async def begin(self, user_id: str, article_id: str, website_id: str, request: PublishRequest) -> BegunPublication:
+    async def begin(self, user_id: str, article_id: str, website_id: str, request: PublishRequest) -> PublicationStart:
         """Start publishing an article's newest version. Each pair of article and website has one publication.
 
         Publications that are already complete or in progress are not started again. Failed ones continue at the failed
@@ -266,11 +266,11 @@ class Publications:
 
     async def _begin(
         self, session: AsyncSession, article: Article, website: Website, request: PublishRequest
-    ) -> BegunPublication:
+    ) -> PublicationStart:
         now = await now_of(session)
         row = await session.scalar(_of_pair(article.user_id, article.id, website.id).with_for_update())
         if row is not None and is_repeated(row, request):
-            return BegunPublication(record(row), begun=False, new=False, repeated=True)
+            return PublicationStart(record(row), begun=False, new=False, repeated=True)
         columns = resolved(row, request, article.version, site_settings.read(website.settings).default_status)
         self._check(article, website, columns["mode"], exists=row is not None)
         new, resume = row is None, False
@@ -286,8 +286,8 @@ class Publications:
                 warnings=[],
             )
             session.add(row)
-        elif not is_news(row, columns, request):
-            return BegunPublication(record(row), begun=False, new=False)
+        elif not needs_work(row, columns, request):
+            return PublicationStart(record(row), begun=False, new=False)
         else:
             resume = row.status in ("failed", *UNDER_WAY) and is_same(row, columns) and not request.force
         if request.force and not new:
@@ -296,7 +296,7 @@ class Publications:
             setattr(row, name, value)
         row.request_id = request.request_id
         await self._restart(session, row, now, resume=resume)
-        return BegunPublication(record(row), begun=True, new=new)
+        return PublicationStart(record(row), begun=True, new=new)
 
     async def of_pair(self, user_id: str, article_id: str, website_id: str) -> Publication | None:
         """Return the publication of an article on a website, or `None`."""
@@ -311,7 +311,7 @@ class Publications:
             row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
         await begin_attempt(session, row, resume=resume)
 
-    async def others_live(self, publication: Publication) -> bool:
+    async def is_live_elsewhere(self, publication: Publication) -> bool:
         """Check whether the article is published or scheduled on another website."""
         query = select(PublicationRow.id).where(
             PublicationRow.article_id == publication.article_id,

@@ -38,7 +38,7 @@ class PublishRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BegunPublication:
+class PublicationStart:
     """A publication, whether work on it has `begun`, and whether it is `new`.
 
     `repeated` is true if an earlier call with the same request ID made it.
@@ -88,7 +88,7 @@ def is_repeated(row: PublicationRow, request: PublishRequest) -> bool:
     return same_request and not stalled and not request.force and not request.again
 
 
-def is_news(row: PublicationRow, columns: Mapping[str, Any], request: PublishRequest) -> bool:
+def needs_work(row: PublicationRow, columns: Mapping[str, Any], request: PublishRequest) -> bool:
     """Check whether a request requires any work. Raises `InvalidInput` if it cannot be fulfilled."""
     same = is_same(row, columns) and not request.force and not request.again
     if same and row.status in ("published", "draft", "scheduled") and not row.error:

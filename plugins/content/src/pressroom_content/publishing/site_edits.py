@@ -26,8 +26,8 @@ from pressroom_content.publishing.bodies import (
     unchanged,
     with_known_texts,
 )
-from pressroom_content.publishing.comparing import compared, is_as_it_was, seen_of
-from pressroom_content.publishing.known import can_be_kept, known_body, remember_body
+from pressroom_content.publishing.comparing import baseline_of, compared, is_unedited
+from pressroom_content.publishing.known import can_be_stored, known_body, remember_body
 from pressroom_content.publishing.merged_fields import FieldConflict, Side, merged_fields, sent_of, settled
 from pressroom_content.publishing.operations import changing
 from pressroom_content.publishing.store import record, shortened
@@ -262,9 +262,9 @@ async def merge_edits(
             )
         remote = await site.read(row.external_id)
         publication = record(row)
-        if await compared(plugin, is_as_it_was, remote, row.sent_hash):
+        if await compared(plugin, is_unedited, remote, row.sent_hash):
             return SiteEdits(publication, edited=False)
-        if not can_be_kept(remote.raw):
+        if not can_be_stored(remote.raw):
             raise InvalidInput("publication_id", "now has a body on its website that cannot be stored: it is too long")
         article = await Articles(plugin).get(user_id, row.article_id)
         run = plugin.services.workers.run
@@ -280,7 +280,7 @@ async def merge_edits(
         body = {"body": merged.text, "body_format": "markdown"} if remote.raw != known.body.raw else {}
         draft = Draft.of(article).with_changes({**fields.changes, **body})
         updated = await Articles(plugin).write(article, draft, origin=origin)
-        baseline, digest = await compared(plugin, seen_of, remote)
+        baseline, digest = await compared(plugin, baseline_of, remote)
         for name, detail in (("read_back", {"seen": baseline}), ("draft", {"post_hash": ""})):
             leased.note(name, leased.steps[name].state, {**leased.steps[name].detail, **detail})
         sent, owner_fields = settled(

@@ -55,13 +55,13 @@ async def terms(work: PublicationWork) -> None:
     IDs from an earlier attempt are reused for the same names if the platform can be read back.
     """
     ids, names = (work.step.detail.get(name, {}) for name in ("term_ids", "term_names"))
-    requested = await _wanted(work)
+    requested = await _requested_terms(work)
     reusable = {
         kind: ids[kind]
         for kind, term_names in requested.items()
         if work.able.read_back and names.get(kind) == term_names and len(ids.get(kind, ())) >= len(set(term_names))
     }
-    work.done(await _looked_up(work, requested, reusable))
+    work.done(await _look_up_terms(work, requested, reusable))
 
 
 async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitable[Sent]]) -> Sent:
@@ -72,7 +72,7 @@ async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitabl
     try:
         return await send(await work.post())
     except SiteRefused:
-        if not await _renewed(work, tuple(_FIELDS)):
+        if not await _renew_terms(work, tuple(_FIELDS)):
             raise
     work.held.lease.check()
     return await send(await work.post())
@@ -80,14 +80,14 @@ async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitabl
 
 async def with_lost_terms(work: PublicationWork, remote: RemotePost) -> RemotePost:
     """Return a post that was just written, writing it again if the site dropped terms that were deleted there."""
-    lost = list(_lost(await work.post(), remote, await _wanted(work)))
-    if not lost or not await _renewed(work, lost):
+    lost = list(_lost(await work.post(), remote, await _requested_terms(work)))
+    if not lost or not await _renew_terms(work, lost):
         return remote
     work.held.lease.check()
     return await work.site.update(remote.id, await work.post(), remote.revision)
 
 
-async def _wanted(work: PublicationWork) -> dict[TermKind, list[str]]:
+async def _requested_terms(work: PublicationWork) -> dict[TermKind, list[str]]:
     """Return the names of the terms to send, by kind, without those of fields that stay unchanged on the site."""
     post, kept_fields = (await work.manuscript()).post, await work.kept()
     names: dict[TermKind, Sequence[str]] = {
@@ -100,7 +100,7 @@ async def _wanted(work: PublicationWork) -> dict[TermKind, list[str]]:
     }
 
 
-async def _looked_up(
+async def _look_up_terms(
     work: PublicationWork, requested: Mapping[TermKind, list[str]], known: Mapping[TermKind, list[str]]
 ) -> dict[str, Any]:
     """Return the detail of the step, with the IDs of all wanted terms. Those that are not known are looked up."""
@@ -116,7 +116,7 @@ async def _looked_up(
     if post.tags or post.categories:
         term_ids = await work.site.ensure_terms(replace(post, author=""))
         ids = {**term_ids, **{kind: kind_ids for kind, kind_ids in ids.items() if kind_ids}}
-    work.terms_looked_up |= missing.keys()
+    work.current_term_kinds |= missing.keys()
     return {
         "term_ids": {kind: list(kind_ids) for kind, kind_ids in ids.items()},
         "term_names": dict(requested),
@@ -124,14 +124,14 @@ async def _looked_up(
     }
 
 
-async def _renewed(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
+async def _renew_terms(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
     """Look up earlier term IDs again. Return whether any of them changed."""
-    step, requested = work.held.steps["terms"], await _wanted(work)
+    step, requested = work.held.steps["terms"], await _requested_terms(work)
     before = step.detail.get("term_ids", {})
-    renewed = [kind for kind in kinds if kind in requested and kind not in work.terms_looked_up]
+    renewed = [kind for kind in kinds if kind in requested and kind not in work.current_term_kinds]
     if not renewed:
         return False
-    detail = await _looked_up(
+    detail = await _look_up_terms(
         work, requested, {kind: kind_ids for kind, kind_ids in before.items() if kind not in renewed}
     )
     work.held.note("terms", step.state, detail)

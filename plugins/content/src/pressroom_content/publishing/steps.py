@@ -10,16 +10,16 @@ from typing import Any, Final
 from pressroom_content.contract import BUILTIN, Post, RemoteChanged, RemoteMedia, RemotePost, SiteGone, SiteRefused
 from pressroom_content.contract.control import web_url
 from pressroom_content.publishing.comparing import (
+    baseline_of,
     compared,
     copy_of,
     differences,
-    edits_in_words,
+    edits_message,
     has_arrived,
     is_another,
-    is_as_it_was,
     is_ours,
-    left_alone,
-    seen_of,
+    is_unedited,
+    other_post_note,
 )
 from pressroom_content.publishing.images import PostImage
 from pressroom_content.publishing.known import remember_body, unbind
@@ -34,7 +34,7 @@ from pressroom_content.publishing.site_resources import (
     with_lost_terms,
 )
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, shortened
-from pressroom_content.publishing.verifying import LATER_LOOKS, ExpectedPage, verify
+from pressroom_content.publishing.verifying import RECHECK_DELAYS, ExpectedPage, verify
 from pressroom_content.publishing.work import Postponement, PublicationWork
 
 MIN_NOTICE: Final = timedelta(seconds=90)
@@ -44,13 +44,13 @@ _MAX_NAMED: Final = 20
 """The maximum number of a site's blocks that warnings list: a post may have thousands."""
 
 _LATE: Final = timedelta(minutes=2)
-_LIVE_THERE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
+_LIVE_ON_SITE: Final = "somebody published the post on the site, so it is live there; unpublish_content takes it down"
 _LOOK: Final = timedelta(seconds=5)
-_FROM_THE_TRASH: Final = (
+_RESTORED_FROM_TRASH: Final = (
     "somebody had moved the post to the trash of its site, from which it was brought back; unpublish_content takes it "
     "down again"
 )
-_MADE_ANEW: Final = (
+_CREATED_AGAIN: Final = (
     "the post was no longer on the site and was created again: what only the site stored is lost, such as its date, "
     "comments and featured image"
 )
@@ -85,7 +85,7 @@ async def media(work: PublicationWork) -> Postponement | None:
 
 async def _upload(work: PublicationWork, image: PostImage) -> RemoteMedia | Postponement:
     marker = media_marker(work.website.id, image.file.id)
-    if image.file.id in work.media_there and image.file.id not in work.step.detail.get("sent", {}):
+    if image.file.id in work.uploaded_media and image.file.id not in work.step.detail.get("sent", {}):
         existing = await claim_media(work.plugin.services.database, work.website.id, work.row.id, image.file.id)
         if existing is not None and await is_there(work.site, work.plugin.services.fetcher, existing, marker):
             return existing
@@ -150,12 +150,12 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
         baseline = work.held.steps["read_back"].detail.get("seen")
         if baseline and await compared(work.plugin, is_another, baseline, remote, work.row.marker):
             raise SiteRefused(
-                f"{left_alone(remote)}. Take this publication down with unpublish_content, which leaves that post "
+                f"{other_post_note(remote)}. Take this publication down with unpublish_content, which leaves that post "
                 "alone too; after that, publish_content makes a new post"
             )
         if remote.state == "trashed":
             _note_trashed(work)
-        unchanged = work.step.detail.get("post_hash") == digest or await work.is_as_on_site()
+        unchanged = work.step.detail.get("post_hash") == digest or await work.equals_site_post()
         if unchanged and not work.force:
             # Only its state changes; edits made on the site are kept.
             work.done({**work.without_note("update"), **_written(work, post)})
@@ -177,7 +177,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
         if await work.kept():  # the terms that the post had on the site have to be sent from here
             work.held.note("terms", "pending", work.held.steps["terms"].detail)
         if work.bound:
-            work.step.detail["warnings"] = [_MADE_ANEW]
+            work.step.detail["warnings"] = [_CREATED_AGAIN]
         work.unbind()
         await work.held.save(lambda session: unbind(session, work.row.id))
         if work.held.steps["terms"].state != "done":
@@ -203,14 +203,14 @@ def _note_trashed(work: PublicationWork) -> None:
             "somebody moved the post that the article was taken over from to the trash of its site; nothing was "
             "written. publish_content with force brings it back"
         )
-    work.step.detail["warnings"] = [_FROM_THE_TRASH]
+    work.step.detail["warnings"] = [_RESTORED_FROM_TRASH]
 
 
 async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     """Overwrite a post, unless it was edited on the site. Repeating this never creates a second post."""
     post, row, plugin = await work.post(), work.row, work.plugin
     edited = bool(row.sent_hash) and shortened(remote.revision) != row.revision
-    edited = edited and not await compared(plugin, is_as_it_was, remote, row.sent_hash)
+    edited = edited and not await compared(plugin, is_unedited, remote, row.sent_hash)
     if edited and not work.force:
         baseline = work.held.steps["read_back"].detail.get("seen") or {}
         was_sent = "update" in work.step.detail.get("sent", {})
@@ -220,7 +220,7 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
         work.note("running", {**work.step.detail, "remote_state": remote.state, "remote_at": at})
         comparison = "; ".join(await compared(plugin, differences, post, remote)) if not baseline else ""
         raise RemoteChanged(
-            await compared(plugin, edits_in_words, baseline, remote)
+            await compared(plugin, edits_message, baseline, remote)
             + (f". Compared with what would be written: {comparison}" if comparison else ""),
             hint="Nothing was written. merge_site_edits brings the edit into the article; publish_content with "
             "force overwrites it."
@@ -257,19 +257,19 @@ async def read_back(work: PublicationWork) -> None:
         return
     remote = work.remote = await work.site.read(work.row.external_id)
     warnings = await compared(work.plugin, differences, await work.post(), remote)
-    values = await _seen(work, remote)
+    values = await _record_baseline(work, remote)
     work.step.detail["state"] = remote.state
     codec = work.codec
     if codec is None:
         work.done({**work.step.detail, "warnings": warnings}, **values)
         return
-    warnings += _left_out(work.dropped())
+    warnings += _dropped_warnings(work.dropped())
     body, (sent, kept_fields) = await work.remembered(remote.raw, codec), await work.sent_fields()
     work.done({**work.step.detail, "warnings": warnings}, **values)
     work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept_fields))
 
 
-def _left_out(names: Sequence[str]) -> Iterator[str]:
+def _dropped_warnings(names: Sequence[str]) -> Iterator[str]:
     for name in names[:_MAX_NAMED]:
         yield f"{name}, which only the site understood, is no longer in the article"
     if len(names) > _MAX_NAMED:
@@ -283,7 +283,7 @@ async def live(work: PublicationWork) -> Postponement | None:
         return None
     remote = work.remote or await work.site.read(work.row.external_id)
     if work.row.mode == "schedule" and remote.state != "live":
-        result = await _until_its_time(work, remote)
+        result = await _wait_until_due(work, remote)
         if isinstance(result, Postponement):
             return result
         remote = result
@@ -293,7 +293,7 @@ async def live(work: PublicationWork) -> Postponement | None:
         remote = await work.site.set_state(remote.id, "live")
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
-    work.done(_up_again(work), **await _seen(work, remote))
+    work.done(_without_takedown(work), **await _record_baseline(work, remote))
     await work.held.save()  # checking the page may take a while
     return None
 
@@ -303,22 +303,24 @@ async def _unscheduled(work: PublicationWork) -> None:
     state = work.held.steps["read_back"].detail.get("state", "draft")
     unknown = not work.able.read_back and "taken_down" in work.step.detail  # it may be in the trash
     if state == "draft" and not work.step.detail.get("native") and not unknown:
-        work.done(_up_again(work))
+        work.done(_without_takedown(work))
         return
     remote = work.remote or await work.site.read(work.row.external_id)
     if remote.state in ("scheduled", "trashed"):
         work.held.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
-    warnings = [_LIVE_THERE] if remote.state == "live" else []
-    work.done({**_up_again(work), "native": False, "warnings": warnings}, **await _seen(work, remote))
+    warnings = [_LIVE_ON_SITE] if remote.state == "live" else []
+    work.done(
+        {**_without_takedown(work), "native": False, "warnings": warnings}, **await _record_baseline(work, remote)
+    )
 
 
-def _up_again(work: PublicationWork) -> dict[str, Any]:
+def _without_takedown(work: PublicationWork) -> dict[str, Any]:
     """Return the current step's detail without the note that the post was taken down from here."""
     return {name: value for name, value in work.step.detail.items() if name != "taken_down"}
 
 
-async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postponement | RemotePost:
+async def _wait_until_due(work: PublicationWork, remote: RemotePost) -> Postponement | RemotePost:
     """Return a postponement until the post is due, or the current post if it is due."""
     at, now = work.row.publish_at, datetime.now(UTC)
     if at is None:
@@ -342,7 +344,7 @@ async def _until_its_time(work: PublicationWork, remote: RemotePost) -> Postpone
         if remote.state == "live":
             return remote
     detail = {"native": native, "native_at": at.isoformat()}
-    work.note("pending", {**work.step.detail, **detail}, **await _seen(work, remote))
+    work.note("pending", {**work.step.detail, **detail}, **await _record_baseline(work, remote))
     return Postponement("scheduled", at)
 
 
@@ -363,14 +365,14 @@ async def verify_url(work: PublicationWork) -> None:
     )
     verification = await verify(work.plugin, expected)
     if verification.later:
-        work.look_again_at = datetime.now(UTC) + LATER_LOOKS[0]
+        work.recheck_at = datetime.now(UTC) + RECHECK_DELAYS[0]
     work.done({"warnings": list(verification.warnings), "updated": updated}, verified=dict(verification.facts))
 
 
-async def _seen(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
+async def _record_baseline(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
     digest = b""
     if work.able.read_back:
-        baseline, digest = await compared(work.plugin, seen_of, remote)
+        baseline, digest = await compared(work.plugin, baseline_of, remote)
         step = work.held.steps["read_back"]
         work.held.note("read_back", step.state, {**step.detail, "seen": baseline})
     url = web_url(remote.url) or work.row.url

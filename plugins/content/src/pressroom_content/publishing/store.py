@@ -38,7 +38,7 @@ def listening(publication_id: str) -> Iterator[asyncio.Event]:
             del _waiting[key]
 
 
-def tell(publication_id: str) -> None:
+def notify(publication_id: str) -> None:
     """Signal that an attempt has ended."""
     for ended in _waiting.get(_key(publication_id), ()):
         ended.set()
@@ -179,11 +179,11 @@ async def begin_attempt(session: AsyncSession, row: PublicationRow, *, resume: b
         await session.execute(delete(StepRow).where(StepRow.publication_id == row.id))
     details = {step.name: step.detail for step in previous}
     for position, name in enumerate(STEPS):
-        carried_over = {key: value for key, value in details.get(name, {}).items() if key in _KEPT}
+        carried_over = {key: value for key, value in details.get(name, {}).items() if key in _CARRIED_OVER}
         session.add(StepRow(publication_id=row.id, position=position, name=name, state="pending", detail=carried_over))
 
 
-_KEPT: Final = frozenset(
+_CARRIED_OVER: Final = frozenset(
     {
         *("term_ids", "term_names"),
         *("uploaded", "sent", "post_hash", "version", "seen", "overwritten", "native", "native_at", "taken_down"),

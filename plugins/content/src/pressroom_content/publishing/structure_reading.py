@@ -123,7 +123,7 @@ class _Reader:
         self._url = url
         self._max_runs = max_runs
         self._page = urldefrag(url)[0].rstrip("/")
-        self._found = Structure()
+        self._structure = Structure()
         self._parts: list[str] = []
         self._breaks = self._pending = 0
         self._box: bool | None = None
@@ -137,7 +137,7 @@ class _Reader:
     def read(self, root: LexborNode) -> Structure:
         """Return the structure of a tree."""
         stack: list[tuple[LexborNode, _State] | _End] = [(root, self._state)]
-        while stack and len(self._found.runs) < self._max_runs:
+        while stack and len(self._structure.runs) < self._max_runs:
             item = stack.pop()
             if isinstance(item, _End):
                 self._close(item)
@@ -149,7 +149,7 @@ class _Reader:
             elif not tag.startswith("-") and tag not in UNSEEN:
                 stack += self._open(node, tag, state)
         self._flush()
-        structure = self._found
+        structure = self._structure
         for at, end in enumerate(structure.ends):
             structure.ends[at] = end or len(structure.ends)
         structure.data = " ".join(self._data)
@@ -160,10 +160,10 @@ class _Reader:
         attributes = {name: value or "" for name, value in node.attributes.items()}
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:MAX_VALUE]):
             return
-        element = len(self._found.parents)
-        self._found.parents.append(outer.element)
-        self._found.ends.append(0)
-        self._found.ids.update(filter(None, (attributes.get("id"), attributes.get("name") if tag == "a" else None)))
+        element = len(self._structure.parents)
+        self._structure.parents.append(outer.element)
+        self._structure.ends.append(0)
+        self._structure.ids.update(filter(None, (attributes.get("id"), attributes.get("name") if tag == "a" else None)))
         self._note_data(tag, attributes)
         state = _inside(tag, attributes, outer, element)
         if tag == "br":
@@ -177,12 +177,12 @@ class _Reader:
             state = state._replace(unread=True)
         elif tag == "a" and state.kind == "heading" and attributes.get("href", "").startswith("#"):
             state = state._replace(spaced=True)  # anchor links that themes put beside headings
-        yield _End(tag, element, outer, state, len(self._found.runs), len(self._parts), node)
+        yield _End(tag, element, outer, state, len(self._structure.runs), len(self._parts), node)
         if tag == "pre":
-            self._found.code.append(CodeBlock(element, code_of(node), language_of(node)))
+            self._structure.code.append(CodeBlock(element, code_of(node), language_of(node)))
             return
         if tag in _FRAMES:
-            self._found.frames.append((element, attributes.get("src") or attributes.get("data-src") or ""))
+            self._structure.frames.append((element, attributes.get("src") or attributes.get("data-src") or ""))
             return
         self._note(element, node, tag, attributes)
         for child in reversed(list(node.iter(include_text=True))):
@@ -194,10 +194,10 @@ class _Reader:
             case "img":
                 self._image(element, attributes)
             case "hr" if "footnote" not in f"{attributes.get('class')} {_marks_of(node)}":
-                self._found.rules.append(element)
+                self._structure.rules.append(element)
             case "table":
                 self._tables.append(Table(element))
-                self._found.tables.append(self._tables[-1])
+                self._structure.tables.append(self._tables[-1])
             case "tr" if self._tables:
                 self._tables[-1].rows.append([])
             case "td" | "th" if self._tables:
@@ -207,17 +207,17 @@ class _Reader:
                     "1",
                 }
             case _ if _is_collapsible(tag, attributes):
-                self._details.append(len(self._found.details))
-                self._found.details.append((element, ""))
+                self._details.append(len(self._structure.details))
+                self._structure.details.append((element, ""))
             case "input" if attributes.get("type", "").lower() == "checkbox":
                 self._box = "checked" in attributes
             case "ol":
                 start = attributes.get("start", "")
                 number = int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
-                self._found.numbered.append(NumberedList(element, len(self._found.runs), number))
+                self._structure.numbered.append(NumberedList(element, len(self._structure.runs), number))
 
     def _close(self, end: _End) -> None:
-        tag, structure = end.tag, self._found
+        tag, structure = end.tag, self._structure
         structure.ends[end.element] = len(structure.parents)
         if tag in _INLINE:
             self._close_inline(end)
@@ -237,22 +237,22 @@ class _Reader:
         tag = end.tag
         if tag not in _MARKS and tag != "a":
             return
-        run = len(self._found.runs)
+        run = len(self._structure.runs)
         text = " ".join("".join(self._parts[end.start if run == end.run else 0 :]).split())
         if tag != "a":
             if text:
-                self._found.marks.append(TextMark(end.element, run, _MARKS[tag], text))
+                self._structure.marks.append(TextMark(end.element, run, _MARKS[tag], text))
             return
         attributes = end.node.attributes
         target = self._target(attributes.get("href") or "")
         if self._is_of_note(end.node, end.outer) and not _BACK.search(f"{_marks_of(end.node)} {target}"):
             label = " ".join(end.node.text()[:MAX_VALUE].split()).strip("[]()")
             if any(map(str.isalnum, label)):
-                self._found.notes.append(NoteReference(end.element, run, label, target[1:]))
+                self._structure.notes.append(NoteReference(end.element, run, label, target[1:]))
                 return
         if target:
             title = " ".join((attributes.get("title") or "").split())[:MAX_VALUE]
-            self._found.links.append(ShownLink(end.element, run, target, text, title))
+            self._structure.links.append(ShownLink(end.element, run, target, text, title))
 
     def _is_of_note(self, link: LexborNode, state: _State) -> bool:
         """Check whether a link leads to a footnote or back from one: its text is not part of the sentence."""
@@ -289,7 +289,7 @@ class _Reader:
         if self._tables and state.kind == "caption":
             self._tables[-1].caption = text
         if self._details and state.kind == "summary":
-            self._found.details[self._details[-1]] = (self._found.details[self._details[-1]][0], text)
+            self._structure.details[self._details[-1]] = (self._structure.details[self._details[-1]][0], text)
         run = Passage(
             at=state.element,
             text=text,
@@ -304,14 +304,14 @@ class _Reader:
             box=box,
             in_menu=state.in_menu,
         )
-        self._found.runs.append(run)
+        self._structure.runs.append(run)
 
     def _image(self, element: int, attributes: Mapping[str, str]) -> None:
         if "emoji" in attributes.get("class", "") or "smiley" in attributes.get("class", ""):
             self._write(attributes.get("alt", ""), self._state)
             return
         sources = [attributes[name] for name in _SOURCES if attributes.get(name)]
-        self._found.images.append(ShownImage(element, tuple(sources), attributes.get("alt", "")))
+        self._structure.images.append(ShownImage(element, tuple(sources), attributes.get("alt", "")))
 
     def _target(self, href: str) -> str:
         href = href.strip()

@@ -12,7 +12,7 @@ from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, PluginC
 
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import RecallingSite, RemoteMedia, SiteGone
-from pressroom_content.publishing.comparing import compared, edits_in_words, is_as_it_was, plain
+from pressroom_content.publishing.comparing import compared, edits_message, is_unedited, plain
 from pressroom_content.publishing.known import original_of
 from pressroom_content.publishing.losses import read_losses
 from pressroom_content.publishing.posts import (
@@ -34,7 +34,7 @@ _SECONDS: Final = 15.0
 _READ_SECONDS: Final = 5.0
 _COMPARE_SECONDS: Final = 20.0
 _FORBIDDEN: Final = 403
-_NOT_THERE: Final = (_FORBIDDEN, 404, 410)
+_MISSING_STATUSES: Final = (_FORBIDDEN, 404, 410)
 """Status codes of static hosts for a missing page: buckets that do not allow listing return 403."""
 
 _TOO_MANY: Final = 429
@@ -43,7 +43,7 @@ _BEING_BUILT: Final = (
     "the page is not there yet: the site is being built; Pressroom checks again in some minutes, and "
     "list_publications with verify checks now"
 )
-_BEING_BUILT_ANEW: Final = (
+_BEING_REBUILT: Final = (
     "the page still shows an older version: the site is being built; Pressroom checks again in some minutes, and "
     "list_publications with verify checks now"
 )
@@ -59,7 +59,7 @@ _NOT_SHOWN: Final = (
 PATIENT_SECONDS: Final = 60.0
 """The timeout for a page in background checks, in seconds: a site may be slow to render a long post at first."""
 
-LATER_LOOKS: Final = (timedelta(minutes=2), timedelta(minutes=5), timedelta(minutes=15))
+RECHECK_DELAYS: Final = (timedelta(minutes=2), timedelta(minutes=5), timedelta(minutes=15))
 """The delays before the next checks of a page that may still appear. There is no further check after the last."""
 
 
@@ -109,7 +109,7 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
     try:
         if await Domains(plugin).place_of(url) is not None:
-            page = await _own_page(plugin, url)
+            page = await _builtin_page(plugin, url)
         else:
             page = await plugin.services.fetcher.get(
                 url, accept="text/html", max_bytes=_MAX_BYTES, seconds=seconds, redirects=5
@@ -120,22 +120,22 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
             (f"the page could not be checked: {error.message}",),
             in_trouble=isinstance(error, FetchFailed),
         )
-    if expected.built and page.status in _NOT_THERE:
+    if expected.built and page.status in _MISSING_STATUSES:
         facts = {"url": page.url, "http_status": page.status, "checked_at": _now()}
         if not expected.waiting:
             return Verification(facts, (_NOT_SHOWN if page.status == _FORBIDDEN else _NOT_BUILT,))
         return Verification(facts | {"being_built": True}, (_BEING_BUILT,))
-    return await _judged(plugin, page, expected)
+    return await _checked(plugin, page, expected)
 
 
-async def _own_page(plugin: PluginContext, url: str) -> Fetched:
+async def _builtin_page(plugin: PluginContext, url: str) -> Fetched:
     """Return a page of a built-in site without a network request: this server may be unable to reach itself."""
     from pressroom_content.builtin_site.routes import fetched  # noqa: PLC0415 - loads the templates
 
     return await fetched(plugin, url)
 
 
-async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:
+async def _checked(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
         warning = f"the URL of the post answers with the status {page.status}"
@@ -157,7 +157,7 @@ async def _judged(plugin: PluginContext, page: Fetched, expected: ExpectedPage) 
     }
     lost = await _lost(plugin, page, expected)
     if expected.updated and expected.waiting and (lost or not facts["title_found"]):
-        return Verification(facts | {"being_built": True}, (_BEING_BUILT_ANEW,))
+        return Verification(facts | {"being_built": True}, (_BEING_REBUILT,))
     return Verification(facts, (*_warnings(facts, expected.url, expected.canonical_url), *lost))
 
 
@@ -224,11 +224,11 @@ async def look(plugin: PluginContext, publication: Publication, seconds: float =
         if isinstance(site, RecallingSite):
             site.recall(row.external_id, row.url, row.revision)
         remote = await site.read(publication.external_id)
-        edited = not await compared(plugin, is_as_it_was, remote, row.sent_hash) if row.sent_hash else None
+        edited = not await compared(plugin, is_unedited, remote, row.sent_hash) if row.sent_hash else None
         if edited:
             steps = {step.name: step for step in await Publications(plugin).steps(publication.id)}
             baseline = steps["read_back"].detail.get("seen") if "read_back" in steps else None
-            edits = await compared(plugin, edits_in_words, baseline, remote)
+            edits = await compared(plugin, edits_message, baseline, remote)
             drift.append(edits)
         if publication.status == "published" and remote.state != "live":
             lost = True

@@ -30,7 +30,7 @@ from pressroom_content.contract import (
 )
 from pressroom_content.publishing.bodies import ComposedBody, SiteBody, compose, remembered
 from pressroom_content.publishing.known import KnownBody
-from pressroom_content.publishing.posts import Manuscript, canonical_url_of, is_as_sent, manuscript
+from pressroom_content.publishing.posts import Manuscript, canonical_url_of, equals_sent, manuscript
 from pressroom_content.publishing.store import LeasedPublication, PublicationStep, StepState
 from pressroom_content.records import Article, PublicationStatus, Website
 from pressroom_content.tables import PublicationRow
@@ -39,8 +39,8 @@ log = structlog.get_logger()
 
 Made = TypeVar("Made")
 
-_WITHOUT_EFFECT: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
-_OF_FAILURES: Final = frozenset({"error_code", "remote_state", "remote_at"})
+_NO_EFFECT_ERRORS: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
+_FAILURE_KEYS: Final = frozenset({"error_code", "remote_state", "remote_at"})
 """Keys of a step's detail that describe a failure, until the step is done."""
 
 _MIN_POLL_SECONDS: Final = 0.2
@@ -60,8 +60,8 @@ class Postponement:
 class PublicationWork:
     """A publication that is being processed.
 
-    `remote` is the post as it was just read back. `terms_looked_up` holds the kinds of terms whose IDs are current.
-    `look_again_at` is when to check the page again.
+    `remote` is the post as it was just read back. `current_term_kinds` holds the kinds of terms whose IDs are current.
+    `recheck_at` is when to check the page again.
     """
 
     plugin: PluginContext[ContentConfig]
@@ -73,11 +73,11 @@ class PublicationWork:
     article: Article
     original_url: str
     known: KnownBody | None = None
-    media_there: frozenset[str] = frozenset()
+    uploaded_media: frozenset[str] = frozenset()
     current: str = ""
     remote: RemotePost | None = None
-    terms_looked_up: set[TermKind] = field(default_factory=set)
-    look_again_at: datetime | None = None
+    current_term_kinds: set[TermKind] = field(default_factory=set)
+    recheck_at: datetime | None = None
     _manuscript: Manuscript | None = None
     _composed: tuple[Mapping[str, RemoteMedia], ComposedBody] | None = None
 
@@ -166,7 +166,7 @@ class PublicationWork:
             return frozenset()
         now = (await self.manuscript()).sent_fields()
         names = now if self.known.bound else self.known.kept
-        return frozenset(name for name in names if is_as_sent(name, self.known.sent, now))
+        return frozenset(name for name in names if equals_sent(name, self.known.sent, now))
 
     async def sent_fields(self) -> tuple[dict[str, Any], frozenset[str]]:
         """Return the fields to store as sent, and the names of those left to the site's owner."""
@@ -197,7 +197,7 @@ class PublicationWork:
             self._composed = (uploaded, composed)
         return self._composed[1]
 
-    async def is_as_on_site(self) -> bool:
+    async def equals_site_post(self) -> bool:
         """Check whether an adopted post already equals the article, so that nothing has to be written."""
         if self.known is None or not self.bound:
             return False
@@ -231,7 +231,7 @@ class PublicationWork:
         """Mark the current step as done, and reset the number of attempts."""
         detail = self.step.detail if detail is None else detail
         self.note(
-            "done", {name: value for name, value in detail.items() if name not in _OF_FAILURES}, tries=0, **values
+            "done", {name: value for name, value in detail.items() if name not in _FAILURE_KEYS}, tries=0, **values
         )
 
     async def once(
@@ -264,7 +264,7 @@ class PublicationWork:
             called = f"platform {self.connector.platform}"
             with self.plugin.extensions.calling(called, self.connector):
                 return await send(), False
-        except _WITHOUT_EFFECT:
+        except _NO_EFFECT_ERRORS:
             del sent[key]
             self.note("pending", self.step.detail | {"sent": sent})
             raise
@@ -279,7 +279,7 @@ class PublicationWork:
         sent = {name: at for name, at in self.step.detail.get("sent", {}).items() if name != key}
         return {**self.step.detail, "sent": sent}
 
-    def first_look(self) -> float:
+    def first_check_seconds(self) -> float:
         """Return the seconds to wait before looking for what was just sent."""
         settle = float(self.plugin.config.settle_seconds)
         return min(_MAX_POLL_SECONDS, max(_MIN_POLL_SECONDS, settle / 4))
@@ -287,7 +287,7 @@ class PublicationWork:
     def _until_settled(self, settled: datetime) -> Postponement:
         return Postponement(
             "unknown",
-            min(datetime.now(UTC) + timedelta(seconds=self.first_look()), settled),
+            min(datetime.now(UTC) + timedelta(seconds=self.first_check_seconds()), settled),
             "The site did not answer, and does not have the post yet. Pressroom checks again before it sends anything.",
         )
 

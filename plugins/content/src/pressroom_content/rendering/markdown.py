@@ -32,7 +32,7 @@ MAX_TAGS: Final = 300_000
 _MARKS: Final = "[]!*_`<>&|~^\\-+"
 _BLOCK = re.compile(r"\n[ \t]*\n")
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
-_WITHOUT_END: Final = frozenset(
+_NO_END_TAG: Final = frozenset(
     {
         "area", "base", "body", "br", "col", "embed", "head", "hr", "html", "img", "input", "li", "link", "meta",
         "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
@@ -66,7 +66,7 @@ def check_html(text: str) -> None:
     is_open = tags = 0
     for match in _TAG.finditer(text):
         tags += 1
-        if match[2].lower() not in _WITHOUT_END:
+        if match[2].lower() not in _NO_END_TAG:
             is_open = max(0, is_open - 1) if match[1] else is_open + 1
         if is_open > MAX_OPEN_ELEMENTS:
             raise _too_much(f"at character {match.start():,} more than {MAX_OPEN_ELEMENTS:,} tags are open")

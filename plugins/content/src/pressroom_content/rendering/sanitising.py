@@ -139,7 +139,7 @@ _WITH_CONTENT: Final = frozenset({"script", "style", "template", "noscript", "ob
 _EMPTY_FRAME = re.compile(
     r"<iframe(?>(?:\s(?:allowfullscreen|height|loading|title|width|class|dir|id|lang)=\"[^\"<>]*+\")*)></iframe>"
 )
-_FRAME_OF_THE_PARSER: Final = frozenset({"html", "head", "body", "tbody"})
+_PARSER_ELEMENTS: Final = frozenset({"html", "head", "body", "tbody"})
 _MAX_REMOVED: Final = 50
 COMMENTS: Final = "comments"
 
@@ -218,7 +218,7 @@ def _removed(removed: _Parts, sanitiser: Sanitiser) -> Iterator[str]:
     tags = RULES[sanitiser].tags
     listed = 0
     for (tag, attribute), count in removed.most_common():
-        if tag in _FRAME_OF_THE_PARSER or (attribute and tag not in tags and tag != "iframe"):
+        if tag in _PARSER_ELEMENTS or (attribute and tag not in tags and tag != "iframe"):
             continue
         if attribute and removed[tag, ""] >= count:
             continue  # it was removed with its element

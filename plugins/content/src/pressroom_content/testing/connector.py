@@ -231,7 +231,7 @@ async def _lost(subject: ConnectorAtSite) -> None:
     "a write that gets an unexpected response raises a SiteError, and is not sent again",
     fix="check the status, the media type and the structure of every response before you read its fields",
 )
-async def _answered_otherwise(subject: ConnectorAtSite) -> None:
+async def _unexpected_response(subject: ConnectorAtSite) -> None:
     site = subject.opened()
     for name, ask in _writes(subject, site) if site else ():
         # A receiver that only acknowledges may do so in any format.

@@ -37,7 +37,7 @@ _AWAY: Final[tuple[Trouble, ...]] = ("cut", "hang", "half", "html", "error", "bu
 _ROWS: Final = 50_000
 
 
-async def ask_in_trouble(
+async def call_with_trouble(
     fetcher: RedirectedFetcher,
     trouble: Trouble | None,
     ask: Callable[[], Awaitable[Any]],
@@ -65,7 +65,7 @@ async def expect_away(
 ) -> None:
     """Raise `PromiseBroken` if a source returns a result although its service is unavailable."""
     for trouble in TROUBLES:
-        value, error = await ask_in_trouble(fetcher, trouble, ask, allowed)
+        value, error = await call_with_trouble(fetcher, trouble, ask, allowed)
         if fetcher.site.requests and trouble in _AWAY:
             expect(error is not None, f"{value!r:.100} from a service that {describe_trouble(trouble)}")
             expect(len(writes(fetcher.site)) <= 1, f"{writes(fetcher.site)[:3]}")
@@ -214,7 +214,7 @@ async def _check(subject: SearchSourceAtService) -> None:
         )
     if first is not None:
         for trouble in TROUBLES:
-            value, error = await ask_in_trouble(
+            value, error = await call_with_trouble(
                 subject.fetcher,
                 trouble,
                 lambda: first("https://site.example/", subject.credential, subject.fetcher),
@@ -246,5 +246,5 @@ async def expect_refused_in_words(
     """Query with a made-up credential and with invalid ones. Raise `PromiseBroken` if an error reveals a secret."""
     for variant in (credential, dict.fromkeys(credential, ""), dict.fromkeys(credential, "\u00fc {}:/\n")):
         for trouble in ("revoked", "html"):
-            _, error = await ask_in_trouble(fetcher, trouble, lambda variant=variant: ask(variant), SEARCH_ERRORS)  # type: ignore[misc]
+            _, error = await call_with_trouble(fetcher, trouble, lambda variant=variant: ask(variant), SEARCH_ERRORS)  # type: ignore[misc]
             expect_no_secret(f"{error} {getattr(error, 'hint', '')}", variant, fields)

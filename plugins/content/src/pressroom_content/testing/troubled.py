@@ -33,7 +33,7 @@ class RedirectedFetcher:
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        local_url, wait = self._there(url), self._wait(seconds)
+        local_url, wait = self._redirected(url), self._wait(seconds)
         return await self.inner.get(local_url, accept=accept, max_bytes=max_bytes, seconds=wait, redirects=redirects)
 
     async def request(
@@ -50,7 +50,7 @@ class RedirectedFetcher:
         """See `pressroom.sdk.Fetcher`."""
         return await self.inner.request(
             method,
-            self._there(url),
+            self._redirected(url),
             headers=headers,
             content=content,
             max_bytes=max_bytes,
@@ -71,7 +71,7 @@ class RedirectedFetcher:
     ) -> FetchResponse:
         """See `pressroom.sdk.Fetcher`."""
         return await self.inner.exchange(
-            self._there(url),
+            self._redirected(url),
             accept=accept,
             max_bytes=max_bytes,
             seconds=self._wait(seconds),
@@ -84,14 +84,14 @@ class RedirectedFetcher:
         self, host: str, port: int, *, seconds: float
     ) -> AbstractAsyncContextManager[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
         """See `pressroom.sdk.Fetcher`."""
-        parts = urlsplit(self._there(f"https://{host}:{port}/"))
+        parts = urlsplit(self._redirected(f"https://{host}:{port}/"))
         return self.inner.connect(parts.hostname or "", parts.port or port, seconds=self._wait(seconds))
 
     def _wait(self, seconds: float) -> float:
         # Shorten the timeout only if no response ever comes: otherwise a slow machine would time out on every response.
         return min(seconds, WAIT_SECONDS) if self.site.trouble == "hang" else seconds
 
-    def _there(self, url: str) -> str:
+    def _redirected(self, url: str) -> str:
         parts = urlsplit(url)
         return f"{self.site.url}{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
 

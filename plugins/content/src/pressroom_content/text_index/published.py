@@ -83,7 +83,7 @@ class TextTwins:
         self._texts: OrderedDict[_Key, str] = OrderedDict()
         self._size = 0
         self._waiting: Counter[str] = Counter()
-        self._making: dict[_Key, asyncio.Task[str]] = {}
+        self._conversions: dict[_Key, asyncio.Task[str]] = {}
         self._refusals: OrderedDict[_Key, tuple[float, CallError]] = OrderedDict()
 
     async def at(self, path: str) -> PublishedArticle:
@@ -130,9 +130,9 @@ class TextTwins:
         if self._waiting[article.user_id] >= _MAX_WAITING:
             raise Overloaded("Many readers wait for texts of this author already. Try again in a few seconds.")
         # One conversion for all readers, since it counts against the limits of the article's owner.
-        conversion = self._making.get(key)
+        conversion = self._conversions.get(key)
         if conversion is None:
-            conversion = self._making[key] = asyncio.create_task(self._made(key, article))
+            conversion = self._conversions[key] = asyncio.create_task(self._convert(key, article))
             conversion.add_done_callback(lambda task: self._ended(key, task))
         self._waiting[article.user_id] += 1
         try:
@@ -142,7 +142,7 @@ class TextTwins:
             if not self._waiting[article.user_id]:
                 del self._waiting[article.user_id]
 
-    async def _made(self, key: _Key, article: Article) -> str:
+    async def _convert(self, key: _Key, article: Article) -> str:
         twin = key[2]
         try:
             body = await read_as(self._plugin, article, twin)
@@ -157,7 +157,7 @@ class TextTwins:
         return text
 
     def _ended(self, key: _Key, task: asyncio.Task[str]) -> None:
-        self._making.pop(key, None)
+        self._conversions.pop(key, None)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, CallError):
             self._refusals[key] = time.monotonic() + _TRY_AGAIN, error

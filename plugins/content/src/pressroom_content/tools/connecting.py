@@ -24,7 +24,7 @@ class ConnectParams(Params):
     client_request_id: ClientRequestId = None
 
 
-class ConnectAnswer(BaseModel):
+class ConnectResult(BaseModel):
     """The answer of `connect_website`."""
 
     connect_url: str = Field(description="For the user to open in a browser; of a built-in site, its URL.")
@@ -42,7 +42,7 @@ class ConnectAnswer(BaseModel):
         "shows the site. The platform builtin is ready at once. If a platform is missing here, the operator can "
         "install a plugin for it."
     ),
-    result=ConnectAnswer,
+    result=ConnectResult,
     annotations=Annotations(open_world=True),
     toolsets=("core", "websites"),
     choices={"platform": connectors},
@@ -52,12 +52,12 @@ async def connect_website(params: ConnectParams, call: Call) -> ToolResult:
     plugin, user_id = context(call), call.caller.subject
     if params.platform == BUILTIN:
         website = await Websites(plugin).add(user_id, BUILTIN, name=params.name or "My site", url="", credential={})
-        data = ConnectAnswer(connect_url=website.url, state="connected", expires_at=None, website_id=website.id)
+        data = ConnectResult(connect_url=website.url, state="connected", expires_at=None, website_id=website.id)
         return ToolResult(f"{website.name} is ready at {website.url} (website_id {website.id}).", data)
     url, expires_at = await ConnectionLinks(plugin).begin(
         user_id, params.platform, url=params.url or "", name=params.name or ""
     )
-    data = ConnectAnswer(connect_url=url, state="waiting_for_user", expires_at=expires_at, website_id=None)
+    data = ConnectResult(connect_url=url, state="waiting_for_user", expires_at=expires_at, website_id=None)
     title = connectors(plugin)[params.platform].title
     text = (
         f"Ask the user to open {url} in a browser before {expires_at:%H:%M} UTC, and to enter the credential of the "
@@ -82,7 +82,7 @@ class DisconnectParams(Params):
     )
 
 
-class DisconnectAnswer(BaseModel):
+class DisconnectResult(BaseModel):
     """The answer of `disconnect_website`."""
 
     disconnected: bool
@@ -96,7 +96,7 @@ class DisconnectAnswer(BaseModel):
         "Deletes a website's credential permanently. Live posts stay online, but can no longer be changed from here; "
         "delete_posts deletes them. Ask the user first."
     ),
-    result=DisconnectAnswer,
+    result=DisconnectResult,
     annotations=Annotations(destructive=True, idempotent=True),
     toolsets=("websites",),
 )
@@ -107,7 +107,7 @@ async def disconnect_website(params: DisconnectParams, call: Call) -> ToolResult
         call.caller.subject, params.website_id, delete_posts=params.delete_posts
     )
     text = f"{params.website_id} is disconnected; {remaining} publications stay online."
-    return ToolResult(text, DisconnectAnswer(disconnected=True, kept_publications=remaining))
+    return ToolResult(text, DisconnectResult(disconnected=True, kept_publications=remaining))
 
 
 TOOLS = (connect_website, disconnect_website)

@@ -123,10 +123,10 @@ def facts_of(verified: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
     return facts
 
 
-def told(publication: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
+def publication_text(publication: Publication, zone: ZoneInfo, warnings: Sequence[str] | None = None) -> str:
     """Return a publication as text for the model. `zone` is its website's; `warnings` replace its own."""
     lines = [state_in_words(publication, zone)]
-    if publication.status == "published" and (page := seen(publication.verified)):
+    if publication.status == "published" and (page := page_text(publication.verified)):
         lines.append(page)
     if publication.error:
         lines.append(publication.error)
@@ -167,7 +167,7 @@ def state_in_words(publication: Publication, zone: ZoneInfo) -> str:
     return f"{publication.id} {description}".rstrip()
 
 
-def seen(facts: Mapping[str, Any]) -> str:
+def page_text(facts: Mapping[str, Any]) -> str:
     """Return what a visitor sees at the URL of a post as a sentence; empty if it was not checked."""
     status = facts.get("http_status")
     if status is None or facts.get("being_built"):

@@ -25,15 +25,15 @@ from pressroom_content.tools.publication_parts import (
     PublicationOut,
     StepOut,
     in_words,
+    publication_text,
     row_of,
     state_in_words,
-    told,
 )
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites, read_names, read_zones
 
 MAX_DAYS: Final = 400
-_MAX_OF_AN_ARTICLE: Final = 50
+_MAX_PER_ARTICLE: Final = 50
 _AT_ONCE: Final = 4
 
 
@@ -64,7 +64,7 @@ class GapRow(BaseModel):
     days: int
 
 
-class PublicationsAnswer(BaseModel):
+class PublicationsResult(BaseModel):
     """The answer of `list_publications`."""
 
     publications: list[PublicationOut]
@@ -95,7 +95,7 @@ class _Known:
         "progress. With verify it also checks the site: page, canonical URL, indexing and edits. With from and to it "
         "shows the schedule with clashes and gaps."
     ),
-    result=PublicationsAnswer,
+    result=PublicationsResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("core", "publishing"),
     timeout=60,
@@ -124,7 +124,7 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
     rows = [lookup.row(publication) for publication in publications]
     lines = [_line(publication, row, lookup) for publication, row in zip(publications, rows, strict=True)]
     lines += [f"There are more: cursor {cursor}"] if cursor else []
-    data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
+    data = PublicationsResult(publications=rows, gaps=None, next_cursor=cursor)
     return ToolResult("\n".join(lines) or "No publications match.", data)
 
 
@@ -139,13 +139,13 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
             article_id=params.content_id,
             website_id=params.website_id,
             status=params.status,
-            limit=min(params.limit, _MAX_OF_AN_ARTICLE),
+            limit=min(params.limit, _MAX_PER_ARTICLE),
             cursor=params.cursor,
         )
         publications = list(page)
     states: list[RemoteState | None] = [None] * len(publications)
     if params.verify:
-        states = await _looked_at(plugin, publications)
+        states = await _check_all(plugin, publications)
         publications = [await store.get(user_id, publication.id) for publication in publications]
     lookup = await _known(plugin, user_id, publications)
     rows, texts = [], []
@@ -162,10 +162,10 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
             }
         )
         rows.append(row)
-        text = told(publication, lookup.zone(publication), _unsaid(publication, state))
+        text = publication_text(publication, lookup.zone(publication), _new_warnings(publication, state))
         texts.append(f"{text}{_details(publication, row, state)}")
     texts += [f"There are more: cursor {cursor}"] if cursor else []
-    data = PublicationsAnswer(publications=rows, gaps=None, next_cursor=cursor)
+    data = PublicationsResult(publications=rows, gaps=None, next_cursor=cursor)
     return ToolResult("\n\n".join(texts) or "The article is not published anywhere.", data)
 
 
@@ -205,7 +205,7 @@ async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsPar
     if len(publications) > len(rows):
         lines.append(f"There are {len(publications) - len(rows)} more: give a higher limit, or fewer days.")
     lines += [f"Nothing from {row.begin} to {row.end} ({row.days} days)" for row in free]
-    data = PublicationsAnswer(publications=rows, gaps=free, next_cursor=None)
+    data = PublicationsResult(publications=rows, gaps=free, next_cursor=None)
     return ToolResult("\n".join(lines) or "Nothing is scheduled.", data)
 
 
@@ -222,7 +222,7 @@ async def _known(plugin: PluginContext, user_id: str, publications: Sequence[Pub
         return _Known(await read_names(session, user_id), await read_zones(session, user_id), articles)
 
 
-async def _looked_at(plugin: PluginContext, publications: Sequence[Publication]) -> list[RemoteState | None]:
+async def _check_all(plugin: PluginContext, publications: Sequence[Publication]) -> list[RemoteState | None]:
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def check(publication: Publication) -> RemoteState:
@@ -232,7 +232,7 @@ async def _looked_at(plugin: PluginContext, publications: Sequence[Publication])
     return list(await asyncio.gather(*(check(publication) for publication in publications)))
 
 
-def _unsaid(publication: Publication, state: RemoteState | None) -> Sequence[str]:
+def _new_warnings(publication: Publication, state: RemoteState | None) -> Sequence[str]:
     """Return the warnings that the live check does not repeat as drift."""
     return [warning for warning in publication.warnings if state is None or warning not in state.drift]
 

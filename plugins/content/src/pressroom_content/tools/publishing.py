@@ -11,9 +11,9 @@ from pressroom.sdk import Annotations, Call, ClientRequestId, InvalidInput, Para
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import WebsiteId
-from pressroom_content.publishing.operations import bring, dry_run, look_again, unpublish
+from pressroom_content.publishing.operations import bring, dry_run, recheck, unpublish
 from pressroom_content.publishing.publications import MAX_OPTIONS_LENGTH, Publications
-from pressroom_content.publishing.publish_requests import BegunPublication, PublishRequest, moment
+from pressroom_content.publishing.publish_requests import PublicationStart, PublishRequest, moment
 from pressroom_content.publishing.verifying import RemoteState
 from pressroom_content.records import Publication, PublicationStatus, Website
 from pressroom_content.tools import publications
@@ -25,9 +25,9 @@ from pressroom_content.tools.publication_parts import (
     PublicationId,
     facts_of,
     in_zone,
+    publication_text,
     raise_failure,
     state_in_words,
-    told,
 )
 from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.store import Websites
@@ -63,7 +63,7 @@ class PublishParams(Params):
     client_request_id: ClientRequestId = None
 
 
-class PublishAnswer(BaseModel):
+class PublishResult(BaseModel):
     """The answer of `publish_content`."""
 
     publication_id: str | None = Field(description="Null for a dry run.")
@@ -98,7 +98,7 @@ async def _has_post(params: Params, call: Call) -> bool:
         "repeat with force. Returns status, url, verified and warnings. While status is queued, publishing or "
         "unknown, use list_publications."
     ),
-    result=PublishAnswer,
+    result=PublishResult,
     # Not destructive: only `force` overwrites anything, after the user agreed, and a copy of that is kept.
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("core", "publishing"),
@@ -119,13 +119,13 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
         return await _dry_run(plugin, user_id, params, request)
     store = Publications(plugin)
     result = await bring(plugin, user_id, params.content_id, params.website_id, request)
-    result, state = await look_again(plugin, user_id, result, request)
+    result, state = await recheck(plugin, user_id, result, request)
     publication = await store.wait(result.publication, WAIT_SECONDS)
     raise_failure(publication, await store.problem(publication))
     conflict = publication.error if publication.error and await store.problem(publication) == "remote_changed" else None
     if state is not None and state.edits:
         conflict = f"{state.edits[:1].upper()}{state.edits[1:]}. The article has nothing newer; force sends it again."
-    data = PublishAnswer(
+    data = PublishResult(
         publication_id=publication.id,
         status=publication.status,
         url=publication.url,
@@ -137,7 +137,7 @@ async def publish_content(params: PublishParams, call: Call) -> ToolResult:
         warnings=list(publication.warnings),
         error=publication.error,
     )
-    return ToolResult(_told(publication, zone, result, state, conflict), data, counts=result.new)
+    return ToolResult(_result_text(publication, zone, result, state, conflict), data, counts=result.new)
 
 
 def _request(params: PublishParams, website: Website) -> PublishRequest:
@@ -157,13 +157,13 @@ def _request(params: PublishParams, website: Website) -> PublishRequest:
     )
 
 
-def _told(
-    publication: Publication, zone: ZoneInfo, result: BegunPublication, state: RemoteState | None, conflict: str | None
+def _result_text(
+    publication: Publication, zone: ZoneInfo, result: PublicationStart, state: RemoteState | None, conflict: str | None
 ) -> str:
     if conflict is not None:
         warnings = "".join(f"\nWarning: {warning}" for warning in publication.warnings)
         return f"Nothing was written: {conflict}\n{state_in_words(publication, zone)}{warnings}"
-    text = told(publication, zone)
+    text = publication_text(publication, zone)
     if state is not None:
         drift = "".join(
             f"\nOn the site: {difference}" for difference in state.drift if difference not in publication.warnings
@@ -182,7 +182,7 @@ class UnpublishParams(Params):
     confirm: bool = Field(description="Whether the user has agreed.")
 
 
-class UnpublishAnswer(BaseModel):
+class UnpublishResult(BaseModel):
     """The answer of `unpublish_content`."""
 
     publication_id: str
@@ -204,7 +204,7 @@ _TAKEN_DOWN: Final = {
         "the user first, then set confirm to true. The article is kept; publish_content brings the post back. Safe to "
         "repeat. Returns status."
     ),
-    result=UnpublishAnswer,
+    result=UnpublishResult,
     annotations=Annotations(destructive=True, idempotent=True, open_world=True),
     toolsets=("publishing",),
     publishes=True,
@@ -222,7 +222,7 @@ async def unpublish_content(params: UnpublishParams, call: Call) -> ToolResult:
         "it is deleted on the site" if params.mode == "delete" else _TAKEN_DOWN[takedown.state]
     )
     text = f"{publication.id} is {action}: {where}. The article is kept; publish_content brings it back."
-    return ToolResult(text, UnpublishAnswer(publication_id=publication.id, status=publication.status))
+    return ToolResult(text, UnpublishResult(publication_id=publication.id, status=publication.status))
 
 
 async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, request: PublishRequest) -> ToolResult:
@@ -230,7 +230,7 @@ async def _dry_run(plugin: PluginContext, user_id: str, params: PublishParams, r
     manuscript, article, website, existing = run.manuscript, run.article, run.website, run.known
     warnings = list(run.warnings)
     zone = site_settings.zone_of(website.settings)
-    data = PublishAnswer(
+    data = PublishResult(
         publication_id=None,
         status="dry_run",
         url="",

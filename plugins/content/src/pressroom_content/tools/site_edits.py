@@ -43,7 +43,7 @@ class ConflictRow(BaseModel):
     site: str
 
 
-class MergeAnswer(BaseModel):
+class MergeResult(BaseModel):
     """The answer of `merge_site_edits`."""
 
     publication_id: str
@@ -65,7 +65,7 @@ class MergeAnswer(BaseModel):
         "publish_content does not overwrite them. If both sides changed the same block or field, it writes nothing and "
         "returns conflicts: ask the user, then repeat with choices."
     ),
-    result=MergeAnswer,
+    result=MergeResult,
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("publishing",),
     timeout=60,
@@ -87,7 +87,7 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         (conflict.name, conflict) for conflict in result.field_conflicts
     ]
     rows = [_conflict(key, conflict) for key, conflict in conflicts[:_MAX_CONFLICTS]]
-    data = MergeAnswer(
+    data = MergeResult(
         publication_id=result.publication.id,
         content_id=result.publication.article_id,
         version=result.made.article.version if result.made is not None else None,
@@ -96,10 +96,10 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         fields=dict(result.fields or {}),
         conflicts=rows,
     )
-    return ToolResult(_told(result, data), data)
+    return ToolResult(_result_text(result, data), data)
 
 
-def _told(result: SiteEdits, data: MergeAnswer) -> str:
+def _result_text(result: SiteEdits, data: MergeResult) -> str:
     if not result.edited:
         return f"The post of {data.publication_id} was not edited on the site; nothing was written."
     lines = [f"{name}: now {value!r} on the site" for name, value in data.fields.items()]

@@ -103,7 +103,7 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         bound = await adopt(plugin, subject, site_id, params.url, origin=origin)
     if bound is not None:
         article = bound.article
-        warnings = _bound_warnings(bound)
+        warnings = _adoption_warnings(bound)
     elif params.content_id is not None:
         article = await copy(
             plugin,
@@ -115,7 +115,7 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         )
     elif params.url is not None:
         imported = await importing.import_page(plugin, subject, params.url, params.website_id, origin=origin)
-        article, warnings = imported.written.article, (_A_COPY, *imported.warnings)
+        article, warnings = imported.written.article, (_COPY_WARNING, *imported.warnings)
     else:
         imported = await importing.import_html(plugin, subject, params.html or "", params.website_id, origin=origin)
         article, warnings = imported.written.article, imported.warnings
@@ -138,10 +138,10 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
     return ToolResult("\n- ".join([line, *warnings]), data, counts=bound is None or bound.made is not None)
 
 
-_A_COPY: Final = "it is a copy: publishing it makes another post, beside the page that is there"
+_COPY_WARNING: Final = "it is a copy: publishing it makes another post, beside the page that is there"
 
 
-def _bound_warnings(bound: AdoptedPost) -> tuple[str, ...]:
+def _adoption_warnings(bound: AdoptedPost) -> tuple[str, ...]:
     if bound.made is None:
         merge = "; merge_site_edits brings in what was edited on the website since" if bound.mergeable else ""
         return (f"the article is here already{merge}",)
@@ -196,7 +196,7 @@ async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
         warnings=list(result.warnings),
         preview_url=preview_url(call, params.content_id),
     )
-    lines = [f"{name}: {_told(value)}" for name, value in data.payload.items()]
+    lines = [f"{name}: {_value_text(value)}" for name, value in data.payload.items()]
     for name, values in (
         ("Removed", data.removed),
         ("The platform cannot hold", data.unsupported),
@@ -206,7 +206,7 @@ async def preview_content(params: PreviewParams, call: Call) -> ToolResult:
     return ToolResult("\n".join([*lines, f"Preview: {data.preview_url}", "", html]), data)
 
 
-def _told(value: object) -> str:
+def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
@@ -266,7 +266,7 @@ async def export_content(params: ExportParams, call: Call) -> ToolResult:
 TOOLS: Final = (import_content, preview_content, export_content)
 
 
-_LEFT_OUT = frozenset({"marker", "html", "markdown", "featured", "term_ids"})
+_EXCLUDED_FIELDS = frozenset({"marker", "html", "markdown", "featured", "term_ids"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,4 +309,8 @@ async def preview(
 
 
 def _payload(post: Post) -> dict[str, Any]:
-    return {name: value for name, value in asdict(post).items() if name not in _LEFT_OUT and value not in ("", (), {})}
+    return {
+        name: value
+        for name, value in asdict(post).items()
+        if name not in _EXCLUDED_FIELDS and value not in ("", (), {})
+    }

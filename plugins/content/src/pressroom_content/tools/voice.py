@@ -16,7 +16,7 @@ Phrase = Annotated[str, Field(min_length=1, max_length=100)]
 Sentences = Annotated[list[Sentence], Field(max_length=100)]
 
 
-class VoiceAnswer(BaseModel):
+class VoiceResult(BaseModel):
     """A brand voice and its version."""
 
     voice: VoiceView = Field(description="The brand voice.")
@@ -53,7 +53,7 @@ class SetVoiceParams(Params):
         "Saves the style of a website's texts, for AI clients to follow and check_blog_seo to check (include voice). "
         "Read it with get_website first. Omitted parts stay unchanged; a list or glossary replaces the old one."
     ),
-    result=VoiceAnswer,
+    result=VoiceResult,
     annotations=Annotations(idempotent=True),
     toolsets=("writing",),
 )
@@ -70,7 +70,7 @@ async def set_brand_voice(params: SetVoiceParams, call: Call) -> ToolResult:
         call.caller.subject, params.website_id, changes, params.expected_version
     )
     view = VoiceView.of(voice)
-    return ToolResult("\n".join(voice_lines(view, version)), VoiceAnswer(voice=view, version=version))
+    return ToolResult("\n".join(voice_lines(view, version)), VoiceResult(voice=view, version=version))
 
 
 TOOLS: Final = (set_brand_voice,)

@@ -13,7 +13,7 @@ from pressroom_content.tools.common import context
 from pressroom_content.tools.websites import DomainOut, WebsiteDetails, details, domain_lines, settings_line
 from pressroom_content.websites.connectors import term_kinds
 from pressroom_content.websites.domains import Domains
-from pressroom_content.websites.redirects import RedirectReview, check_targets, judge, read_path, read_target
+from pressroom_content.websites.redirects import RedirectReview, check_targets, read_path, read_target, review_redirects
 from pressroom_content.websites.store import Websites
 from pressroom_content.websites.sync import JOB, SyncPass, Taxonomies
 
@@ -36,7 +36,7 @@ class TermRow(BaseModel):
     count: int | None = Field(description="How many posts have it, if the site says so.")
 
 
-class TaxonomyAnswer(BaseModel):
+class TaxonomyResult(BaseModel):
     """The answer of `list_site_taxonomies`."""
 
     items: list[TermRow]
@@ -51,7 +51,7 @@ class TaxonomyAnswer(BaseModel):
         "use existing ones instead of near-duplicates. Results are cached for ten minutes; narrow long lists with "
         "query."
     ),
-    result=TaxonomyAnswer,
+    result=TaxonomyResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("core", "websites", "publishing"),
     timeout=60,
@@ -64,7 +64,7 @@ async def list_site_taxonomies(params: TaxonomyParams, call: Call) -> ToolResult
     rows = [TermRow(id=term.id, name=term.name, slug=term.slug, count=term.count) for term in terms[: params.limit]]
     more = "" if len(terms) <= params.limit else f"\n{len(terms) - params.limit} more: narrow it with query"
     text = "\n".join(map(_term_line, rows)) or f"The site has no {params.kind} that matches."
-    return ToolResult(text + more, TaxonomyAnswer(items=rows, next_cursor=None))
+    return ToolResult(text + more, TaxonomyResult(items=rows, next_cursor=None))
 
 
 def _term_line(row: TermRow) -> str:
@@ -88,7 +88,7 @@ class SettingsParams(Params):
     expected_version: Integer | None = Field(default=None, description="The version that you read.")
 
 
-class SettingsAnswer(BaseModel):
+class SettingsResult(BaseModel):
     """The answer of `update_website_settings`."""
 
     website: WebsiteDetails
@@ -103,7 +103,7 @@ class SettingsAnswer(BaseModel):
         "Changes settings of a website; get_website shows them. The time zone decides how times without an offset are "
         "read and shown. Returns the website and its new version."
     ),
-    result=SettingsAnswer,
+    result=SettingsResult,
     annotations=Annotations(idempotent=True),
     toolsets=("websites",),
 )
@@ -116,7 +116,7 @@ async def update_website_settings(params: SettingsParams, call: Call) -> ToolRes
         user_id, params.website_id, params.settings, params.expected_version
     )
     domain = DomainOut.of(await Domains(plugin).state(user_id, website.id))
-    data = SettingsAnswer(website=details(website), version=website.version, domain=domain)
+    data = SettingsResult(website=details(website), version=website.version, domain=domain)
     lines = [f"{website.name} ({website.id})", settings_line(data.website), *domain_lines(domain)]
     return ToolResult("\n".join(lines), data)
 
@@ -132,7 +132,7 @@ class SyncParams(Params):
     )
 
 
-class SyncAnswer(BaseModel):
+class SyncResult(BaseModel):
     """The answer of `sync_website_content`."""
 
     job_id: str = Field(description="get_job shows its progress, and next_cursor where the website has more posts.")
@@ -146,7 +146,7 @@ class SyncAnswer(BaseModel):
         "duplicates and competing keyphrases are found among them. Nothing changes on the site. Use it once after "
         "connecting a site with older posts; get_job shows the progress, and next_cursor where the site has more."
     ),
-    result=SyncAnswer,
+    result=SyncResult,
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("websites",),
 )
@@ -175,7 +175,7 @@ async def sync_website_content(params: SyncParams, call: Call) -> ToolResult:
         f"Reading {website.name} has begun: job_id {job_id}. get_job shows its progress, and next_cursor where the "
         "website has more posts."
     )
-    return ToolResult(text, SyncAnswer(job_id=job_id))
+    return ToolResult(text, SyncResult(job_id=job_id))
 
 
 TOOLS = (list_site_taxonomies, update_website_settings, sync_website_content)
@@ -190,7 +190,7 @@ class RedirectRow(BaseModel):
     permanent: bool
 
 
-class JudgedRow(RedirectRow):
+class ReviewedRedirectRow(RedirectRow):
     """A redirect, and what is wrong with it."""
 
     hops: int = Field(description="How many redirects a visitor follows.")
@@ -206,10 +206,10 @@ class RedirectsParams(Params):
     check: bool = Field(default=False, description="Request the targets, at most 100.")
 
 
-class RedirectsAnswer(BaseModel):
+class RedirectsResult(BaseModel):
     """The answer of `list_redirects`."""
 
-    redirects: list[JudgedRow]
+    redirects: list[ReviewedRedirectRow]
 
 
 @mcp_tool(
@@ -219,7 +219,7 @@ class RedirectsAnswer(BaseModel):
         "Lists the redirects of a website and what is wrong with them: chains and loops and, with check, targets that "
         "do not answer. Use it before set_redirect, and to clean up. Returns redirects, each with its problems."
     ),
-    result=RedirectsAnswer,
+    result=RedirectsResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("publishing",),
     timeout=120,
@@ -228,16 +228,16 @@ async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
     """Return the redirects of a site."""
     plugin = context(call)
     address, site = await _opened(plugin, call.caller.subject, params.website_id)
-    reviews = judge(await site.redirects(), address.url)
+    reviews = review_redirects(await site.redirects(), address.url)
     if params.check:
         reviews = await check_targets(plugin, reviews, address.url)
-    rows = [_judged(review) for review in reviews]
+    rows = [_review_row(review) for review in reviews]
     lines = [
         f"{row.from_path} → {row.to} ({'permanent' if row.permanent else 'temporary'})"
         f"{': ' + '; '.join(row.problems) if row.problems else ''}"
         for row in rows
     ]
-    return ToolResult("\n".join(lines) or "The site has no redirects.", RedirectsAnswer(redirects=rows))
+    return ToolResult("\n".join(lines) or "The site has no redirects.", RedirectsResult(redirects=rows))
 
 
 class SetRedirectParams(Params):
@@ -254,7 +254,7 @@ class SetRedirectParams(Params):
     permanent: bool = Field(default=True, description="301; false: 302.")
 
 
-class RedirectAnswer(BaseModel):
+class RedirectResult(BaseModel):
     """The answer of `set_redirect`."""
 
     redirect: RedirectRow | None = Field(description="The current redirect; null if it was removed.")
@@ -270,7 +270,7 @@ class RedirectAnswer(BaseModel):
         "Adds a redirect, changes where it leads, or removes it. Only where get_website shows "
         "capabilities.redirects. Ask the user before you remove one. Returns redirect, and as before what it replaced."
     ),
-    result=RedirectAnswer,
+    result=RedirectResult,
     # Not destructive: a redirect consists of its arguments, and `before` has those that undo the call.
     annotations=Annotations(idempotent=True, open_world=True),
     toolsets=("publishing",),
@@ -287,27 +287,26 @@ async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
     if target is None:
         return await _removed(site, source, before)
     if before is not None and (before.target, before.permanent) == (target, params.permanent):
-        return ToolResult(f"{source} leads to {target} already.", RedirectAnswer(redirect=_row(before), before=None))
+        return ToolResult(f"{source} leads to {target} already.", RedirectResult(redirect=_row(before), before=None))
     trial = RemoteRedirect("", source, target, params.permanent)
-    problems = judge([trial, *(redirect for redirect in redirects if redirect.source != source)], address.url)[
-        0
-    ].problems
+    others = [redirect for redirect in redirects if redirect.source != source]
+    problems = review_redirects([trial, *others], address.url)[0].problems
     if any("loop" in problem for problem in problems):
         raise InvalidInput("to", f"would make a loop: {problems[0]}; list_redirects shows the redirects")
     created = await site.add_redirect(source, target, permanent=params.permanent)
     text = f"{source} leads to {target} ({'permanent' if params.permanent else 'temporary'})."
     text += f" Before, it led to {before.target}." if before is not None else ""
     text += f" Note: {problems[0]}." if problems else ""
-    return ToolResult(text, RedirectAnswer(redirect=_row(created), before=_row(before) if before else None))
+    return ToolResult(text, RedirectResult(redirect=_row(created), before=_row(before) if before else None))
 
 
 async def _removed(site: Site, source: str, before: RemoteRedirect | None) -> ToolResult:
     if before is None:
-        return ToolResult(f"{source} has no redirect.", RedirectAnswer(redirect=None, before=None))
+        return ToolResult(f"{source} has no redirect.", RedirectResult(redirect=None, before=None))
     with suppress(SiteGone):  # it was removed in the meantime
         await site.remove_redirect(before.id)
     text = f"The redirect from {source} to {before.target} is removed."
-    return ToolResult(text, RedirectAnswer(redirect=None, before=_row(before)))
+    return ToolResult(text, RedirectResult(redirect=None, before=_row(before)))
 
 
 async def _opened(plugin: PluginContext, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
@@ -318,8 +317,8 @@ def _row(redirect: RemoteRedirect) -> RedirectRow:
     return RedirectRow(id=redirect.id, from_path=redirect.source, to=redirect.target, permanent=redirect.permanent)
 
 
-def _judged(review: RedirectReview) -> JudgedRow:
-    return JudgedRow(
+def _review_row(review: RedirectReview) -> ReviewedRedirectRow:
+    return ReviewedRedirectRow(
         **_row(review.redirect).model_dump(),
         hops=review.hops,
         leads_to=review.final,

@@ -213,7 +213,7 @@ class LiveCheck(BaseModel):
     checks: list[ConnectionCheckOut]
 
 
-class WebsiteAnswer(BaseModel):
+class WebsiteResult(BaseModel):
     """The answer of `get_website`."""
 
     website: WebsiteDetails
@@ -237,7 +237,7 @@ class WebsiteAnswer(BaseModel):
         "website. With check it also tests the connection live: reachability, credential, role, uploads, SEO fields "
         "and control of the URL, each with a fix; use that when publishing failed or to finish a verification."
     ),
-    result=WebsiteAnswer,
+    result=WebsiteResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("core", "websites"),
     timeout=60,
@@ -249,7 +249,7 @@ async def get_website(params: GetWebsiteParams, call: Call) -> ToolResult:
     website = await Websites(plugin).get(user_id, params.website_id)
     voice, voice_version = await Voices(plugin).get(user_id, website.id)
     domain = await Domains(plugin).state(user_id, website.id)
-    data = WebsiteAnswer(
+    data = WebsiteResult(
         website=details(website),
         control=await _control_state(plugin, website),
         domain=DomainOut.of(domain),
@@ -279,7 +279,7 @@ async def _control_state(plugin: PluginContext[ContentConfig], website: Website)
     return ControlState(proven=control.proven, method=control.method, proven_at=at, how=how)
 
 
-def _lines(data: WebsiteAnswer) -> Iterator[str]:
+def _lines(data: WebsiteResult) -> Iterator[str]:
     website = data.website
     zone = ZoneInfo(website.timezone)
     yield f"{website.name} ({website.platform}, {website.status}) {website.url}"

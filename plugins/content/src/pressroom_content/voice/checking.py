@@ -60,7 +60,7 @@ class Terms:
         tokens = list(_tokens(text))
         done = 0
         for number, (_, start, _, _) in enumerate(tokens):
-            if start < done or (start and _is_of_word(text[start - 1])):
+            if start < done or (start and _is_word_character(text[start - 1])):
                 continue
             node, end, value = self._root, 0, ""
             for at in range(number, min(number + _MAX_TOKENS, len(tokens))):
@@ -69,7 +69,7 @@ class Terms:
                 if following is None:
                     break
                 node = following
-                if node.value is not None and not _is_of_word(text[stop : stop + 1]):
+                if node.value is not None and not _is_word_character(text[stop : stop + 1]):
                     end, value = stop, node.value
             if end:
                 yield start, text[start:end], value
@@ -84,7 +84,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int, bool]]:
         end = match.end()
 
 
-def _is_of_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 

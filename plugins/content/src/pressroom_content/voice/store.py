@@ -157,10 +157,10 @@ def voice_lines(view: VoiceView, version: int) -> Iterator[str]:
     for name, value in view.model_dump().items():
         label = {"dos": "Do", "donts": "Do not"}.get(name, name.replace("_", " ").capitalize())
         if value:
-            yield f"{label}: {_told(value)}"
+            yield f"{label}: {_value_text(value)}"
 
 
-def _told(value: str | list[str] | dict[str, str]) -> str:
+def _value_text(value: str | list[str] | dict[str, str]) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{term} (not: {avoided})" if avoided else term for term, avoided in value.items())
     return value if isinstance(value, str) else "; ".join(value)

@@ -107,48 +107,48 @@ class _BoundedSite:
                 raise late(f"{self._connector.title} did not answer within {seconds:g} s") from error
             raise
 
-    async def _asked(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _query(self, call: Callable[[], Awaitable[T]]) -> T:
         with self._bound(SiteUnavailable):
             return await call()
 
-    async def _told(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _change(self, call: Callable[[], Awaitable[T]]) -> T:
         with self._bound(UnknownOutcome):
             return await call()
 
     async def check(self) -> ConnectionReport:
-        return await self._asked(self._site.check)
+        return await self._query(self._site.check)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
-        return await self._asked(lambda: self._site.terms(kind, query, limit))
+        return await self._query(lambda: self._site.terms(kind, query, limit))
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
         # Safe to repeat, so a timeout does not leave an unknown outcome.
-        return await self._asked(lambda: self._site.ensure_terms(post))
+        return await self._query(lambda: self._site.ensure_terms(post))
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        return await self._asked(lambda: self._site.find_media(marker))
+        return await self._query(lambda: self._site.find_media(marker))
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        return await self._told(lambda: self._site.upload(file, marker))
+        return await self._change(lambda: self._site.upload(file, marker))
 
     async def find(self, post: Post) -> RemotePost | None:
-        return await self._asked(lambda: self._site.find(post))
+        return await self._query(lambda: self._site.find(post))
 
     async def create(self, post: Post) -> RemotePost:
-        return await self._told(lambda: self._site.create(post))
+        return await self._change(lambda: self._site.create(post))
 
     async def read(self, post_id: str) -> RemotePost:
-        return await self._asked(lambda: self._site.read(post_id))
+        return await self._query(lambda: self._site.read(post_id))
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
-        return await self._told(lambda: self._site.update(post_id, post, revision))
+        return await self._change(lambda: self._site.update(post_id, post, revision))
 
     async def set_state(
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
         # Connectors may not accept the optional argument.
         optional = () if at is None else (at,)
-        return await self._told(lambda: self._site.set_state(post_id, state, *optional))
+        return await self._change(lambda: self._site.set_state(post_id, state, *optional))
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         posts = aiter(self._site.posts(since, most))
@@ -161,13 +161,13 @@ class _BoundedSite:
             yield post
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
-        return await self._asked(self._site.redirects)
+        return await self._query(self._site.redirects)
 
     async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
-        return await self._told(lambda: self._site.add_redirect(source, target, permanent=permanent))
+        return await self._change(lambda: self._site.add_redirect(source, target, permanent=permanent))
 
     async def remove_redirect(self, redirect_id: str) -> None:
-        return await self._told(lambda: self._site.remove_redirect(redirect_id))
+        return await self._change(lambda: self._site.remove_redirect(redirect_id))
 
 
 class _Recalling(_BoundedSite):
@@ -178,7 +178,7 @@ class _Recalling(_BoundedSite):
 
 class _WithMedia(_BoundedSite):
     async def remove_media(self, media: RemoteMedia) -> None:
-        return await self._told(lambda: self._site.remove_media(media))
+        return await self._change(lambda: self._site.remove_media(media))
 
 
 class _BoundedCodec:
@@ -227,7 +227,7 @@ class _InBlocks(_BoundedSite):
         return self._codec
 
     async def locate(self, url: str) -> RemotePost | None:
-        return await self._asked(lambda: self._site.locate(url))
+        return await self._query(lambda: self._site.locate(url))
 
 
 class _Working(_BoundedSite):

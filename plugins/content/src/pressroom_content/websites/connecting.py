@@ -37,7 +37,7 @@ from pressroom_content.websites.domains import Domains
 from pressroom_content.websites.store import Websites
 
 _MAX_OPEN = 50
-_KEPT_AFTER = timedelta(days=1)
+_KEEP_EXPIRED = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ConnectionLinks:
             expires_at=expires_at,
         )
         async with self._database.writing() as session:
-            await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEPT_AFTER))
+            await session.execute(delete(ConnectRow).where(ConnectRow.expires_at < now - _KEEP_EXPIRED))
             query = select(func.count()).where(ConnectRow.user_id == user_id, ConnectRow.expires_at > now)
             if int(await session.scalar(query) or 0) >= _MAX_OPEN:
                 raise InvalidInput("", f"{_MAX_OPEN} links to connect sites are already open; use one, or wait")

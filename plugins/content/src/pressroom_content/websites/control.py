@@ -34,7 +34,7 @@ from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.connecting import check_website
 from pressroom_content.websites.connectors import connectors
-from pressroom_content.websites.findings import vouched
+from pressroom_content.websites.findings import confirms_url
 from pressroom_content.websites.store import Websites
 
 log = structlog.get_logger()
@@ -94,7 +94,7 @@ class Controls:
             return control
         if not place_of(website.url) and website.url:
             return control
-        method, certain = await self._looked(website)
+        method, certain = await self._find_proof(website)
         if method:
             await self.note(website.id, website.url, method)
         elif control.proven and (certain or control.proven_at is None or now - control.proven_at > GRACE):
@@ -186,7 +186,7 @@ class Controls:
         async with self._database.writing() as session:
             await session.execute(row.values(control_place="", control_method="", control_at=None))
 
-    async def _looked(self, website: Website) -> tuple[ControlMethod | None, bool]:
+    async def _find_proof(self, website: Website) -> tuple[ControlMethod | None, bool]:
         """Return the method that proves control, or `None`, and whether the result is certain."""
         if is_on_this_server(website.url, self._plugin.base_url):
             return None, True
@@ -208,7 +208,7 @@ class Controls:
         if website.platform not in self._proving():
             return False
         _, finding = await check_website(self._plugin, website.user_id, website.id)
-        if vouched(website.url, finding.site_url):
+        if confirms_url(website.url, finding.site_url):
             return True
         return None if any(check.id == "reachable" and check.status == "error" for check in finding.checks) else False
 

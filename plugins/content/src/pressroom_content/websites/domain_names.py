@@ -146,7 +146,7 @@ def _is_domain(name: str) -> bool:
 _RECORD_LABEL: Final = "_pressroom"
 _KEY: Final = "website="
 _SECONDS: Final = 5.0
-_MOST: Final = 100
+_MAX_RECORDS: Final = 100
 _MAX_NAME: Final = 253
 
 
@@ -164,7 +164,7 @@ def record_text(website_id: str) -> str:
     return f"{_KEY}{website_id}"
 
 
-async def given_to(domain: str, servers: Sequence[str] = ()) -> Collection[str]:
+async def assigned_websites(domain: str, servers: Sequence[str] = ()) -> Collection[str]:
     """Return the IDs of the websites that the records of a domain list; empty if there are no such records.
 
     Args:
@@ -186,7 +186,7 @@ async def given_to(domain: str, servers: Sequence[str] = ()) -> Collection[str]:
         return ()
     except DNSException as error:
         raise RecordsUnknown(" ".join(str(error).split())[:300] or type(error).__name__) from error
-    texts = [b"".join(record.strings).decode("utf-8", "replace").strip() for record in list(answer)[:_MOST]]
+    texts = [b"".join(record.strings).decode("utf-8", "replace").strip() for record in list(answer)[:_MAX_RECORDS]]
     return frozenset(text.removeprefix(_KEY).strip() for text in texts if text.startswith(_KEY))
 
 

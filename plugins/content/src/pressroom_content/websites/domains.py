@@ -30,9 +30,9 @@ from pressroom_content.tables import PageRow, PublicationRow, WebsiteRow
 from pressroom_content.websites.domain_names import (
     FIELD,
     RecordsUnknown,
+    assigned_websites,
     could_be_domain,
     domain_url,
-    given_to,
     read_domain,
     record_name,
     record_text,
@@ -58,7 +58,7 @@ _MAX_BYTES: Final = 1_000
 PROVEN_CHANGES: Final = ChangeCount()
 """Counts how often this process has given a domain to a site or taken one from it."""
 
-_TAKEN: Final = "is the domain of another website of this server; if it is yours, ask the operator"
+_TAKEN_PROBLEM: Final = "is the domain of another website of this server; if it is yours, ask the operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ async def claim(session: AsyncSession, plugin: PluginContext[ContentConfig], row
         elif holder is not None and holder.user_id == row.user_id:
             raise InvalidInput(FIELD, f"{name} is the domain of your website {holder.name}; remove it there first")
         elif listed.get(name, row.site_key) != row.site_key:
-            raise InvalidInput(FIELD, f"{name} {_TAKEN}")
+            raise InvalidInput(FIELD, f"{name} {_TAKEN_PROBLEM}")
     await _use(session, plugin, row, None)
     now = datetime.now(UTC)
     row.domain, row.domain_token, row.domain_at = name, secrets.token_hex(16) if name else "", now if name else None
@@ -155,7 +155,7 @@ class Domains:
             row = await self._row(session, user_id, website_id)
         if not row.domain:
             return None
-        assigned, problem = await self._found(row)
+        assigned, problem = await self._check_records(row)
         try:
             return await self._note(row, problem, assigned)
         except IntegrityError:  # another site proved it concurrently
@@ -266,7 +266,7 @@ class Domains:
             if row.domain_token != checked.domain_token or not row.domain:
                 return self._state(row)
             if not problem:
-                problem = await self._make_way(session, row, assigned)
+                problem = await self._reassign(session, row, assigned)
             row.domain_checked_at, row.domain_problem = now, problem[:500]
             if not problem:
                 row.domain_lost_at = None
@@ -282,7 +282,7 @@ class Domains:
                     row.domain_at, row.domain_lost_at = now, None
             return self._state(row)
 
-    async def _make_way(self, session: AsyncSession, row: WebsiteRow, assigned: Collection[str]) -> str:
+    async def _reassign(self, session: AsyncSession, row: WebsiteRow, assigned: Collection[str]) -> str:
         """Take a domain from its holder if records assign it to this site and not to the holder.
 
         Pointing here proves nothing against the holder: the domain points here for both. Return why the domain cannot
@@ -291,7 +291,7 @@ class Domains:
         holder = await _holder(session, row.domain)
         listed = self._plugin.config.domains.get(row.domain, row.site_key)
         if listed != row.site_key:
-            return f"{row.domain} {_TAKEN}"
+            return f"{row.domain} {_TAKEN_PROBLEM}"
         if holder is None or holder.id == row.id:
             return ""
         if not self._is_listed(row) and (row.id not in assigned or holder.id in assigned):
@@ -301,13 +301,13 @@ class Domains:
         await session.flush()
         return ""
 
-    async def _found(self, row: WebsiteRow) -> tuple[Collection[str], str]:
+    async def _check_records(self, row: WebsiteRow) -> tuple[Collection[str], str]:
         """Return the websites that TXT records assign the domain to, and why it is not proven; "" if it is."""
         if self._is_listed(row):
             return (), ""
         name = record_name(row.domain)
         try:
-            assigned = await given_to(row.domain, self._plugin.config.dns_servers)
+            assigned = await assigned_websites(row.domain, self._plugin.config.dns_servers)
         except RecordsUnknown as error:
             # A proven domain remains proven during an outage of the DNS servers.
             problem = "" if row.proven_domain else f"the TXT records of {name} are not known: {error}"

@@ -17,34 +17,34 @@ from pressroom_content.tables import WebsiteRow
 from pressroom_content.websites import settings as site_settings
 
 _MAX_ERROR_LENGTH: Final = 1000
-_TAKEN_OVER: Final = ("timezone", "language")
+_INHERITED: Final = ("timezone", "language")
 """Settings that are taken from the site itself until its owner chooses others."""
 
 
-def vouched(url: str, site_url: str) -> bool:
+def confirms_url(url: str, site_url: str) -> bool:
     """Return whether the URL that a platform reports equals the one that was entered, if there is one."""
     place = place_of(site_url)
     return bool(place) and (not url or place == place_of(url))
 
 
-def take_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
+def store_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
     """Store on a row what a live check proves about control. `certain`: the platform was queried and answered."""
     if row.control_place and row.url and row.control_place != place_of(row.url):
         row.control_place, row.control_method, row.control_at = "", "", None
-    if vouched(row.url, site_url) and not is_on_this_server(site_url, base_url):
+    if confirms_url(row.url, site_url) and not is_on_this_server(site_url, base_url):
         row.control_place, row.control_method, row.control_at = place_of(site_url), "platform", now
     elif certain and row.control_method == "platform":
         row.control_place, row.control_method, row.control_at = "", "", None
 
 
-def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
+def store_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetime, base_url: str) -> None:
     """Store the finding of a live check on a row. `None` changes nothing."""
     if finding is None:
         return
     row.checks = [asdict(check) for check in finding.checks]
     row.capabilities = asdict(finding.capabilities)
-    missing = [name for name in _TAKEN_OVER if name not in (row.settings or {})]
-    row.settings = {**(row.settings or {}), **own_settings(finding, missing)}
+    missing = [name for name in _INHERITED if name not in (row.settings or {})]
+    row.settings = {**(row.settings or {}), **settings_from_site(finding, missing)}
     row.checked_at = row.updated_at = now
     error = next((check.message for check in finding.checks if check.status == "error"), "")
     if error:
@@ -52,10 +52,10 @@ def take_finding(row: WebsiteRow, finding: ConnectionReport | None, now: datetim
     if row.status != "paused":
         row.status = "error" if error else "active"
     rejected = any(check.id == "credential" and check.status == "error" for check in finding.checks)
-    take_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
+    store_proof(row, finding.site_url, now, base_url=base_url, certain=finding.ok or rejected)
 
 
-def own_settings(finding: ConnectionReport | None, names: Sequence[str] = _TAKEN_OVER) -> dict[str, Any]:
+def settings_from_site(finding: ConnectionReport | None, names: Sequence[str] = _INHERITED) -> dict[str, Any]:
     """Return the language and time zone that the site reports, without invalid values."""
     accepted: dict[str, Any] = {}
     for name in names:

@@ -30,7 +30,7 @@ class RedirectReview:
     status: int | None = None
 
 
-def judge(redirects: Sequence[RemoteRedirect], site_url: str) -> list[RedirectReview]:
+def review_redirects(redirects: Sequence[RemoteRedirect], site_url: str) -> list[RedirectReview]:
     """Follow redirects within the list. Nothing is fetched."""
     targets = {redirect.source: redirect.target for redirect in redirects}
     return [_followed(redirect, targets, site_url) for redirect in redirects]

@@ -38,7 +38,7 @@ from pressroom_content.websites import settings as site_settings
 from pressroom_content.websites.bounded_site import bounded_site, open_site
 from pressroom_content.websites.connectors import connectors
 from pressroom_content.websites.domain_names import server_url, site_url
-from pressroom_content.websites.findings import note_error, own_settings, take_finding
+from pressroom_content.websites.findings import note_error, settings_from_site, store_finding
 from pressroom_content.websites.pagination import before
 
 RESERVED_KEYS: Final = frozenset({"static", "files", "api", "admin", "new"})
@@ -177,15 +177,15 @@ class Websites:
             url=url,
             status="active",
             credential=Vault.of(self._plugin).seal(credential, id_) if credential else "",
-            settings=own_settings(finding),
+            settings=settings_from_site(finding),
             created_at=now,
             updated_at=now,
         )
         if finding is None and platform in (available := connectors(self._plugin)):
             row.capabilities = asdict(available[platform].capabilities)
-        if platform == BUILTIN and (zone := await self._usual_zone(user_id)):
+        if platform == BUILTIN and (zone := await self._most_common_zone(user_id)):
             row.settings = {"timezone": zone}
-        take_finding(row, finding, now, self._plugin.base_url)
+        store_finding(row, finding, now, self._plugin.base_url)
         for number in range(1, 1000):
             if platform == BUILTIN:
                 row.site_key = _key(row.name, number)
@@ -226,7 +226,7 @@ class Websites:
             row.credential = Vault.of(self._plugin).seal(credential, row.id) if credential else ""
             row.url = url or row.url
             row.version += 1
-            take_finding(row, finding, now, self._plugin.base_url)
+            store_finding(row, finding, now, self._plugin.base_url)
             return self._website(row)
 
     async def update_settings(
@@ -298,7 +298,7 @@ class Websites:
         """Store the finding of a live check. Raises `NotFound`."""
         async with self._database.writing() as session:
             row = await self._row(session, user_id, website_id)
-            take_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
+            store_finding(row, finding, datetime.now(UTC), self._plugin.base_url)
             return self._website(row)
 
     async def note_error(self, website_id: str, error: SiteError) -> None:
@@ -325,7 +325,7 @@ class Websites:
                 done += cast("CursorResult[Any]", await session.execute(statement.values(credential=fresh))).rowcount
         return done
 
-    async def _usual_zone(self, user_id: str) -> str:
+    async def _most_common_zone(self, user_id: str) -> str:
         """Return the most common time zone of an account's websites; empty if none is set."""
         query = select(WebsiteRow.settings).where(WebsiteRow.user_id == user_id, WebsiteRow.disconnected_at.is_(None))
         async with self._database.reading() as session:

@@ -36,7 +36,7 @@ from pressroom_content.websites.store import Websites
 
 SECONDS: Final = 600.0
 MAX_TERMS: Final = 200
-_REMEMBERED: Final = 1000
+_MAX_CACHED: Final = 1000
 
 _Key = tuple[str, int, str, str]
 
@@ -81,7 +81,7 @@ class Taxonomies:
             await websites.note_error(website.id, error)
             raise
         self._cache[key] = (time.monotonic(), terms)
-        while len(self._cache) > _REMEMBERED:
+        while len(self._cache) > _MAX_CACHED:
             self._cache.popitem(last=False)
         return terms
 

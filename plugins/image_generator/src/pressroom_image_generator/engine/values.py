@@ -131,11 +131,11 @@ def _absolute_node(node: Node, units: Units) -> Node:
         return ParenthesesBlock(node.source_line, node.source_column, absolute(node.content, units))
     if isinstance(node, FunctionBlock):
         block = FunctionBlock(node.source_line, node.source_column, node.name, absolute(node.arguments, units))
-        return _worked_out(block) if block.lower_name in _MATH else block
+        return _evaluated(block) if block.lower_name in _MATH else block
     return node
 
 
-def _worked_out(block: FunctionBlock) -> Node:
+def _evaluated(block: FunctionBlock) -> Node:
     value = _calculated(block)
     position = (block.source_line, block.source_column)
     if isinstance(value, float):

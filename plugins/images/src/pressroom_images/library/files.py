@@ -25,7 +25,7 @@ _SMALL: Final = 16_384
 _TYPE: Final = "image/webp"
 
 
-def shown_size(width: int, height: int) -> tuple[int, int]:
+def display_size(width: int, height: int) -> tuple[int, int]:
     """Return the display size of an image's thumbnail in CSS pixels; small images are not enlarged."""
     if width < 1 or height < 1:
         return EDGE, EDGE

@@ -154,7 +154,7 @@ class Library:
             raise _unknown(media_id)
         return row[0], row[1]
 
-    async def add_found(self, user_id: str, image: FoundImage, alt_text: str, file: InspectedImage | None) -> Media:
+    async def add_result(self, user_id: str, image: FoundImage, alt_text: str, file: InspectedImage | None) -> Media:
         """Add a search result, with its bytes if they may be stored. Idempotent per account and ref.
 
         Raises:
@@ -188,7 +188,7 @@ class Library:
                 raise
             return existing
 
-    async def add_own(
+    async def add_user_image(
         self,
         user_id: str,
         file: InspectedImage,
@@ -199,7 +199,7 @@ class Library:
         page_url: str = "",
         ref: str | None = None,
     ) -> Media:
-        """Add a user's own image. Idempotent per `ref`, if given. Raises the errors of `add_found`."""
+        """Add a user's own image. Idempotent per `ref`, if given. Raises the errors of `add_result`."""
         row = MediaRow(
             id=media_id or new_id("m"),
             user_id=user_id,

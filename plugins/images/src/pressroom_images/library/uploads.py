@@ -95,7 +95,7 @@ class Uploads:
         library = Library(self._plugin)
         name = link.filename or filename or "image"
         try:
-            media = await library.add_own(link.user_id, file, name=name, alt_text="", media_id=link.media_id)
+            media = await library.add_user_image(link.user_id, file, name=name, alt_text="", media_id=link.media_id)
         except BaseException:
             async with self._database.writing() as session:
                 release = update(UploadRow).where(UploadRow.token_hash == link.token_hash).values(used_at=None)

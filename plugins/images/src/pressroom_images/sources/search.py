@@ -81,7 +81,7 @@ def credit_line(
     """Return an image's credit as text, HTML and Markdown: title, author, source and licence (CC's "TASL")."""
     label = title or "Photo"
     author = creator or "unknown"
-    code = _spoken(license_.code) if license_ is not None else ""
+    code = _readable_code(license_.code) if license_ is not None else ""
     tail_text = f", {code}" if code else f" on {provider}"
     html = _link(label, page_url) + " by " + _link(author, creator_url)
     markdown = _markdown_link(label, page_url) + " by " + _markdown_link(author, creator_url)
@@ -94,7 +94,7 @@ def credit_line(
     return Credit(text=f"{label} by {author}{tail_text}", html=html, markdown=markdown)
 
 
-def _spoken(code: str) -> str:
+def _readable_code(code: str) -> str:
     if code.startswith("CC-"):
         name, _, version = code.removeprefix("CC-").rpartition("-")
         return f"CC {name} {version}"
@@ -166,7 +166,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
         if all(isinstance(failure, ImageProviderUnavailable) for failure in failures):
             raise ImageProviderUnavailable("; ".join(dict.fromkeys(notes)))
         raise failures[0]
-    return CombinedResults(tuple(_in_turns(results))[: query.per_page], more, tuple(dict.fromkeys(notes)))
+    return CombinedResults(tuple(_interleaved(results))[: query.per_page], more, tuple(dict.fromkeys(notes)))
 
 
 async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
@@ -208,7 +208,7 @@ async def contained(plugin: PluginContext, source: ImageSource, awaitable: Await
         raise ImageProviderUnavailable(f"{source.title} failed; the server's log has the reason") from error
 
 
-def _in_turns(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:
+def _interleaved(pages: Iterable[Iterable[FoundImage]]) -> Iterator[FoundImage]:
     """Interleave the results of the providers: the first of each, then the second of each. Skips duplicate files."""
     known_urls: set[str] = set()
     for row in zip_longest(*pages):

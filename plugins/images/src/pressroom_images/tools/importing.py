@@ -83,9 +83,9 @@ async def import_image(params: ImportImageParams, call: Call) -> ToolResult:
     if params.content_id:
         await articles_of(call).get(user_id, params.content_id)
     if params.image_ref.startswith(("https://", "http://")):
-        media = await _import_own(params, call)
+        media = await _import_from_url(params, call)
     else:
-        media = await _import_found(params, call)
+        media = await _import_result(params, call)
     if params.alt_text and not media.alt_text:
         media = await Library(plugin_of(call)).change(user_id, media.id, alt_text=params.alt_text)
     version = None
@@ -130,7 +130,7 @@ def _alt_text(alt_text: str | None) -> str:
     return alt_text
 
 
-async def _import_found(params: ImportImageParams, call: Call) -> Media:
+async def _import_result(params: ImportImageParams, call: Call) -> Media:
     library, user_id = Library(plugin_of(call)), call.caller.subject
     provider, _, image_id = params.image_ref.partition(":")
     if provider == LIBRARY or (params.image_ref.startswith(_ID_LETTER) and not image_id):
@@ -142,18 +142,18 @@ async def _import_found(params: ImportImageParams, call: Call) -> Media:
     if source is None or not image_id:
         raise InvalidInput(
             "image_ref",
-            f"give the ref of a result of search_images{_such_as(plugin_of(call))}, a media_id of list_media, or an "
-            "https URL",
+            f"give the ref of a result of search_images{_example_ref(plugin_of(call))}, a media_id of list_media, or "
+            "an https URL",
         )
     alt_text = _alt_text(params.alt_text)
     image = await contained(plugin_of(call), source, source.get(plugin_of(call), image_id))
     file = None if image.hosting == "hotlink" else await _downloaded(image.file_url, call)
-    media = await library.add_found(user_id, image, alt_text, file)
+    media = await library.add_result(user_id, image, alt_text, file)
     await _report_use(source, image, call)
     return media
 
 
-def _such_as(plugin: PluginContext) -> str:
+def _example_ref(plugin: PluginContext) -> str:
     source = next(iter(sources_of(plugin)), None)
     return f", such as {source.name}:…" if source else ""
 
@@ -168,9 +168,9 @@ async def _report_use(source: ImageSource, image: FoundImage, call: Call) -> Non
         return
 
 
-async def _import_own(params: ImportImageParams, call: Call) -> Media:
+async def _import_from_url(params: ImportImageParams, call: Call) -> Media:
     """Import a user's own image. Deduplicates by content, since signed URLs of the same file differ."""
-    file = await _made_here(params.image_ref, call) or await _downloaded(params.image_ref, call)
+    file = await _image_of_server(params.image_ref, call) or await _downloaded(params.image_ref, call)
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
     ref = f"sha256:{sha256(file.content).hexdigest()}"
     library, user_id = Library(plugin_of(call)), call.caller.subject
@@ -178,10 +178,10 @@ async def _import_own(params: ImportImageParams, call: Call) -> Media:
     if existing is not None:
         return existing
     alt_text = _alt_text(params.alt_text)
-    return await library.add_own(user_id, file, name=name, alt_text=alt_text, page_url=params.image_ref, ref=ref)
+    return await library.add_user_image(user_id, file, name=name, alt_text=alt_text, page_url=params.image_ref, ref=ref)
 
 
-async def _made_here(url: str, call: Call) -> InspectedImage | None:
+async def _image_of_server(url: str, call: Call) -> InspectedImage | None:
     """Return the image behind a signed link of this server, such as that of a generator; `None` for any other URL.
 
     It is read without a request, since the server may be on a private network.

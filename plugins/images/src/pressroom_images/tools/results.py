@@ -126,7 +126,7 @@ def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
     )
 
 
-def found_text(images: Sequence[ImageOut], next_page: int | None, notes: Sequence[str], other_ways: str) -> str:
+def results_text(images: Sequence[ImageOut], next_page: int | None, notes: Sequence[str], other_ways: str) -> str:
     """Format search results as text."""
     heading = f"{len(images)} image{'' if len(images) == 1 else 's'}, best first:"
     lines = [heading] if images else ["No image was found; try other or fewer words."]

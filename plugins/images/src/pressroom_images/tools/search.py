@@ -13,7 +13,7 @@ from pressroom_images.config import ImagesConfig, plugin_of
 from pressroom_images.library.store import Library, Media
 from pressroom_images.sources import search as searching
 from pressroom_images.sources.requesting import ImageProviderUnavailable
-from pressroom_images.tools.results import ImageOut, found_text, image, item
+from pressroom_images.tools.results import ImageOut, image, item, results_text
 
 AUTO: Final = "auto"
 LIBRARY: Final = "library"
@@ -69,7 +69,7 @@ async def search_images(params: SearchParams, call: Call) -> ToolResult:
         data = await _search_library(params, call)
     else:
         data = await _search_providers(params, call)
-    return ToolResult(text=found_text(data.images, data.next_page, data.provider_notes, OTHER_WAYS), data=data)
+    return ToolResult(text=results_text(data.images, data.next_page, data.provider_notes, OTHER_WAYS), data=data)
 
 
 TOOLS: Final = (search_images,)

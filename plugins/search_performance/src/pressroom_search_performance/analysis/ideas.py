@@ -160,7 +160,7 @@ def ideas(
     # A query whose page already ranks near the top needs no action.
     useful = [idea for idea in queries if idea.source == "gap" or (idea.position or 0) > _GOOD]
     candidates = sorted(useful, key=lambda idea: (idea.source != "gap", -(idea.impressions or 0))) + titles
-    return [idea for idea in _once(candidates) if not seeds or seeds & words_of(idea.phrase)][:limit]
+    return [idea for idea in _without_duplicates(candidates) if not seeds or seeds & words_of(idea.phrase)][:limit]
 
 
 def _from_query(row: DimensionFigures, site_topics: Sequence[Topic]) -> KeywordIdea:
@@ -171,7 +171,7 @@ def _from_query(row: DimensionFigures, site_topics: Sequence[Topic]) -> KeywordI
     return KeywordIdea(row.keys["query"], source, row.figures.impressions, position, row.keys["page"])
 
 
-def _once(candidates: Iterable[KeywordIdea]) -> Iterable[KeywordIdea]:
+def _without_duplicates(candidates: Iterable[KeywordIdea]) -> Iterable[KeywordIdea]:
     known_phrases: set[str] = set()
     for idea in candidates:
         if idea.phrase.casefold() not in known_phrases:

@@ -205,7 +205,8 @@ def drawn(report: FigureReport, selected: Range) -> Sequence[FigureChart]:
 
 def _drawn(report: FigureReport, selected: Range, metric: Metric) -> FigureChart:
     points = [
-        Point(_told(metric, step), metric.value(step.now), metric.value(step.then), step.final) for step in report.steps
+        Point(_point_title(metric, step), metric.value(step.now), metric.value(step.then), step.final)
+        for step in report.steps
     ]
     values = [value for point in points for value in (point.now, point.then) if value is not None]
     axis = metric.axis(values)
@@ -228,7 +229,7 @@ def _drawn(report: FigureReport, selected: Range, metric: Metric) -> FigureChart
     )
 
 
-def _told(metric: Metric, step: FigureStep) -> str:
+def _point_title(metric: Metric, step: FigureStep) -> str:
     unit = f" {metric.unit}" if metric.unit else f" {metric.title.lower()}"
     text = f"{span_text(step)}: " + ("no figures" if step.now is None else f"{metric.text(step.now)}{unit}")
     if step.then is not None:

@@ -30,7 +30,7 @@ PATH: Final = "/dashboard/performance"
 WEBSITES: Final = 20
 """Number of websites on one page of the list."""
 
-_ON_OVERVIEW: Final = 5
+_OVERVIEW_ROWS: Final = 5
 
 ROWS: Final = 50
 """Number of rows on one page of a full table."""
@@ -76,13 +76,13 @@ class PerformancePages:
     async def overview(self, subject: str) -> str:
         """Return the section with four weeks of clicks per website, or an empty string if no website has figures."""
         connections = await SourceConnections(self._plugin).every(subject)
-        rows, _ = await self._rows(subject, connections, _ON_OVERVIEW) if connections else ([], None)
+        rows, _ = await self._rows(subject, connections, _OVERVIEW_ROWS) if connections else ([], None)
         visible = [row for row in rows if row["state"] in ("there", "broken") and "spark" in row]
         return self._render("overview.html", rows=visible) if visible else ""
 
     async def website(self, request: HttpRequest) -> HttpResponse:
         """Show a website's figures as charts and tables. Raises `NotFound`."""
-        website, board, sources = await self._opened(request)
+        website, board, sources = await self._board_of(request)
         selected = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
             return self._empty(request, website, board)
@@ -97,7 +97,7 @@ class PerformancePages:
                 "more": link(selected, f"/{key}") if len(rows) > _SHOWN else "",
             }
             for key, (dimension, title, head) in _TABLES.items()
-            if (rows := await self._shown(board, report.period, dimension, _SHOWN + 1))
+            if (rows := await self._dimension_rows(board, report.period, dimension, _SHOWN + 1))
         ]
         return self._fragment(
             request,
@@ -128,12 +128,12 @@ class PerformancePages:
         if key not in _TABLES:
             raise NotFound("there is no such table; it may be queries, pages, countries or devices")
         dimension, title, head = _TABLES[key]
-        website, board, sources = await self._opened(request)
+        website, board, sources = await self._board_of(request)
         selected = range_of(request.query.get("days", ""))
         if board is None or board.site.last is None:
             return self._empty(request, website, board)
         number, period = _number(request.query.get("page", "")), board.site.latest(selected.days)
-        rows = await self._shown(board, period, dimension, ROWS + 1, (number - 1) * ROWS)
+        rows = await self._dimension_rows(board, period, dimension, ROWS + 1, (number - 1) * ROWS)
         link = self._link(website, board, sources)
         return self._fragment(
             request,
@@ -151,7 +151,7 @@ class PerformancePages:
             further=link(selected, f"/{key}", number + 1) if len(rows) > ROWS and number < _MAX_PAGES else "",
         )
 
-    async def _opened(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
+    async def _board_of(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
         """Return the requested website, its figures or `None`, and the names of its connected sources."""
         website = await self._websites.get(request.subject, request.path_params["website_id"])
         connections = self._usable(website, await SourceConnections(self._plugin).of(request.subject, website.id))
@@ -206,7 +206,7 @@ class PerformancePages:
             "last": day_text(board.site.last),
         }
 
-    async def _shown(
+    async def _dimension_rows(
         self, board: Board, period: Period, dimension: Dimension, limit: int, offset: int = 0
     ) -> Sequence[DimensionFigures]:
         rows = await board.rows(period, dimension, limit, offset)

@@ -187,7 +187,7 @@ class SearchPages:
             parts.append(f'<p class="muted">{escape(offer.summary)}</p>')
         if error is not None:
             focus = "" if error.field in _field_names(offer) else ' tabindex="-1" autofocus'
-            message = escape(_told(offer, error))
+            message = escape(_error_text(offer, error))
             parts.append(f'<p class="notice wrong" id="{_problem_id(offer)}" role="alert"{focus}>{message}</p>')
         if connection is not None:
             parts.append(self._connected(target, offer, connection, days))
@@ -300,7 +300,7 @@ def _operators(offer: Offer) -> str:
     )
 
 
-def _told(offer: Offer, error: InvalidInput) -> str:
+def _error_text(offer: Offer, error: InvalidInput) -> str:
     labels = {field.name: field.label for field in offer.fields} | {"property": offer.label}
     label = labels.get(error.field, "")
     return f"{label}: {error.problem}" if label else _sentence(error.problem)

@@ -43,11 +43,11 @@ _DENIED: Final = (
     "Google did not let this server in: you declined, or this server's app is still being tested at Google, where only "
     f"the accounts that its operator named may sign in. {_AGAIN}, or ask the operator"
 )
-_UNTICKED: Final = (
+_SCOPE_NOT_GRANTED: Final = (
     f"the permission for Search Console was left out at Google, so nothing can be read. {_AGAIN}, and tick the box "
     "for Search Console data"
 )
-_NOT_LASTING: Final = (
+_TEMPORARY_ACCESS: Final = (
     "Google gave access for an hour only. Remove this server at https://myaccount.google.com/connections, then sign in "
     "with Google again"
 )
@@ -131,9 +131,9 @@ class GoogleSignIns:
         grant = await self._redeem(sign_in, response)
         if not grant.complete:
             await self.withdraw(user_id, grant.credential)
-            raise InvalidInput("", _UNTICKED)
+            raise InvalidInput("", _SCOPE_NOT_GRANTED)
         if not grant.credential:
-            raise InvalidInput("", _NOT_LASTING)
+            raise InvalidInput("", _TEMPORARY_ACCESS)
         try:
             fitting = await self._fitting(user_id, website, grant.credential)
             if len(fitting) == 1:
@@ -146,12 +146,12 @@ class GoogleSignIns:
 
     async def choices(self, user_id: str, session: str, website_id: str) -> Sequence[str]:
         """Return the properties that the user can choose from; empty if there is nothing to choose."""
-        row = await self._chosen_from(user_id, session, website_id)
+        row = await self._pending_choice(user_id, session, website_id)
         return _properties(row) if row is not None else ()
 
     async def choose(self, user_id: str, session: str, website: Website, site_url: str) -> SourceConnection:
         """Connect a website to one of the offered properties. Raises `InvalidInput`."""
-        row = await self._chosen_from(user_id, session, website.id)
+        row = await self._pending_choice(user_id, session, website.id)
         if row is None:
             raise InvalidInput("", f"this sign-in is already over, or took longer than 15 minutes. {_AGAIN}")
         if site_url not in _properties(row):
@@ -163,7 +163,7 @@ class GoogleSignIns:
 
     async def cancel(self, user_id: str, session: str, website_id: str) -> None:
         """Discard a sign-in that is waiting for the choice of a property. Idempotent."""
-        row = await self._chosen_from(user_id, session, website_id)
+        row = await self._pending_choice(user_id, session, website_id)
         if row is not None:
             await self._forget(row)
 
@@ -230,7 +230,7 @@ class GoogleSignIns:
 
     async def _redeem(self, sign_in: GoogleSignIn, response: Mapping[str, str]) -> SignInGrant:
         if refusal := response.get("error"):
-            raise InvalidInput("", _told(refusal))
+            raise InvalidInput("", _refusal_text(refusal))
         code = response.get("code", "")
         if not code or len(code) > _MAX_CODE_LENGTH or not code.isprintable():
             raise InvalidInput("", f"Google's answer is incomplete. {_AGAIN}")
@@ -271,7 +271,7 @@ class GoogleSignIns:
         offer = offers(self._plugin)[google.NAME]
         return await connect_with(self._plugin, user_id, website, offer, site_url, credential)
 
-    async def _chosen_from(self, user_id: str, session: str, website_id: str) -> GoogleSignInRow | None:
+    async def _pending_choice(self, user_id: str, session: str, website_id: str) -> GoogleSignInRow | None:
         statement = select(GoogleSignInRow).where(
             GoogleSignInRow.user_id == user_id,
             GoogleSignInRow.session == session,
@@ -328,7 +328,7 @@ def _id_of(secret: str) -> str:
     return hash_of(secret).hex()
 
 
-def _told(error: str) -> str:
+def _refusal_text(error: str) -> str:
     """Return a message for the error code of an authorization response (RFC 6749, section 4.1.2.1)."""
     code = error if re.fullmatch(r"[a-z_]{1,40}", error) else "an unknown error"
     if code == "access_denied":

@@ -82,7 +82,7 @@ class SourceConnections:
                 await self._check_owner(connection)
             return {}
         vault = content_services(self._plugin).credentials
-        return StoredCredential(vault.open(sealed, connection.website_id), _Keeper(self._plugin, connection))
+        return StoredCredential(vault.open(sealed, connection.website_id), _ConnectionKeeper(self._plugin, connection))
 
     async def _check_owner(self, connection: SourceConnection) -> None:
         try:
@@ -141,7 +141,9 @@ class SourceConnections:
     async def _rivals(self, user_id: str, source: str, site_url: str) -> frozenset[str]:
         """Return the IDs of other accounts' connections to a property whose websites have proven control of it."""
         async with self._database.reading() as session:
-            connections = [_connection(row) for row in await session.scalars(_others(user_id, source, site_url))]
+            connections = [
+                _connection(row) for row in await session.scalars(_other_connections(user_id, source, site_url))
+            ]
         entitled = set()
         for connection in connections:
             try:
@@ -209,7 +211,7 @@ class SourceConnections:
             return int(await session.scalar(statement) or 0)
 
 
-class _Keeper:
+class _ConnectionKeeper:
     """Implements `CredentialKeeper` for the credential of one connection."""
 
     def __init__(self, plugin: PluginContext, connection: SourceConnection) -> None:
@@ -247,7 +249,7 @@ def _one(user_id: str, website_id: str, source: str) -> Select[SourceConnectionR
     )
 
 
-def _others(user_id: str, source: str, site_url: str) -> Select[SourceConnectionRow]:
+def _other_connections(user_id: str, source: str, site_url: str) -> Select[SourceConnectionRow]:
     """Select other accounts' connections to a property that use the operator's credential."""
     spellings = [site_url, claim_name(site_url)]
     return select(SourceConnectionRow).where(
@@ -262,7 +264,7 @@ async def _claim(session: AsyncSession, user_id: str, source: str, site_url: str
     """Claim a property for an account. Raises `InvalidInput` if an `entitled` connection of another account uses it."""
     id_ = hashlib.sha256(f"{source}\0{claim_name(site_url)}".encode()).hexdigest()
     claim = await session.get(ClaimRow, id_, with_for_update=True)
-    other_ids = {row.id for row in await session.scalars(_others(user_id, source, site_url))}
+    other_ids = {row.id for row in await session.scalars(_other_connections(user_id, source, site_url))}
     if other_ids & entitled:
         raise InvalidInput(
             "property",

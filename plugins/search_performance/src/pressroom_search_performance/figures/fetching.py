@@ -51,7 +51,7 @@ RESEAL: Final = "search_performance.reseal"
 _DAY: Final = 86_400.0
 _MAX_ERROR_LENGTH: Final = 1000
 _MAX_DAY_ROWS: Final = 25_000
-_AWAY: Final = timedelta(hours=1)
+_RETRY_AFTER_OUTAGE: Final = timedelta(hours=1)
 _REJECTED: Final = timedelta(days=1)
 _MANY: Final = 1000
 _LEASE_SECONDS: Final = 60.0
@@ -119,7 +119,7 @@ async def fetch_connection(
     work = _Work(plugin, fetch_round, lease, progress)
     now = datetime.now(UTC)
     columns: dict[str, Any] = {
-        "due_at": now + _AWAY,
+        "due_at": now + _RETRY_AFTER_OUTAGE,
         "last_error": "the fetch failed with an internal error",
         "last_error_at": now,
     }
@@ -135,7 +135,7 @@ async def fetch_connection(
     except (Rejected, SiteError) as error:
         columns = {"due_at": now + _REJECTED, "status": "error", **_error(error.message)}
     except BackendError as error:
-        columns = {"due_at": now + _AWAY, **_error(error.message)}
+        columns = {"due_at": now + _RETRY_AFTER_OUTAGE, **_error(error.message)}
     finally:
         if columns:
             await asyncio.shield(note_round(plugin, connection_id, lease, columns))
@@ -181,7 +181,7 @@ class _Work:
             raise ConnectionGone(fetch_round.connection_id)
         credential = await SourceConnections(self._plugin).credential(connection)
         incomplete = await self._first_incomplete(source, credential)
-        pending = await self._wanted()
+        pending = await self._pending_days()
         todo = pending[: self._config.slice_days]
         for number, (day, search_type) in enumerate(todo):
             await self._fetch_day(source, credential, day, search_type, final=day < incomplete)
@@ -215,7 +215,7 @@ class _Work:
                 raise BackendError(f"{source.title} did not answer within {seconds:g} s") from error
             raise
 
-    async def _wanted(self) -> list[tuple[date, str]]:
+    async def _pending_days(self) -> list[tuple[date, str]]:
         """Return the days to fetch, newest first, without today, which has hardly begun."""
         last = today() - timedelta(days=1)
         first = today() - timedelta(days=self._config.history_days)

@@ -92,7 +92,7 @@ async def ask_google(
     Raises the exceptions of `GoogleConsole`.
     """
     response = await console.query(site_url, _body(question), credential, fetcher)
-    rows = [row for entry in objects(response, "rows") if (row := _counted(question, entry)) is not None]
+    rows = [row for entry in objects(response, "rows") if (row := _figures_row(question, entry)) is not None]
     metadata = response.get("metadata")
     incomplete = ""
     if isinstance(metadata, dict):
@@ -134,7 +134,7 @@ def _body(question: Question) -> dict[str, Any]:
     return body
 
 
-def _counted(question: Question, entry: Mapping[str, Any]) -> DimensionFigures | None:
+def _figures_row(question: Question, entry: Mapping[str, Any]) -> DimensionFigures | None:
     keys = keys_of(entry, len(question.dimensions))
     if keys is None:
         return None

@@ -45,7 +45,7 @@ _METHODS: Final[Mapping[Grain, str]] = {
     "page": "GetPageStats",
     "query": "GetQueryStats",
 }
-_KEPT_SECONDS: Final = 900
+_CACHE_SECONDS: Final = 900
 _MAX_CACHED: Final = 256
 _WEEK: Final = timedelta(days=7)
 _OLDEST: Final = timedelta(days=21)
@@ -54,7 +54,7 @@ _DATE: Final = re.compile(r"/Date\((-?\d{1,15})(?:[+-]\d{4})?\)/", re.ASCII)
 
 # Microsoft.Bing.Webmaster.Api.Interfaces.ApiErrorCode
 _NO_ACCESS: Final = frozenset({3, 6, 10, 13, 14})
-_TOO_OFTEN: Final = frozenset({4, 5})
+_RATE_LIMIT_CODES: Final = frozenset({4, 5})
 
 _Days = Mapping[date, Sequence[SearchRow]]
 
@@ -67,7 +67,7 @@ class BingWebmaster:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._kept: OrderedDict[str, tuple[float, _Days]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, _Days]] = OrderedDict()
 
     async def sites(self, credential: Mapping[str, str], fetcher: Fetcher) -> Sequence[str]:
         """Return the URLs of the account's verified sites."""
@@ -77,13 +77,13 @@ class BingWebmaster:
     async def days(self, grain: Grain, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> _Days:
         """Return all rows of a grain by date, most clicks first."""
         name = hashlib.sha256(f"{credential.get('api_key', '')}\0{site_url}\0{grain}".encode()).hexdigest()
-        until, days = self._kept.get(name, (0.0, {}))
+        until, days = self._cache.get(name, (0.0, {}))
         if time.monotonic() >= until:
             days = await self._days(grain, site_url, credential, fetcher)
-            self._kept[name] = time.monotonic() + _KEPT_SECONDS, days
-            self._kept.move_to_end(name)
-            while len(self._kept) > _MAX_CACHED:
-                self._kept.popitem(last=False)
+            self._cache[name] = time.monotonic() + _CACHE_SECONDS, days
+            self._cache.move_to_end(name)
+            while len(self._cache) > _MAX_CACHED:
+                self._cache.popitem(last=False)
         return days
 
     async def _days(self, grain: Grain, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> _Days:
@@ -93,7 +93,7 @@ class BingWebmaster:
             rows = [row for entry in entries if (row := _row(grain, entry)) is not None]
         else:
             pages = await self.days("page", site_url, credential, fetcher)
-            for page in _most_shown(pages):
+            for page in _most_seen_pages(pages):
                 parameters = {"siteUrl": site_url, "page": page}
                 entries = objects(await self._ask("GetPageQueryStats", parameters, credential, fetcher), "d")
                 rows += [replace(row, page=page) for entry in entries if (row := _row("query", entry)) is not None]
@@ -182,7 +182,7 @@ def _failure(status: int, document: Any) -> BackendError | Rejected | None:
     message = " ".join(text(document.get("Message"), 300).split()) or f"error {code}"
     if code in _NO_ACCESS:
         return Rejected(f"{TITLE} does not accept the API key, or it may not read this site: {message}")
-    if code in _TOO_OFTEN:
+    if code in _RATE_LIMIT_CODES:
         return SearchLimited(f"{TITLE} gets too many requests: {message}", retry_after=_PAUSE)
     if status // 100 == 5 or code in (1, 2):
         return BackendError(f"{TITLE} is not available right now: {message}")
@@ -217,7 +217,7 @@ def _day(value: Any) -> date | None:
         return None
 
 
-def _most_shown(pages: _Days) -> Sequence[str]:
+def _most_seen_pages(pages: _Days) -> Sequence[str]:
     impressions: dict[str, int] = defaultdict(int)
     for rows in pages.values():
         for row in rows:

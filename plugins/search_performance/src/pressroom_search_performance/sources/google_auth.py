@@ -49,7 +49,7 @@ _EARLY: Final = 300
 _MAX_CACHED: Final = 512
 _JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _REVOCATION_SECONDS: Final = 10.0
-_MAX_ANSWER_BYTES: Final = 65_536
+_MAX_RESPONSE_BYTES: Final = 65_536
 _MAX_TOKEN_LENGTH: Final = 4096
 _CLIENT_ERRORS: Final = frozenset(
     {"invalid_client", "unauthorized_client", "deleted_client", "disabled_client", "redirect_uri_mismatch"}
@@ -148,7 +148,7 @@ class GoogleAuth:
         self._token_url = token_url
         self._account = account
         self.client = client
-        self._known: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._tokens_by_name: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def header(self, credential: Mapping[str, str], fetcher: Fetcher) -> Mapping[str, str]:
@@ -160,15 +160,15 @@ class GoogleAuth:
             async with self._locks.setdefault(_name_of(credential), asyncio.Lock()):
                 if not self.remembers(credential):
                     await self._renew(credential, fetcher)
-        return {"Authorization": f"Bearer {self._known[_name_of(credential)][1]}"}
+        return {"Authorization": f"Bearer {self._tokens_by_name[_name_of(credential)][1]}"}
 
     def remembers(self, credential: Mapping[str, str]) -> bool:
         """Return whether the next header will use a cached token."""
-        return time.monotonic() < self._known.get(_name_of(credential), (0.0, ""))[0]
+        return time.monotonic() < self._tokens_by_name.get(_name_of(credential), (0.0, ""))[0]
 
     def forget(self, credential: Mapping[str, str]) -> None:
         """Drop the cached token of a credential, because it was rejected."""
-        self._known.pop(_name_of(credential), None)
+        self._tokens_by_name.pop(_name_of(credential), None)
 
     async def redeem(self, code: str, code_verifier: str, redirect_uri: str, fetcher: Fetcher) -> SignInGrant:
         """Redeem the code from Google's callback.
@@ -215,7 +215,7 @@ class GoogleAuth:
                 self.client.revocation_url,
                 headers=headers,
                 content=form,
-                max_bytes=_MAX_ANSWER_BYTES,
+                max_bytes=_MAX_RESPONSE_BYTES,
                 seconds=_REVOCATION_SECONDS,
             )
             # 400: it was revoked already
@@ -290,10 +290,10 @@ class GoogleAuth:
 
     def _remember(self, credential: Mapping[str, str], token: str, lifetime: float) -> None:
         name = _name_of(credential)
-        self._known[name] = time.monotonic() + lifetime - _EARLY, token
-        self._known.move_to_end(name)
-        while len(self._known) > _MAX_CACHED:
-            self._known.popitem(last=False)
+        self._tokens_by_name[name] = time.monotonic() + lifetime - _EARLY, token
+        self._tokens_by_name.move_to_end(name)
+        while len(self._tokens_by_name) > _MAX_CACHED:
+            self._tokens_by_name.popitem(last=False)
 
     def _assertion(self, account: str) -> str:
         """Return the signed assertion. Call it in a thread: it takes milliseconds, as the key was checked before."""

@@ -96,7 +96,7 @@ class SourceErrors:
 
 
 def _failure(title: str, response: JsonAnswer) -> BackendError | Rejected:
-    document, message = response.body, _told(response.body)
+    document, message = response.body, _error_message(response.body)
     detail = f": {message}" if message else ""
     if response.status == 429 or (response.status == 403 and _reasons(document) & _QUOTA_REASONS):
         pause = _PAUSE if response.retry_after is None else max(1, response.retry_after)
@@ -115,7 +115,7 @@ def _error(document: Any) -> Any:
     return error if isinstance(error, str | dict) else None
 
 
-def _told(document: Any) -> str:
+def _error_message(document: Any) -> str:
     error = _error(document)
     if isinstance(error, dict):
         message = error.get("message")

@@ -27,7 +27,7 @@ __all__ = [
     "Period",
     "SiteFigures",
     "WebsiteId",
-    "check_own",
+    "check_is_own_url",
     "connected",
     "count",
     "line",
@@ -196,7 +196,7 @@ def _missing(call: Call, website: Website, source: str) -> NotConnected:
     )
 
 
-def check_own(field: str, url: str, website_url: str, connection: SourceConnection) -> None:
+def check_is_own_url(field: str, url: str, website_url: str, connection: SourceConnection) -> None:
     """Check that a URL is on the website's host, and with the operator's credential below its URL."""
     try:
         parts = urlsplit(url)

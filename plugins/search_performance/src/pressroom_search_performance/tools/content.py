@@ -146,7 +146,7 @@ TOOLS: Final = (get_content_performance,)
 
 def _text(title: str, totals: Figures | None, result: ContentResult, days: int) -> str:
     lines = [line(totals, f"{title}, {days} days") if totals else f"{title}: the search figures are not known."]
-    lines += [_told(page) for page in result.search.pages]
+    lines += [_page_line(page) for page in result.search.pages]
     lines += result.search.unknown
     if result.traffic is not None:
         lines.append(", ".join(f"{value} {name}" for name, value in result.traffic.items()))
@@ -158,7 +158,7 @@ def _text(title: str, totals: Figures | None, result: ContentResult, days: int) 
     return "\n".join(lines)
 
 
-def _told(page: SearchOfPage) -> str:
+def _page_line(page: SearchOfPage) -> str:
     text = f"{page.url}, {page.start_date} to {page.end_date}: {page.now.clicks} clicks, {page.now.impressions} "
     text += f"impressions, position {place(page.now.position)}"
     if page.before is None:
@@ -167,7 +167,7 @@ def _told(page: SearchOfPage) -> str:
     return f"{text}; before {before.clicks} clicks, {before.impressions} impressions, position {place(before.position)}"
 
 
-def _same(url: str) -> tuple[str, str]:
+def _url_variants(url: str) -> tuple[str, str]:
     """Return a URL without and with a trailing slash: search engines report one of them."""
     return url.rstrip("/"), f"{url.rstrip('/')}/"
 
@@ -177,7 +177,7 @@ async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
     for interval in (period, period.before()):
         statement = matching(select(*SUMS), site.connection.id, "page", Question(interval.start, interval.end))
         async with site.plugin.services.database.reading() as session:
-            row = (await session.execute(statement.where(FigureRow.page.in_(_same(url))))).one()
+            row = (await session.execute(statement.where(FigureRow.page.in_(_url_variants(url))))).one()
         totals.append(figures_of(*row))
     return SearchOfPage(
         url=url,
@@ -197,7 +197,7 @@ async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tupl
         "page_query",
         Question(period.start, period.end),
     )
-    statement = statement.where(FigureRow.page.in_(_same(url))).group_by(FigureRow.query)
+    statement = statement.where(FigureRow.page.in_(_url_variants(url))).group_by(FigureRow.query)
     statement = statement.order_by(clicks.desc(), impressions.desc(), FigureRow.query).limit(_MAX_QUERIES)
     async with site.plugin.services.database.reading() as session:
         return [(row[0], figures_of(*row[1:])) for row in await session.execute(statement)]

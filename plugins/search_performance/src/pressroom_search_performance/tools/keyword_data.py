@@ -129,7 +129,7 @@ async def get_keyword_data(params: KeywordDataParams, call: Call) -> ToolResult:
             stored |= await data.read(question)  # a concurrent call may have stored them
             missing = replace(question, phrases=tuple(phrase for phrase in phrases if phrase not in stored))
             if missing.phrases:
-                response = await _asked(source, missing, plugin)
+                response = await _query_source(source, missing, plugin)
                 cost, lookups = response.cost, len(missing.phrases)
                 stored |= await data.write(missing, response.figures)
     rows = [_row(stored[phrase]) for phrase in phrases]
@@ -154,7 +154,7 @@ def _turn(question: KeywordQuestion) -> asyncio.Lock:
     return _turns.setdefault(key, asyncio.Lock())
 
 
-async def _asked(
+async def _query_source(
     source: KeywordSource, question: KeywordQuestion, plugin: PluginContext[SearchPerformanceConfig]
 ) -> KeywordAnswer:
     operation, seconds = f"keyword source {source.name}", plugin.config.source_seconds

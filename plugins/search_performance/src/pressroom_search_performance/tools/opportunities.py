@@ -164,7 +164,7 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
         f"No query has a mean position of {_BEST_POSITION:g} to {_WORST_POSITION:g} and at least "
         f"{params.min_impressions} impressions; try a smaller min_impressions or more days."
     )
-    return await _answer(params, site, period, lines or [none], items, site.notes(period))
+    return await _result(params, site, period, lines or [none], items, site.notes(period))
 
 
 async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period) -> ToolResult:
@@ -193,7 +193,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
             for query in item.queries
         ]
     none = f"No page lost three clicks and {_MIN_DROP_PCT:g} % of them against the {now.days} days before."
-    return await _answer(params, site, now, lines or [none], items, site.notes(before))
+    return await _result(params, site, now, lines or [none], items, site.notes(before))
 
 
 def _moved(before: Count, now: Count) -> str:
@@ -229,7 +229,7 @@ async def _cannibalisation(params: OpportunitiesParams, site: SiteFigures, perio
         lines += [line(figures, f"  {page}") for page, figures in competition.pages]
     none = f"No pages compete for a query with at least {params.min_impressions} impressions."
     lines = [*lines, "Several pages for the name of the site itself are normal."] if lines else [none]
-    return await _answer(params, site, period, lines, items, site.notes(period))
+    return await _result(params, site, period, lines, items, site.notes(period))
 
 
 def _competing(competition: opportunities.Competition) -> CompetingPages:
@@ -244,7 +244,7 @@ def _competing(competition: opportunities.Competition) -> CompetingPages:
     return CompetingPages(query=competition.query, pages=pages)
 
 
-async def _answer(
+async def _result(
     params: OpportunitiesParams,
     site: SiteFigures,
     period: Period,

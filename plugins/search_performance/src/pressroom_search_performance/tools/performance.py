@@ -152,16 +152,16 @@ class PerformanceResult(BaseModel):
 async def get_search_performance(params: PerformanceParams, call: Call) -> ToolResult:
     """Return figures."""
     site = await searched(call, params.website_id, params.provider, params.search_type)
-    query = _Asked(site, _question(params, site))
+    query = _FigureQuery(site, _question(params, site))
     with spoken(site.plugin, site.website):
-        return await _answer(params, query)
+        return await _result(params, query)
 
 
 TOOLS: Final = (get_search_performance,)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FigureQuery:
     """A question about a website's figures."""
 
     site: SiteFigures
@@ -204,7 +204,7 @@ class _Asked:
         return credential, self.site.plugin.services.fetcher
 
 
-async def _answer(params: PerformanceParams, query: _Asked) -> ToolResult:
+async def _result(params: PerformanceParams, query: _FigureQuery) -> ToolResult:
     site, question = query.site, query.question
     stored = query.stored_grain(question) is not None
     if stored and site.first is None:
@@ -251,7 +251,7 @@ def _text(
     return "\n".join(lines)
 
 
-async def _comparison(params: PerformanceParams, query: _Asked, totals: Figures) -> ComparisonOut | None:
+async def _comparison(params: PerformanceParams, query: _FigureQuery, totals: Figures) -> ComparisonOut | None:
     if params.compare is None:
         return None
     now = Period(query.question.start, query.question.end)

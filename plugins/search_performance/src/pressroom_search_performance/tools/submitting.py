@@ -14,7 +14,7 @@ from pressroom_search_performance.host import plugin_of, website_of
 from pressroom_search_performance.indexnow import MAX_URLS, submit
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.sources.requesting import number, text
-from pressroom_search_performance.tools.common import NotConnected, WebsiteId, check_own, connected, spoken
+from pressroom_search_performance.tools.common import NotConnected, WebsiteId, check_is_own_url, connected, spoken
 
 INDEXNOW: Final = "IndexNow"
 _MEMBERS: Final = "Bing, Yandex, Seznam, Naver and others"
@@ -86,20 +86,22 @@ async def submit_urls(params: SubmitParams, call: Call) -> ToolResult:
     website = await website_of(call, params.website_id)
     urls = await _urls(params, call, website)
     if urls and params.sitemap_url is None:
-        return _answer(await _to_indexnow(call, website, urls))
+        return _result(await _submit_to_indexnow(call, website, urls))
     if not urls:
-        return _answer(await _google_alone(params, call))
+        return _result(await _google_alone(params, call))
     results, errors = [], []
     for engine in (INDEXNOW, google.TITLE):
         try:
-            submission = _to_indexnow(call, website, urls) if engine == INDEXNOW else _to_google(params, call)
+            submission = (
+                _submit_to_indexnow(call, website, urls) if engine == INDEXNOW else _submit_to_google(params, call)
+            )
             results.append(await submission)
         except CallError as error:
             errors.append(error)
-            results.append(_untold(engine, error))
+            results.append(_failed_submission(engine, error))
     if len(errors) == len(results):
         raise errors[0]
-    return _answer(_merged(results))
+    return _result(_merged(results))
 
 
 async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]:
@@ -117,7 +119,7 @@ async def _urls(params: SubmitParams, call: Call, website: Website) -> list[str]
     return urls
 
 
-async def _to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> SubmitResult:
+async def _submit_to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> SubmitResult:
     submission = await submit(plugin_of(call), website, urls)
     text = f"{submission.count} URL{'' if submission.count == 1 else 's'} (HTTP {submission.status})"
     if submission.status == _CHECKING:
@@ -126,10 +128,10 @@ async def _to_indexnow(call: Call, website: Website, urls: Sequence[str]) -> Sub
     return SubmitResult(engines=[engine], submitted=submission.count, key_url=submission.key_url, sitemaps=None)
 
 
-async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
+async def _submit_to_google(params: SubmitParams, call: Call) -> SubmitResult:
     website, connection = await connected(call, params.website_id, google.NAME)
     if params.sitemap_url is not None:
-        check_own("sitemap_url", params.sitemap_url, website.url, connection)
+        check_is_own_url("sitemap_url", params.sitemap_url, website.url, connection)
     plugin = plugin_of(call)
     fetcher, console = plugin.services.fetcher, google.console_of(plugin.config)
     with spoken(plugin, website):
@@ -145,12 +147,12 @@ async def _to_google(params: SubmitParams, call: Call) -> SubmitResult:
 
 async def _google_alone(params: SubmitParams, call: Call) -> SubmitResult:
     try:
-        return await _to_google(params, call)
+        return await _submit_to_google(params, call)
     except NotConnected as error:
         raise NotConnected(f"{error.message}. IndexNow needs no connection: give urls or content_id") from None
 
 
-def _untold(engine: str, error: CallError) -> SubmitResult:
+def _failed_submission(engine: str, error: CallError) -> SubmitResult:
     engine_out = EngineOut(engine=engine, told=None, problem=error.message)
     return SubmitResult(engines=[engine_out], submitted=0, key_url=None, sitemaps=None)
 
@@ -164,7 +166,7 @@ def _merged(results: Sequence[SubmitResult]) -> SubmitResult:
     )
 
 
-def _answer(result: SubmitResult) -> ToolResult:
+def _result(result: SubmitResult) -> ToolResult:
     lines = [
         f"{engine.engine} was told: {engine.told}."
         if engine.told
@@ -190,13 +192,13 @@ def _sitemap(entry: Mapping[str, Any]) -> SitemapOut:
         last_submitted=text(entry.get("lastSubmitted"), 50) or None,
         last_downloaded=text(entry.get("lastDownloaded"), 50) or None,
         is_pending=entry.get("isPending") is True,
-        warnings=_whole(entry.get("warnings")),
-        errors=_whole(entry.get("errors")),
-        submitted_urls=sum(_whole(content.get("submitted")) for content in entries),
+        warnings=_integer(entry.get("warnings")),
+        errors=_integer(entry.get("errors")),
+        submitted_urls=sum(_integer(content.get("submitted")) for content in entries),
     )
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     """Parse a number, which Google sends as a string (`int64` in JSON)."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
         return int(value)
@@ -238,7 +240,7 @@ class InspectResult(BaseModel):
 async def inspect_url_index(params: InspectParams, call: Call) -> ToolResult:
     """Inspect a page."""
     website, connection = await connected(call, params.website_id, google.NAME)
-    check_own("url", params.url, website.url, connection)
+    check_is_own_url("url", params.url, website.url, connection)
     plugin = plugin_of(call)
     with spoken(plugin, website):
         credential = await SourceConnections(plugin).credential(connection)

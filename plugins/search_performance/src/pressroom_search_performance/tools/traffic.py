@@ -33,7 +33,7 @@ from pressroom_search_performance.tools.common import FigureSourceUnavailable, N
 
 log = structlog.get_logger()
 
-PATIENCE: Final = 15.0
+TIMEOUT_SECONDS: Final = 15.0
 """Timeout for the visits in an article's figures, in seconds."""
 
 _DAYS: Final[Mapping[str, int]] = {"7d": 7, "28d": 28, "90d": 90, "12mo": 365}
@@ -190,7 +190,7 @@ async def visits_of_pages(
     sums: dict[str, int] = {}
     problems = {url: f"{kind.title} did not answer in time" for url, kind, _ in targets}
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             for url, kind, connection in targets:
                 visits = await _visits_of(plugin, kind, connection, url, start, end)
                 if isinstance(visits, str):
@@ -212,7 +212,7 @@ async def _visits_of(
     """Return the visits of a page, or why they are unknown."""
     try:
         credential = await SourceConnections(plugin).credential(connection)
-        with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=PATIENCE):
+        with plugin.extensions.calling(f"analytics {kind.name}", kind, seconds=TIMEOUT_SECONDS):
             return await kind.analytics.page(connection.property, credential, url, start, end, plugin.services.fetcher)
     except (BackendError, Rejected, SiteError, InvalidInput) as error:
         return error.message

@@ -52,7 +52,7 @@ class CrawlPlan:
         seconds: timeout of one request, in seconds.
         max_bytes: maximum size of one response.
         plain_url: the home page over plain HTTP, for sites that are not on port 443.
-        whole_host: whether the site is the whole host; otherwise it is everything below the path of `start`.
+        entire_host: whether the site is the whole host; otherwise it is everything below the path of `start`.
         patience: longest wait for a host, in seconds; the crawl pauses if it has to wait longer.
         turn: seconds after which the crawl pauses to give other crawls a turn.
     """
@@ -66,14 +66,14 @@ class CrawlPlan:
     seconds: float = SECONDS
     max_bytes: int = MAX_BYTES
     plain_url: str | None = None
-    whole_host: bool = True
+    entire_host: bool = True
     patience: float = math.inf
     turn: float = math.inf
 
     @property
     def site(self) -> SiteScope:
         """The scope of the crawl."""
-        return SiteScope.at(self.start) if self.whole_host else SiteScope.under(self.start)
+        return SiteScope.at(self.start) if self.entire_host else SiteScope.under(self.start)
 
 
 async def _nowhere(*_: Any) -> None:
@@ -135,9 +135,9 @@ class Crawl:
         self._limits = plan.limits or Limits(plan.max_pages)
         self._frontier = Frontier(self._site, self._limits)
         self._targets: dict[str, bool] = {}
-        self._pages = self._kept = self._links = 0
-        self._looking: set[int] = set()
-        self._told = 0.0
+        self._pages = self._pages_at_checkpoint = self._links = 0
+        self._links_in_progress: set[int] = set()
+        self._last_progress = 0.0
         self._busy: float | None = None
         self._pause: float | None = None
         self._begun = self._clock.monotonic()
@@ -171,7 +171,7 @@ class Crawl:
         await self._all(self._plan.politeness.connections, lambda: self._read_pages(robots))
         if not self._stopped:
             await self._checkpoint(self.state())
-            await self._all(_LINKS_AT_ONCE, self._look_at_links)
+            await self._all(_LINKS_AT_ONCE, self._check_link_targets)
         facts.pages = self._pages
         facts.complete = not self._stopped and not len(self._frontier) and "full" not in self._frontier.refused
         facts.refused = dict(self._frontier.refused)
@@ -206,23 +206,23 @@ class Crawl:
             await self._tell(0.0, "reading robots.txt and sitemaps")
             robots = await self._visitor.robots(self._site.origin)
             facts = begin_survey(self._visitor, self._site, robots, plain_url=self._plan.plain_url)
-            if robots.busy is not None and self._leave_for_later(f"{self._site.origin}/robots.txt", robots.busy):
+            if robots.busy is not None and self._postpone_request(f"{self._site.origin}/robots.txt", robots.busy):
                 return facts
             self._facts, self._surveyed_at = facts, now
         else:
-            self._facts.robots = await self._visitor.reader.kept_robots(self._facts.robots)
+            self._facts.robots = await self._visitor.reader.parse_robots(self._facts.robots)
             self._visitor.take_robots(self._site.origin, self._facts.robots)
         if not self._facts.stopped:
             await survey(
-                self._visitor, self._facts, now=now, most_urls=self._limits.most_known, postpone=self._leave_for_later
+                self._visitor, self._facts, now=now, most_urls=self._limits.max_known, postpone=self._postpone_request
             )
         return self._facts
 
-    def _leave_for_later(self, url: str, wait: float | None) -> bool:
+    def _postpone_request(self, url: str, wait: float | None) -> bool:
         """Return whether the survey defers a URL until the crawl resumes."""
         if wait is None:
             return self._must_pause(url)
-        return wait <= self._plan.politeness.longest_wait and self._ask_later(url, wait)
+        return wait <= self._plan.politeness.max_wait and self._postpone(url, wait)
 
     def _must_pause(self, url: str) -> bool:
         """Return whether the crawl must pause before requesting a URL."""
@@ -240,7 +240,7 @@ class Crawl:
             "start": self._plan.start,
             "frontier": self._frontier.state(),
             "pages": self._pages,
-            "links": min(self._looking, default=self._links),
+            "links": min(self._links_in_progress, default=self._links),
             "targets": [[url, image] for url, image in self._targets.items()],
             "tries": dict(self._tries),
             "survey": survey_to_json(self._facts) if self._facts is not None else None,
@@ -251,7 +251,7 @@ class Crawl:
         if state.get("version") != _VERSION or state.get("start") != self._plan.start:
             raise ValueError("the checkpoint is of another version or another site")
         self._frontier = Frontier.from_state(self._site, self._limits, state["frontier"])
-        self._pages = self._kept = state["pages"]
+        self._pages = self._pages_at_checkpoint = state["pages"]
         self._links = state["links"]
         self._targets = {url: bool(image) for url, image in state["targets"]}
         self._tries = dict(state.get("tries", {}))
@@ -295,7 +295,7 @@ class Crawl:
                 await self._changed.wait()
 
     async def _read(self, item: FrontierItem, robots: Robots) -> None:
-        if not await self._may_ask(item.url, robots):
+        if not await self._may_request(item.url, robots):
             message = "robots.txt disallows it"
             await self._page(PageRecord(item.url, item.depth, 0, "disallowed", message))
             self._frontier.done(item)
@@ -304,7 +304,7 @@ class Crawl:
             self._frontier.put_back(item)
             return
         response = await self._visitor.visit(item.url)
-        if response.busy is not None and self._ask_later(item.url, response.busy):
+        if response.busy is not None and self._postpone(item.url, response.busy):
             self._frontier.put_back(item)
             return
         self._tries.pop(item.url, None)
@@ -314,16 +314,16 @@ class Crawl:
         self._frontier.done(item, record.page.form_hash if record.is_page and record.page else "")
         self._pages += 1
         # Checkpoint a large state less often: serialising it would dominate the crawl.
-        if self._pages - self._kept >= max(_CHECKPOINT_EVERY, self._frontier.known // 100):
-            self._kept = self._pages
+        if self._pages - self._pages_at_checkpoint >= max(_CHECKPOINT_EVERY, self._frontier.known // 100):
+            self._pages_at_checkpoint = self._pages
             await self._checkpoint(self.state())
         total = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
         share = self._pages / max(1, total)
         await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
-    def _ask_later(self, url: str, wait: float) -> bool:
+    def _postpone(self, url: str, wait: float) -> bool:
         """Return whether to request a URL again after `wait` seconds; the crawl pauses or, if busy, stops."""
-        if wait > self._plan.politeness.longest_wait:
+        if wait > self._plan.politeness.max_wait:
             self._busy = wait
             return True
         tries = self._tries.get(url, 0)
@@ -333,7 +333,7 @@ class Crawl:
         self._pause = max(self._pause or 0.0, wait)
         return True
 
-    async def _may_ask(self, url: str, robots: Robots) -> bool:
+    async def _may_request(self, url: str, robots: Robots) -> bool:
         """Check a URL against the robots.txt of its own origin; a site has up to four origins (RFC 9309, 2.3)."""
         if origin_of(url) == self._site.origin:
             return robots.allows(url)
@@ -378,7 +378,7 @@ class Crawl:
 
     # Links
 
-    async def _look_at_links(self) -> None:
+    async def _check_link_targets(self) -> None:
         checker = LinkChecker(self._visitor)
         waiting = list(self._targets.items())
         while self._links < len(waiting):
@@ -388,12 +388,12 @@ class Crawl:
             if not too_slow and self._must_pause(url):
                 return
             self._links += 1
-            self._looking.add(index)
+            self._links_in_progress.add(index)
             if too_slow:
                 await self._link(LinkRecord(url, 0, "disallowed", _TOO_SLOW, image=image))
             else:
                 await self._link(await checker.check(url, image=image))
-            self._looking.discard(index)
+            self._links_in_progress.discard(index)
             if self._links % _CHECKPOINT_EVERY == 0:
                 await self._checkpoint(self.state())
             share = self._links / len(waiting)
@@ -401,7 +401,7 @@ class Crawl:
 
     async def _tell(self, fraction: float, message: str) -> None:
         """Report progress: monotonically, and only in steps of at least 1%."""
-        fraction = min(1.0, max(fraction, self._told))
-        if fraction in (0.0, 1.0) or fraction - self._told >= 0.01:
-            self._told = fraction
+        fraction = min(1.0, max(fraction, self._last_progress))
+        if fraction in (0.0, 1.0) or fraction - self._last_progress >= 0.01:
+            self._last_progress = fraction
             await self._progress(fraction, message)

@@ -49,7 +49,7 @@ class Limits:
     repeats: int = 3
 
     @property
-    def most_known(self) -> int:
+    def max_known(self) -> int:
         """Maximum number of URLs to keep."""
         return self.known or max(5000, 10 * self.pages)
 
@@ -175,7 +175,7 @@ class Frontier:
             return "queries"
         if self._is_alike(url):
             return "alike"
-        return "full" if len(self._depths) >= limits.most_known else None
+        return "full" if len(self._depths) >= limits.max_known else None
 
     def _refuse(self, reason: Reason, url: str) -> None:
         entry = self._refused.setdefault(reason, [0, []])

@@ -69,7 +69,7 @@ class Visitor:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self.patience = math.inf
-        """Longest wait in seconds, if shorter than the host's `longest_wait`."""
+        """Longest wait in seconds, if shorter than the host's `max_wait`."""
         self._gates: OrderedDict[str, HostGate] = OrderedDict()
         self._robots: OrderedDict[str, _OriginRobots] = OrderedDict()
 
@@ -109,15 +109,15 @@ class Visitor:
                 response = await self._ask(url, accept, method, max_bytes or self._max_bytes)
             if response.failure == "failed" and not failed:
                 if gate.wait > self.patience:
-                    return _with_wait(response, gate.wait)
+                    return _busy_response(response, gate.wait)
                 failed += 1
                 continue
             if response.status not in _BUSY:
                 return response
             requested_wait = retry_after(response.header("retry-after"), self._clock)
             wait = requested_wait if requested_wait is not None else _FIRST_WAIT * 2.0**tries
-            if wait > min(politeness.longest_wait, self.patience):
-                return _with_wait(response, max(wait, gate.wait))
+            if wait > min(politeness.max_wait, self.patience):
+                return _busy_response(response, max(wait, gate.wait))
             if requested_wait is not None or tries < politeness.retries:
                 gate.pause(wait)
             if tries >= politeness.retries:
@@ -127,7 +127,7 @@ class Visitor:
     def take_robots(self, origin: str, robots: Robots) -> None:
         """Set the robots.txt rules of an origin from an earlier fetch."""
         self._robots[origin] = _OriginRobots(robots)
-        self._keep_pace(origin, robots)
+        self._apply_crawl_delay(origin, robots)
 
     async def robots(self, origin: str) -> Robots:
         """Return the cached robots.txt of an origin, fetching it first. Follows up to five redirects (RFC 9309)."""
@@ -139,10 +139,10 @@ class Visitor:
         # One caller fetches it while the others wait. If that caller is cancelled, the next one fetches it.
         async with entry.turn:
             if entry.robots is None:
-                entry.robots = await self._ask_for_robots(origin)
+                entry.robots = await self._fetch_robots(origin)
             return entry.robots
 
-    async def _ask_for_robots(self, origin: str) -> Robots:
+    async def _fetch_robots(self, origin: str) -> Robots:
         response = await self.visit(f"{origin}/robots.txt", accept=_ROBOTS, max_bytes=MAX_ROBOTS_BYTES)
         for _ in range(_ROBOTS_REDIRECTS):
             next_url = response.location
@@ -152,10 +152,10 @@ class Visitor:
         robots = await self.reader.robots(response)
         if response.busy is not None:
             robots = replace(robots, busy=response.busy)
-        self._keep_pace(origin, robots)
+        self._apply_crawl_delay(origin, robots)
         return robots
 
-    def _keep_pace(self, origin: str, robots: Robots) -> None:
+    def _apply_crawl_delay(self, origin: str, robots: Robots) -> None:
         host = host_of(origin)
         if self.politeness_of(host).crawl_delay:
             self.gate(host).slow_to(robots.crawl_delay)
@@ -168,7 +168,7 @@ class Visitor:
     def delays(self, robots: Robots, url: str) -> bool:
         """Return whether a host's crawl delay exceeds the longest one that the crawler accepts."""
         politeness = self.politeness_of(host_of(url))
-        return politeness.crawl_delay and robots.crawl_delay > politeness.longest_delay
+        return politeness.crawl_delay and robots.crawl_delay > politeness.max_delay
 
     async def follow(self, url: str, *, accept: str = PAGES) -> list[CrawlResponse]:
         """Return the responses along a URL's redirects, in order.
@@ -200,7 +200,7 @@ class Visitor:
             return CrawlResponse(url, failure="refused", message=error.message)
         except FetchFailed as error:
             return CrawlResponse(url, failure="failed", message=error.message)
-        return _answer(url, exchange, max_bytes)
+        return _response(url, exchange, max_bytes)
 
 
 @dataclass(slots=True)
@@ -211,7 +211,7 @@ class _OriginRobots:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
+def _response(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     codings = ", ".join(value for name, value in exchange.headers if name == "content-encoding")
     unpacked = unpack(exchange.content, codings, max_bytes, whole=exchange.whole)
     return CrawlResponse(
@@ -227,7 +227,7 @@ def _answer(url: str, exchange: FetchResponse, max_bytes: int) -> CrawlResponse:
     )
 
 
-def _with_wait(response: CrawlResponse, wait: float) -> CrawlResponse:
+def _busy_response(response: CrawlResponse, wait: float) -> CrawlResponse:
     return CrawlResponse(response.url, response.status, response.headers, message=response.message, busy=wait)
 
 
@@ -268,16 +268,16 @@ class Politeness:
         interval: seconds between the starts of two requests.
         connections: maximum number of concurrent requests.
         crawl_delay: whether to obey a `Crawl-delay` in robots.txt that is longer than `interval`.
-        longest_delay: longest accepted `Crawl-delay`, in seconds; a host with a longer one is not crawled.
-        longest_wait: longest accepted `Retry-After`, in seconds; a longer one stops the crawl for the time being.
+        max_delay: longest accepted `Crawl-delay`, in seconds; a host with a longer one is not crawled.
+        max_wait: longest accepted `Retry-After`, in seconds; a longer one stops the crawl for the time being.
         retries: number of retries after a 429 or 503.
     """
 
     interval: float = 1.0
     connections: int = 2
     crawl_delay: bool = True
-    longest_delay: float = 60.0
-    longest_wait: float = 300.0
+    max_delay: float = 60.0
+    max_wait: float = 300.0
     retries: int = 2
 
     @classmethod

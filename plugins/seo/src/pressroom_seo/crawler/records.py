@@ -185,7 +185,7 @@ def _as_utf_8(value: str) -> str:
         return value
 
 
-KEPT_HEADERS: Final = (
+STORED_HEADERS: Final = (
     "cache-control",
     "content-encoding",
     "content-security-policy",
@@ -216,7 +216,7 @@ def record_of(response: CrawlResponse, depth: int | None) -> PageRecord:
     page = None
     if response.content and not response.is_redirect and _is_html(response):
         page = _with_header(read_page(response.content, response.header("content-type"), response.url), response)
-    headers = {name: _kept(name, response) for name in KEPT_HEADERS}
+    headers = {name: _stored_header(name, response) for name in STORED_HEADERS}
     return PageRecord(
         url=response.url,
         depth=depth,
@@ -235,7 +235,7 @@ def record_of(response: CrawlResponse, depth: int | None) -> PageRecord:
     )
 
 
-def _kept(name: str, response: CrawlResponse) -> str:
+def _stored_header(name: str, response: CrawlResponse) -> str:
     """Return a header's value, cut to 500 characters. A long CSP has `frame-ancestors` moved to the front."""
     value = response.header(name)
     if name == "x-robots-tag":

@@ -111,13 +111,13 @@ def _read_xml(sitemap: Sitemap, content: bytes, max_urls: int, *, whole: bool) -
         sitemap.problem = f"it is not well-formed XML: {error}"[:200]
     except (ValueError, LookupError) as error:
         sitemap.problem = f"its encoding cannot be read: {error}"[:200]
-    except _Enough as reason:
+    except _LimitReached as reason:
         sitemap.problem = str(reason)
     if sitemap.kind == "unknown" and not sitemap.problem:
         sitemap.problem = "its root element is neither urlset nor sitemapindex"
 
 
-class _Enough(Exception):
+class _LimitReached(Exception):
     """Stops the parser early."""
 
 
@@ -126,7 +126,7 @@ class _Target:
 
     def __init__(self, sitemap: Sitemap, max_urls: int) -> None:
         self._sitemap = sitemap
-        self._most = max_urls
+        self._max_urls = max_urls
         self._path: list[str] = []
         self._text: list[str] | None = None
         self._length = 0
@@ -138,7 +138,7 @@ class _Target:
             self._sitemap.kind = "urlset" if name == "urlset" else "index"
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
-            raise _Enough("its elements are nested too deep")
+            raise _LimitReached("its elements are nested too deep")
         if len(self._path) == 2:
             self._values = {}
         self._text, self._length = ([], 0) if len(self._path) == 3 and name in ("loc", "lastmod") else (None, 0)
@@ -154,10 +154,10 @@ class _Target:
             self._values[name] = "".join(self._text).strip()
             self._text = None
         if len(self._path) == 1 and name in ("url", "sitemap") and not self._add():
-            raise _Enough("")
+            raise _LimitReached("")
 
     def _add(self) -> bool:
-        return _add(self._sitemap, self._values.get("loc", ""), self._values.get("lastmod", ""), self._most)
+        return _add(self._sitemap, self._values.get("loc", ""), self._values.get("lastmod", ""), self._max_urls)
 
     def close(self) -> None:
         """Do nothing; the parser requires this method."""

@@ -92,7 +92,7 @@ class SiteReader:
         parse = partial(Robots.read, response.status, response.content, truncated=not response.whole)
         return await self._run(parse, len(response.content), Robots(0, unreachable=True))
 
-    async def kept_robots(self, robots: Robots) -> Robots:
+    async def parse_robots(self, robots: Robots) -> Robots:
         """Parse the rules of a restored robots.txt from its text. Raises `Overloaded`."""
         return await self.robots(
             CrawlResponse("", robots.status, content=robots.text.encode(), whole=not robots.truncated)
@@ -107,13 +107,13 @@ class SiteReader:
         if self._workers is None or size <= QUICK_BYTES:
             return parse()
         try:
-            return await self._patiently(parse)
+            return await self._run_with_retries(parse)
         except CallError as error:
             if error.code not in _UNREAD:
                 raise
             return otherwise
 
-    async def _patiently(self, function: Callable[..., T], *arguments: Any) -> T:
+    async def _run_with_retries(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function in a worker; if overloaded, retry after 2, 5 and 10 seconds."""
         if self._workers is None:
             return function(*arguments)
@@ -143,7 +143,7 @@ class SiteReader:
 
     async def _read(self, batch: Sequence[_Waiting]) -> None:
         try:
-            records = await self._patiently(records_of, [(waiting.answer, waiting.depth) for waiting in batch])
+            records = await self._run_with_retries(records_of, [(waiting.answer, waiting.depth) for waiting in batch])
         except CallError as error:
             if error.code not in _UNREAD:
                 raise

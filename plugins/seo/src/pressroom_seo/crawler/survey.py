@@ -22,14 +22,14 @@ from pressroom_seo.urls import SiteScope, host_of, normalise
 
 _XML: Final = "application/xml, text/xml, text/plain;q=0.8, */*;q=0.5"
 _PROBED: Final[Mapping[str, Any]] = {"accept": ANYTHING, "max_bytes": 65_536}
-_ASKED: Final[Mapping[str, Mapping[str, Any]]] = {
+_REQUEST_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "sitemap": {"accept": _XML},
     "missing": _PROBED,
     "plain": _PROBED,
     "other_host": _PROBED,
     "llms": {"accept": "text/markdown, text/plain, */*;q=0.5", "max_bytes": MAX_LLMS_TXT_BYTES},
 }
-_IMPOSSIBLE: Final = "/pressroom-looks-for-a-page-that-is-not-there"
+_MISSING_PATH: Final = "/pressroom-looks-for-a-page-that-is-not-there"
 _MAX_FILES = 50
 _MAX_INDEX_DEPTH = 3
 
@@ -196,7 +196,7 @@ def begin_survey(visitor: Visitor, site: SiteScope, robots: Robots, *, plain_url
     default_port = ":" not in host_of(site.origin)
     if plain_url is None and default_port and site.origin.startswith("https:"):
         plain_url = f"http://{host_of(site.origin)}/"
-    probes = [SurveyRequest("missing", f"{site.origin}{_IMPOSSIBLE}")]
+    probes = [SurveyRequest("missing", f"{site.origin}{_MISSING_PATH}")]
     if plain_url is not None:
         probes.append(SurveyRequest("plain", plain_url))
     if default_port:
@@ -235,7 +235,7 @@ async def survey(
             continue
         if postpone(step.url, None):
             return False
-        response = await visitor.visit(step.url, **_ASKED[step.kind])
+        response = await visitor.visit(step.url, **_REQUEST_OPTIONS[step.kind])
         if response.busy is not None and postpone(step.url, response.busy):
             return False
         facts.todo.pop(0)

@@ -46,13 +46,13 @@ PATIENCE: Final = 5.0
 TURN: Final = 300.0
 """Seconds after which the crawl yields to other jobs in any case."""
 
-_ELSEWHERE: Final = Politeness(longest_delay=PATIENCE, longest_wait=PATIENCE, retries=1)
+_ELSEWHERE: Final = Politeness(max_delay=PATIENCE, max_wait=PATIENCE, retries=1)
 
 
 async def close(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts, kept_reports: int) -> None:
     """Store the report of a completed crawl. Idempotent, so it can be repeated after a restart."""
     await _write_findings(database, crawl, report, facts)
-    await _write_places(database, crawl, report.index)
+    await _write_positions(database, crawl, report.index)
     await _write_links(database, crawl, report.index)
     async with database.writing() as session:
         row = await session.get_one(CrawlRow, crawl.id, populate_existing=True)
@@ -109,17 +109,17 @@ def _notes(facts: SiteFacts) -> list[str]:
 
 async def _write_findings(database: Database, crawl: CrawlRow, report: SiteReport, facts: SiteFacts) -> None:
     issues = report.finish(facts)
-    while batch := await asyncio.to_thread(_some, issues):
+    while batch := await asyncio.to_thread(_batch, issues):
         rows = finding_rows(crawl.id, crawl.website_id, batch)
         async with database.writing() as session:
             await upsert(session, FindingRow, rows, ("crawl_id", "id"))
 
 
-def _some(items: Iterator[T]) -> list[T]:
+def _batch(items: Iterator[T]) -> list[T]:
     return list(islice(items, _AT_ONCE))
 
 
-async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
+async def _write_positions(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
     """Store each page's number of incoming links, its depth, and whether it is an orphan."""
     table: Any = CrawledPageRow.__table__
     change = (
@@ -127,13 +127,13 @@ async def _write_places(database: Database, crawl: CrawlRow, index: SiteIndex) -
         .where(table.c.crawl_id == crawl.id, table.c.url == bindparam("at"))
         .values(inlinks=bindparam("links"), depth=bindparam("far"), orphan=bindparam("alone"))
     )
-    rows = await asyncio.to_thread(lambda: iter(list(_places(index))))
-    while batch := _some(rows):
+    rows = await asyncio.to_thread(lambda: iter(list(_position_rows(index))))
+    while batch := _batch(rows):
         async with database.writing() as session:
             await (await session.connection()).execute(change, batch)
 
 
-def _places(index: SiteIndex) -> Iterator[dict[str, Any]]:
+def _position_rows(index: SiteIndex) -> Iterator[dict[str, Any]]:
     orphans = {entry.url for entry in index.orphans()}
     for url in index.entries:
         depth = index.depths.get(url)
@@ -143,7 +143,7 @@ def _places(index: SiteIndex) -> Iterator[dict[str, Any]]:
 async def _write_links(database: Database, crawl: CrawlRow, index: SiteIndex) -> None:
     """Store the problems of links and the pages that contain them."""
     rows = await asyncio.to_thread(lambda: iter(_link_rows(crawl, index)))
-    while batch := _some(rows):
+    while batch := _batch(rows):
         async with database.writing() as session:
             for row in batch:
                 # The row already has the record; only write what the finished crawl adds.
@@ -171,7 +171,7 @@ async def _update_links(session: AsyncSession, rows: Sequence[dict[str, Any]]) -
 
 def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
     internal_records = {
-        entry.url: _looked_at(index, entry) for entry in index.entries.values() if entry.url in index.linked
+        entry.url: _final_record(index, entry) for entry in index.entries.values() if entry.url in index.linked
     }
     records = {
         **index.looked_at,
@@ -182,7 +182,7 @@ def _link_rows(crawl: CrawlRow, index: SiteIndex) -> list[dict[str, Any]]:
     return [_link_row(crawl, record, sources[url], internal=url in internal_records) for url, record in records.items()]
 
 
-def _looked_at(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
+def _final_record(index: SiteIndex, entry: SiteIndexEntry) -> LinkRecord:
     """Return the link record of a page of the site, with the status at the end of its redirects."""
     current, visited = entry, {entry.url}
     while current.location and current.location not in visited and current.location in index.entries:
@@ -292,7 +292,7 @@ async def _crawl(plugin: PluginContext[SeoConfig], run: JobRun, row: CrawlRow) -
         Politeness.own_site() if row.own else Politeness(),
         _ELSEWHERE,
         max_links=plugin.config.crawl_links,
-        whole_host=False,
+        entire_host=False,
         patience=PATIENCE,
         turn=TURN,
     )

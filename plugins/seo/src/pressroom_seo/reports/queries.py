@@ -43,7 +43,7 @@ def cursor_of(crawl: CrawlRow, position: str) -> str:
     return base64.urlsafe_b64encode(f"{crawl.id} {position}".encode()).decode().rstrip("=")
 
 
-def place_of(crawl: CrawlRow, cursor: str | None) -> str:
+def position_of(crawl: CrawlRow, cursor: str | None) -> str:
     """Decode a cursor; empty without one. Raises `InvalidInput` if it is invalid or belongs to another report."""
     if cursor is None:
         return ""
@@ -67,7 +67,7 @@ class CrawlReport:
         self, *, severity: str | None, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of the checks with open findings, most severe and then most frequent first."""
-        position = place_of(self._crawl, cursor)
+        position = position_of(self._crawl, cursor)
         offset = int(position) if position.isdecimal() else 0
         counting = with_marks(select(FindingRow.check_id, FindingRow.severity, func.count().label("n")), self._crawl)
         counting = counting.where(*self._open())
@@ -81,7 +81,7 @@ class CrawlReport:
             urls = await self._samples(session, [row.check_id for row in rows[:limit]])
             ids = await self._group_ids(session, [row.check_id for row in rows[:limit]])
         findings = [
-            _found(ids.get(row.check_id, ""), row.check_id, row.severity, row.n, urls.get(row.check_id, ()))
+            _finding(ids.get(row.check_id, ""), row.check_id, row.severity, row.n, urls.get(row.check_id, ()))
             for row in rows[:limit]
         ]
         return findings, cursor_of(self._crawl, str(offset + limit)) if len(rows) > limit else None
@@ -90,7 +90,7 @@ class CrawlReport:
         self, check_id: str, *, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of a check's findings, one per URL, with status and note."""
-        last = place_of(self._crawl, cursor)
+        last = position_of(self._crawl, cursor)
         statement = with_marks(select(FindingRow, Own, Group), self._crawl)
         statement = statement.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
         statement = statement.where(FindingRow.url > last).order_by(FindingRow.url).limit(limit + 1)
@@ -101,7 +101,7 @@ class CrawlReport:
             mark = own if standing(own, self._crawl) != "open" else group
             mark_fields = {"status": standing(mark, self._crawl), "note": mark.note if mark is not None else ""}
             evidence = {"evidence": tuple(row.evidence)}
-            findings.append(_found(row.id, row.check_id, row.severity, 1, (row.url,), **mark_fields, **evidence))
+            findings.append(_finding(row.id, row.check_id, row.severity, 1, (row.url,), **mark_fields, **evidence))
         return findings, cursor_of(self._crawl, rows[limit - 1][0].url) if len(rows) > limit else None
 
     async def pages(self, *, limit: int, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
@@ -147,7 +147,7 @@ class CrawlReport:
 
     async def links(self, *, limit: int, cursor: str | None = None) -> tuple[list[dict[str, Any]], str | None]:
         """Return a page of the broken, redirected and insecure links."""
-        last = place_of(self._crawl, cursor)
+        last = position_of(self._crawl, cursor)
         statement = select(LinkRow).where(
             LinkRow.crawl_id == self._crawl.id, LinkRow.problems != "", LinkRow.url > last
         )
@@ -177,7 +177,7 @@ class CrawlReport:
         return (FindingRow.crawl_id == self._crawl.id, FindingRow.url != "", is_open(self._crawl))
 
     async def _page_rows(self, conditions: Any, limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
-        last = place_of(self._crawl, cursor)
+        last = position_of(self._crawl, cursor)
         columns = (
             CrawledPageRow.url,
             CrawledPageRow.status,
@@ -211,7 +211,9 @@ class CrawlReport:
         return {row[0]: row[1] for row in await session.execute(statement)}
 
 
-def _found(issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **fields: Any) -> CrawlFinding:
+def _finding(
+    issue_id: str, check_id: str, severity: str, count: int, urls: Sequence[str], **fields: Any
+) -> CrawlFinding:
     check = CRAWL_CHECKS.get(check_id)
     message, fix = (check.message, check.fix) if check is not None else ("", "")
     return CrawlFinding(issue_id, check_id, severity, count, tuple(urls), message, fix, **fields)

@@ -33,7 +33,9 @@ _ALIVE: Final = frozenset({"queued", "running"})
 _SHARED: Final = frozenset({"dev.to", "hashnode.com", "medium.com", "github.com", "wordpress.com"})
 """Hosts of platforms, whose home page is not the user's site."""
 
-_GIVEN: Final = ("id", "user_id", "website_id", "active", "start", "own", "max_pages", "status", "job_id", "created_at")
+_COPIED_COLUMNS: Final = (
+    *("id", "user_id", "website_id", "active", "start", "own", "max_pages", "status", "job_id", "created_at"),
+)
 
 
 def start_of(website: Website) -> str:
@@ -131,7 +133,7 @@ class Crawls:
                 async with self._database.writing() as session:
                     session.add(row)
             except IntegrityError:  # lost a race against another request
-                row = CrawlRow(**{name: getattr(row, name) for name in _GIVEN})
+                row = CrawlRow(**{name: getattr(row, name) for name in _COPIED_COLUMNS})
                 continue
             row.job_id = await self.enqueue(row)
             return row, True

@@ -21,7 +21,7 @@ from pressroom_seo.scoring.keyphrase import Keyphrase
 from pressroom_seo.scoring.text import Detection, Sentence, TextAnalysis, detect_language
 from pressroom_seo.structured_data.extraction import types_of
 from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 _SEPARATORS = re.compile(r"[\W_]+")
 
@@ -108,11 +108,11 @@ class Context:
     @cached_property
     def address(self) -> SplitResult | None:
         """The article's own URL, parsed."""
-        return split_address(self.article.url)
+        return split_url(self.article.url)
 
     def is_internal(self, link: Link) -> bool:
         """Return whether a link leads to another page of the same site."""
-        parts = split_address(link.href or "")
+        parts = split_url(link.href or "")
         if parts is None or not _is_page(link, parts):
             return False
         if not parts.netloc:
@@ -122,7 +122,7 @@ class Context:
 
     def is_outbound(self, link: Link) -> bool:
         """Return whether a link leads to another site."""
-        parts = split_address(link.href or "")
+        parts = split_url(link.href or "")
         if parts is None or not parts.netloc or not _is_page(link, parts):
             return False
         return self.address is None or _host(parts) != _host(self.address)
@@ -160,7 +160,7 @@ def slug_of(article: ScoringArticle) -> str:
     """Return the given slug, or else the last path segment of the article's URL, percent-decoded."""
     if article.slug.strip():
         return clean_text(unquote(article.slug, errors="replace")).strip().strip("/").rpartition("/")[2]
-    parts = split_address(article.url)
+    parts = split_url(article.url)
     path = parts.path if parts else ""
     return clean_text(unquote(path, errors="replace")).strip("/").rpartition("/")[2]
 

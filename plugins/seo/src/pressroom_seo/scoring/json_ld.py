@@ -15,7 +15,7 @@ from pressroom_seo.document import Block, BlockKind
 from pressroom_seo.scoring.article import ScoringArticle, World
 from pressroom_seo.scoring.context import Context
 from pressroom_seo.structured_data.validation import Problem, StructuredDataItem, missing_of, validate_structured_data
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 BUILDABLE: Final = ("BlogPosting", "Article", "NewsArticle", "FAQPage", "HowTo", "BreadcrumbList")
 
@@ -74,7 +74,7 @@ def _article(context: Context) -> dict[str, Any]:
     return {
         "headline": article.title.strip() or context.title,
         "description": context.description,
-        "image": _addresses(images)[:10],
+        "image": _urls(images)[:10],
         "datePublished": article.published.isoformat() if article.published else "",
         "dateModified": article.modified.isoformat() if article.modified else "",
         "author": [
@@ -115,7 +115,7 @@ def _how_to(context: Context) -> dict[str, Any]:
     return {
         "name": article.title.strip() or context.title,
         "description": context.description,
-        "image": _addresses([article.featured_image]),
+        "image": _urls([article.featured_image]),
         "step": _steps(context)[:_MAX_ITEMS],
     }
 
@@ -161,7 +161,7 @@ def _text_under(blocks: tuple[Block, ...], heading: int) -> str:
 
 def _breadcrumbs(context: Context) -> dict[str, Any]:
     article = context.article
-    trail = list(article.breadcrumbs) or _trail_of_address(article)
+    trail = list(article.breadcrumbs) or _trail_of_url(article)
     trail.append((article.title.strip() or context.title, article.url))
     entries = [
         {"@type": "ListItem", "position": number, "name": name, "item": url}
@@ -170,8 +170,8 @@ def _breadcrumbs(context: Context) -> dict[str, Any]:
     return {"itemListElement": [_without_empty(entry) for entry in entries]}
 
 
-def _trail_of_address(article: ScoringArticle) -> list[tuple[str, str]]:
-    parts = split_address(article.url)
+def _trail_of_url(article: ScoringArticle) -> list[tuple[str, str]]:
+    parts = split_url(article.url)
     if parts is None or not parts.hostname:
         return []
     root = f"{parts.scheme}://{parts.netloc}"
@@ -183,8 +183,8 @@ def _trail_of_address(article: ScoringArticle) -> list[tuple[str, str]]:
     return trail
 
 
-def _addresses(raw: list[str]) -> list[str]:
-    parts = ((url, split_address(url)) for url in dict.fromkeys(raw) if url)
+def _urls(raw: list[str]) -> list[str]:
+    parts = ((url, split_url(url)) for url in dict.fromkeys(raw) if url)
     return [url for url, split in parts if split is not None and split.scheme in {"http", "https"}]
 
 

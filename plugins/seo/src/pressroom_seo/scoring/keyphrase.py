@@ -86,7 +86,7 @@ class Keyphrase:
             number = fold("".join(words)).count(self._letters)
             return Uses(number, number)
         if self.quoted:
-            number = len(self.exact_places(words))
+            number = len(self.exact_positions(words))
             return Uses(number, number)
         counts: Counter[str] = Counter()
         exact: Counter[str] = Counter()
@@ -95,8 +95,8 @@ class Keyphrase:
                 counts[key] += 1
                 if part in self._exact_words:
                     exact[key] += 1
-        number = self._least(counts)
-        return Uses(number, self._least(exact) if number else 0)
+        number = self._min_count(counts)
+        return Uses(number, self._min_count(exact) if number else 0)
 
     def share(self, words: Sequence[str]) -> float:
         """Return the share of the keyphrase's content words that occur in `words`, 0 to 1."""
@@ -110,7 +110,7 @@ class Keyphrase:
         share = self.share(words)
         return share >= (1 if len(self._needed) <= 2 else 2 / 3)
 
-    def exact_places(self, words: Sequence[str]) -> list[int]:
+    def exact_positions(self, words: Sequence[str]) -> list[int]:
         """Return the positions of exact matches: indexes of parts, or a character offset for unspaced scripts."""
         parts, phrase = self.parts(words), self.words
         if self._letters:
@@ -120,7 +120,7 @@ class Keyphrase:
 
     def starts(self, words: Sequence[str]) -> bool:
         """Return whether `words` start with an exact match, ignoring leading function words."""
-        positions = self.exact_places(words)
+        positions = self.exact_positions(words)
         if not positions:
             return False
         if self._letters:
@@ -133,7 +133,7 @@ class Keyphrase:
         content = [part for part in parts if part not in self._function_words] or parts
         return bool(content) and Counter(map(self._key, content)) == self._needed
 
-    def _least(self, counts: Counter[str]) -> int:
+    def _min_count(self, counts: Counter[str]) -> int:
         return min((counts[key] // needed for key, needed in self._needed.items()), default=0)
 
     def _key(self, word: str) -> str:
@@ -152,7 +152,7 @@ class Keyphrase:
 
     def _keys_in(self, part: str) -> list[tuple[str, str]]:
         key = self._key_of(part)
-        return [(part, key)] if key else self._written_together(part)
+        return [(part, key)] if key else self._compound_keys(part)
 
     def _key_of(self, part: str) -> str:
         verb = self._verbs.get(part)
@@ -164,7 +164,7 @@ class Keyphrase:
         key = self._key(part)
         return key if key in self._needed else ""
 
-    def _written_together(self, part: str) -> list[tuple[str, str]]:
+    def _compound_keys(self, part: str) -> list[tuple[str, str]]:
         """Return the keys of the two keyphrase words that form a compound; empty if it is not one."""
         if len(self._needed) < 2 or len(part) > _MAX_WORD_LENGTH:
             return []

@@ -17,7 +17,7 @@ _BODIES: Final = ("[itemprop=articleBody]:not(meta)", ".entry-content", ".post-c
 _COMMENTS: Final = ("#comments", ".comments-area", ".comment-list", "#respond")
 _OTHER_POSTS: Final = (".sharedaddy", ".jp-relatedposts", ".related-posts")
 _CONTENTS: Final = ("#toc", ".toc", "#ez-toc-container", ".table-of-contents", ".wp-block-table-of-contents")
-_BESIDE: Final = ", ".join((*_COMMENTS, *_OTHER_POSTS, *_CONTENTS))
+_BOILERPLATE: Final = ", ".join((*_COMMENTS, *_OTHER_POSTS, *_CONTENTS))
 """Selectors of template elements inside the text: comments, related posts, tables of contents."""
 
 _FRAME: Final = ", ".join(
@@ -28,7 +28,7 @@ _FRAME: Final = ", ".join(
 )
 """Selectors of the boilerplate around the main content of a page that has no `main` element."""
 
-_MAX_BESIDE: Final = 20
+_MAX_BOILERPLATE: Final = 20
 _MAX_ARTICLES: Final = 100
 """Maximum number of articles to compare: with nested ones, the same text is extracted repeatedly."""
 
@@ -46,7 +46,7 @@ _AUTHOR: Final = "[rel~=author], .p-author, [itemprop=author], [class~=author], 
 _UPDATED: Final = ("updated", "modified")
 _SUBHEADINGS: Final = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _PICTURES: Final = frozenset({"img", "figure", "picture", "video"})
-_KEPT_IN_HEADERS: Final = ", ".join(sorted({"h1"} | _PICTURES))
+_PRESERVED_IN_HEADERS: Final = ", ".join(sorted({"h1"} | _PICTURES))
 _MAX_BYLINE_WORDS: Final = 25
 _MAX_BYLINES: Final = 4
 """Maximum length of a byline in words, and maximum number of consecutive bylines."""
@@ -69,8 +69,8 @@ def page_body(tree: LexborHTMLParser) -> PageBody:
     body = _main(tree) if body is None else body
     if body is None:
         return PageBody()
-    _drop_all(body, _BESIDE)
-    around = _Around(body)
+    _drop_all(body, _BOILERPLATE)
+    around = _HeadlineSurroundings(body)
     around.drop()
     heading = body.css_first("h1") or tree.css_first("h1")
     return PageBody(body.html or "", " ".join(heading.text().split()) if heading else "", around.said())
@@ -102,14 +102,14 @@ def _main(tree: LexborHTMLParser) -> LexborNode | None:
 
 def _drop_all(body: LexborNode, selector: str) -> None:
     """Remove up to 20 matching elements, one at a time, since some are nested in others."""
-    for _ in range(_MAX_BESIDE):
+    for _ in range(_MAX_BOILERPLATE):
         element = next((node for node in body.css(selector) if node.mem_id != body.mem_id), None)
         if element is None:
             return
         element.decompose()
 
 
-class _Around:
+class _HeadlineSurroundings:
     """Removes the lines around a headline that are not part of the text: categories, author, date, reading time.
 
     These are all lines in the headline's `header`. Without a `header`, they are the lines before the headline, and the
@@ -159,7 +159,7 @@ class _Around:
             current, node = node, node.next
             if current.tag == "h1" or current.tag in _PICTURES:
                 continue
-            if not current.is_text_node and current.css_first(_KEPT_IN_HEADERS) is not None:
+            if not current.is_text_node and current.css_first(_PRESERVED_IN_HEADERS) is not None:
                 self._drop_lines(current)
             else:
                 self._drop(current)

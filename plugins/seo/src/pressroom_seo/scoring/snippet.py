@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from pressroom_seo.document import clean_text
 from pressroom_seo.scoring.rules import plural
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 _ELLIPSIS: Final = " ..."
 _READ: Final = 5_000
@@ -96,7 +96,7 @@ def preview_snippet(title: str, description: str = "", url: str = "") -> Snippet
 
 def displayed_url(url: str) -> str:
     """Format a URL as search results show it: scheme and host, then the path as a breadcrumb trail."""
-    parts = split_address(url[:_READ])
+    parts = split_url(url[:_READ])
     if parts is None:
         return ""
     host = parts.netloc.rpartition("@")[2]
@@ -137,7 +137,7 @@ def _letters_within(text: str, width: float, size: int) -> int:
 
 def _warnings(title: str, description: str, url: str, desktop: DeviceSnippet, mobile: DeviceSnippet) -> list[str]:
     warnings = [*_title_warnings(title, desktop, mobile), *_description_warnings(description, desktop)]
-    parts = split_address(url)
+    parts = split_url(url)
     if url.strip() and (parts is None or parts.scheme not in {"http", "https"} or not parts.hostname):
         warnings.append("url: is not a URL with https and a host; the trail is shown as far as possible.")
     elif not url.strip():

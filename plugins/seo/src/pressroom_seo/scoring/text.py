@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SAMPLE: Final = 3000
 """Number of characters used for language detection; more takes longer without improving the result."""
 
-_SURE: Final = 0.8
+_MIN_CONFIDENCE: Final = 0.8
 """Minimum confidence of a detection; short and mixed texts stay below it."""
 
 _MIN_LENGTH: Final = 120
@@ -45,7 +45,7 @@ def detect_language(text: str) -> Detection | None:
     if len(sample) < _MIN_LENGTH and sample.isascii():
         return None
     code, confidence = _identifier().classify(sample)
-    if confidence < _SURE or code == "zxx" or not code:
+    if confidence < _MIN_CONFIDENCE or code == "zxx" or not code:
         return None
     return Detection(str(code), round(float(confidence), 3))
 
@@ -170,9 +170,9 @@ class TextAnalysis:
 
     def place(self, sentence: Sentence) -> str:
         """Describe the position of a sentence, such as `paragraph 3, sentence 2, under “Baking”`."""
-        return self.block_place(sentence.block, sentence.number)
+        return self.block_position(sentence.block, sentence.number)
 
-    def block_place(self, block: int, sentence: int = 0) -> str:
+    def block_position(self, block: int, sentence: int = 0) -> str:
         """Describe the position of a block, or of a sentence in it."""
         text_block = self.document.blocks[block]
         description = f"{text_block.kind} {text_block.number}"

@@ -52,7 +52,7 @@ async def check_llms_txt(visitor: Visitor, site: SiteScope, listed: Collection[s
         missing = LlmsCheck(
             "llms_txt_exists",
             passed=False,
-            message=f"{url} {_said(response)}",
+            message=f"{url} {_status_text(response)}",
             fix="Add it: a line of # and the site's name, a quoted summary, and sections of links.",
         )
         return LlmsReport((missing,), 0, tuple(listed)[:_MAX_MISSING])
@@ -93,7 +93,7 @@ def _is_text(response: CrawlResponse) -> bool:
     return response.status == 200 and bool(response.content) and response.media_type != "text/html"
 
 
-def _said(response: CrawlResponse) -> str:
+def _status_text(response: CrawlResponse) -> str:
     if response.failure:
         return f"could not be read: {response.message}"
     if response.status == 200:
@@ -148,7 +148,7 @@ async def _full(visitor: Visitor, site: SiteScope) -> LlmsCheck:
     return LlmsCheck(
         "llms_full_txt_exists",
         passed=False,
-        message=f"{url} {_said(response)}",
+        message=f"{url} {_status_text(response)}",
         fix="Add it with the text of the newest pages in Markdown.",
     )
 

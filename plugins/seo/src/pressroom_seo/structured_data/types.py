@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 LISTING_TYPES: Final = frozenset(["Blog", "CollectionPage", "SearchResultsPage"])
 """The types of pages that list articles."""
@@ -175,7 +175,7 @@ def is_number(value: object) -> bool:
 
 def is_web_address(text: str) -> bool:
     """Return whether a text is an absolute http or https URL."""
-    parts = split_address(text)
+    parts = split_url(text)
     return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 

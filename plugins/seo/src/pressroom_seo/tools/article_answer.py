@@ -29,7 +29,7 @@ PARTS: Final = ("images", "duplicates", "links", "voice", "snippet")
 """The parts in report order. `images` is only available if a plugin reviews images."""
 
 _MAX_REPORTED: Final = 200
-_SHOWN: Final = 40
+_MAX_FINDINGS: Final = 40
 _SECONDS: Final = 60.0
 _MARGIN: Final = 0.5
 """Seconds by which another plugin's reviewer times out earlier, so that the timeout counts as that plugin's fault."""
@@ -203,7 +203,7 @@ async def included(subject: Subject, requested: Sequence[str], links: TriedLinks
     """Return the requested parts by name. A part that fails with an internal error is omitted."""
     offered = reviewers(subject.plugin)
     makers = [_maker(name, subject, offered.get(name), links) for name in requested]
-    parts = await asyncio.gather(*(_made(name, maker) for name, maker in zip(requested, makers, strict=True)))
+    parts = await asyncio.gather(*(_part(name, maker) for name, maker in zip(requested, makers, strict=True)))
     return {name: part for name, part in zip(requested, parts, strict=True) if part is not None}
 
 
@@ -224,7 +224,7 @@ def _maker(
     return lambda: _duplicates(subject, stored) if reviewer is None else _reviewed(subject.plugin, reviewer, stored)
 
 
-async def _made(name: str, maker: Callable[[], Awaitable[Part]]) -> Part | None:
+async def _part(name: str, maker: Callable[[], Awaitable[Part]]) -> Part | None:
     try:
         async with asyncio.timeout(_SECONDS):
             return await maker()
@@ -326,10 +326,10 @@ async def _voice(subject: Subject) -> Part:
     rows = [VoiceFindingRow.model_validate(finding, from_attributes=True) for finding in result.findings]
     lines = [
         f"{row.severity}: {row.message}{f' (line {row.line}: …{row.context}…)' if row.line else ''}. {row.fix}"
-        for row in rows[:_SHOWN]
+        for row in rows[:_MAX_FINDINGS]
     ]
-    if len(rows) > _SHOWN:
-        lines.append(f"and {len(rows) - _SHOWN} more")
+    if len(rows) > _MAX_FINDINGS:
+        lines.append(f"and {len(rows) - _MAX_FINDINGS} more")
     if not result.version:
         lines.append("The article's website has no brand voice, so only sentences and reading ease were checked.")
     return Part(VoicePart(passed=result.passed, version=result.version, findings=rows), lines)

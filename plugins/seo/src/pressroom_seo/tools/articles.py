@@ -93,7 +93,7 @@ async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
 
     exactly_one(content_id=params.content_id, article=params.article)
     plugin, user_id = context(call), call.caller.subject
-    prepared = await _wanted(params, plugin, user_id)
+    prepared = await _check_input(params, plugin, user_id)
     include, subject, world = tuple(dict.fromkeys(params.include)), prepared.subject, prepared.world
     links: TriedLinks | None = None
     if "links" in include:
@@ -105,11 +105,11 @@ async def check_blog_seo(params: SeoCheckParams, call: Call) -> ToolResult:
     if subject.stored is not None and not params.model_fields_set - {"content_id", "include"}:
         await content_services(plugin).articles.note_score(subject.stored, report.score, report.words)
     parts = await included(subject, include, links)
-    return ToolResult("\n".join([*_lines(report), *_part_lines(include, parts)]), _answer(report, parts))
+    return ToolResult("\n".join([*_lines(report), *_part_lines(include, parts)]), _result(report, parts))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _CheckInput:
     """The input of the check: the version to score, its surroundings, and the article to make parts for."""
 
     scored: ScoringArticle
@@ -117,14 +117,14 @@ class _Wanted:
     subject: Subject
 
 
-async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -> _Wanted:
+async def _check_input(params: SeoCheckParams, plugin: PluginContext, user_id: str) -> _CheckInput:
     from pressroom_seo.scoring import World  # noqa: PLC0415
     from pressroom_seo.stored import judged, others_of, world_of  # noqa: PLC0415
 
     stored: StoredArticle | None = None
     if params.article is not None:
         draft, website_id = params.article, params.article.website_id
-        scored = article = await _given(plugin, user_id, draft)
+        scored = article = await _scoring_article(plugin, user_id, draft)
         others = await others_of(plugin, user_id, website_id, excluding="")
         # A stored article with the same title is most likely this article.
         world = World(others=tuple(other for other in others if other.title != article.search_title))
@@ -136,10 +136,10 @@ async def _wanted(params: SeoCheckParams, plugin: PluginContext, user_id: str) -
         scored = replace(scored, keyphrase=params.keyphrase)
     if params.synonyms is not None:
         scored = replace(scored, synonyms=tuple(params.synonyms))
-    return _Wanted(scored, world, Subject(plugin, user_id, article, stored, website_id))
+    return _CheckInput(scored, world, Subject(plugin, user_id, article, stored, website_id))
 
 
-async def _given(plugin: PluginContext, user_id: str, draft: ArticleInput) -> ScoringArticle:
+async def _scoring_article(plugin: PluginContext, user_id: str, draft: ArticleInput) -> ScoringArticle:
     """Prepare an unsaved article for scoring as if it were stored."""
     from pressroom_seo.scoring import Author, ScoringArticle  # noqa: PLC0415
     from pressroom_seo.stored import expected_at, language_of  # noqa: PLC0415
@@ -171,7 +171,7 @@ async def _given(plugin: PluginContext, user_id: str, draft: ArticleInput) -> Sc
     )
 
 
-def _answer(report: ScoringReport, parts: Mapping[str, Part]) -> SeoReportOut:
+def _result(report: ScoringReport, parts: Mapping[str, Part]) -> SeoReportOut:
     values: dict[str, Any] = {
         "score": report.score,
         "rating": report.rating,

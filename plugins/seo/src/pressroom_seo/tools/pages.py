@@ -210,7 +210,7 @@ async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
         part = structured_data_part(await validated(plugin, user_id, params.json_ld))
         return ToolResult("\n".join(structured_data_lines(part)), _only_data(part))
     page = await live_page(plugin, params.url, params.keyphrase or "")
-    data = _answer(page)
+    data = _result(page)
     if params.llms_txt:
         data.llms_txt = llms_part(await llms_txt_at(plugin, params.url))
     return ToolResult("\n".join(_lines(data)), data)
@@ -233,7 +233,7 @@ def _only_data(part: StructuredDataPart) -> PageAnswer:
 _RANK: Final = ("critical", "warning", "notice")
 
 
-def _answer(page: LivePageReport) -> PageAnswer:
+def _result(page: LivePageReport) -> PageAnswer:
     technical, record = page.technical, page.technical.record
     rows: list[PageCheckRow] = []
     ids: dict[str, list[str]] = {"passed": [], "skipped": []}

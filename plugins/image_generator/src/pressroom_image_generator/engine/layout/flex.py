@@ -56,7 +56,7 @@ class _Flex:
         self.sizing = sizing = Sizing(layout, box, space)
         self.frame = sizing.frame
         self.width = sizing.width()
-        self.height = sizing.given_height()
+        self.height = sizing.specified_height()
         if self.height is None and sizing.ratio:
             self.height = sizing.limited_height(sizing.height_for(self.width))
         self.inner_width = max(0.0, self.width - self.frame.across)
@@ -132,7 +132,7 @@ class _Flex:
     def definite_cross(self, box: Box, sizing: Sizing, cross_margin: float) -> float | None:
         """Return the cross size of a child, or `None` if it is not known before layout."""
         if self.row:
-            height = sizing.given_height()
+            height = sizing.specified_height()
             if height is not None:
                 return height
             if self.base_height is not None and not self.wraps and self.stretches(box):
@@ -177,10 +177,10 @@ class _Flex:
         if minimum is None:
             minimum = frame
             if style.overflow_x in ("visible", "clip"):
-                minimum = min(self.automatic_least(box, sizing, cross_margin), maximum)
+                minimum = min(self.automatic_minimum(box, sizing, cross_margin), maximum)
         return max(minimum, frame), maximum
 
-    def automatic_least(self, box: Box, sizing: Sizing, cross_margin: float) -> float:
+    def automatic_minimum(self, box: Box, sizing: Sizing, cross_margin: float) -> float:
         style = box.style
         size = known(style.width, self.inner_width) if self.row else known(style.height, self.base_height)
         outer = sizing.outer_width if self.row else sizing.outer_height

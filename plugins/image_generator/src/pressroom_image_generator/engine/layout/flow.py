@@ -37,7 +37,7 @@ def flow_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
 def layout_flow(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a block with block-level children."""
     sizing = Sizing(layout, box, space)
-    width, height = sizing.width(), sizing.given_height()
+    width, height = sizing.width(), sizing.specified_height()
     frame = sizing.frame
     fragment = Fragment(box, width, 0.0, sizing.border, sizing.padding)
     inner = max(0.0, width - frame.across)
@@ -167,7 +167,7 @@ def layout_image(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out an image."""
     sizing = Sizing(layout, box, space)
     width = sizing.width()
-    height = sizing.given_height()
+    height = sizing.specified_height()
     if height is None:
         height = sizing.height_for(width) if sizing.ratio else natural_size(box)[1] + sizing.frame.down
         limited = sizing.limited_height(height)
@@ -228,7 +228,7 @@ def _cuts_anywhere(paragraph: InlineText, start: int) -> bool:
 def layout_paragraph(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a block of inline content."""
     sizing = Sizing(layout, box, space)
-    width, height = sizing.width(), sizing.given_height()
+    width, height = sizing.width(), sizing.specified_height()
     frame = sizing.frame
     fragment = Fragment(box, width, 0.0, sizing.border, sizing.padding)
     inner = max(0.0, width - frame.across)

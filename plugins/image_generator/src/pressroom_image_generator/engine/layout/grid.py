@@ -33,7 +33,7 @@ def grid_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     """Return the content widths of a grid: its columns at min-content and at max-content."""
     gap = known(box.style.column_gap, None) or 0.0
     sizing = Sizing(layout, box, Space(0.0, None))
-    height = sizing.given_height()
+    height = sizing.specified_height()
     grid = _Grid(layout, box, None, None if height is None else max(0.0, height - sizing.frame.down))
     contributions = grid.column_contributions()
     narrow = [
@@ -49,7 +49,7 @@ def layout_grid(layout: LayoutContext, box: Box, space: Space) -> Fragment:
     """Lay out a grid container."""
     sizing = Sizing(layout, box, space)
     style, frame = box.style, sizing.frame
-    width, height = sizing.width(), sizing.given_height()
+    width, height = sizing.width(), sizing.specified_height()
     if height is None and sizing.ratio:
         height = sizing.limited_height(sizing.height_for(width))
     inner_width = max(0.0, width - frame.across)

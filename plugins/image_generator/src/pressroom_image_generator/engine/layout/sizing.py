@@ -107,7 +107,7 @@ class Sizing:
         """Convert a specified height to that of the border box, depending on `box-sizing`."""
         return value + self.frame.down if self._content_box else max(value, self.frame.down)
 
-    def given_height(self) -> float | None:
+    def specified_height(self) -> float | None:
         """Return the height from the style or the parent, with limits applied; `None` if it follows the content."""
         if self._space.fixed_height is not None:
             return self._space.fixed_height
@@ -142,7 +142,7 @@ class Sizing:
         return max(0.0, self._space.width - margin_edges(self._box.style, self._space.width).across)
 
     def _automatic_width(self) -> float:
-        height = self.given_height() if self.ratio else None
+        height = self.specified_height() if self.ratio else None
         if height is not None:
             return self.width_for(height)
         if self._box.kind == "image" or self._space.shrink:

@@ -116,11 +116,11 @@ def _paint_layer(
         for left, top in product(lefts, tops):
             box = Rect(left, top, left + wide, top + high)
             visible = box.within(area)
-            part = None if visible.empty else _drawn_part(canvas, layer, box, visible, sources)
+            part = None if visible.empty else _visible_part(canvas, layer, box, visible, sources)
             if part is not None:
                 canvas.draw(part, visible.left, visible.top, _cut(mask, area, visible))
         return
-    tile = _drawn_part(canvas, layer, (full := Rect(0, 0, wide, high)), full, sources)
+    tile = _visible_part(canvas, layer, (full := Rect(0, 0, wide, high)), full, sources)
     if tile is None:
         return
     row = Image.new("RGBA", (area.width, tile.height))
@@ -132,7 +132,7 @@ def _paint_layer(
     canvas.draw(tiled, area.left, area.top, mask)
 
 
-def _drawn_part(canvas: Canvas, layer: CssImage, box: Rect, visible: Rect, sources: Sources) -> Image.Image | None:
+def _visible_part(canvas: Canvas, layer: CssImage, box: Rect, visible: Rect, sources: Sources) -> Image.Image | None:
     """Return the visible part of a tile, where the whole tile fills a box."""
     edges = (visible.left - box.left, visible.top - box.top, visible.right - box.left, visible.bottom - box.top)
     if not isinstance(layer, UrlImage):

@@ -111,7 +111,7 @@ class TiltedCanvas(Canvas):
         self.under = under
         self.matrix = matrix
         self.rect = rect
-        self._undone = inverse(matrix)
+        self._inverse_matrix = inverse(matrix)
 
     def fill(self, rect: Rect, color: Color) -> None:
         """Fill a rectangle with a colour."""
@@ -120,10 +120,10 @@ class TiltedCanvas(Canvas):
     def fill_box(self, box: Rect, corners: Corners, color: Color) -> None:
         """Fill a box that may have rounded corners."""
         target = self._target(box)
-        if target.empty or self._undone is None:
+        if target.empty or self._inverse_matrix is None:
             return
         self.budget.spend(target.size, OUTLINE)
-        self.under.tint(color, box_coverage(self._undone, box, corners, target), target.left, target.top)
+        self.under.tint(color, box_coverage(self._inverse_matrix, box, corners, target), target.left, target.top)
 
     def tint(self, color: Color, mask: Image.Image, left: int, top: int) -> None:
         """Paint a colour through a mask whose top left corner is at `left` and `top`."""
@@ -137,13 +137,13 @@ class TiltedCanvas(Canvas):
         """Paint an image over the page, through a mask of the same size if one is given."""
         rect = Rect(left, top, left + image.width, top + image.height)
         target = self._target(rect)
-        if target.empty or self._undone is None:
+        if target.empty or self._inverse_matrix is None:
             return
         self.budget.spend(target.size, LAYER)
         if mask is not None:
             image = through(image, mask)
         # Extend the colours beyond the edge, so that the mask alone makes it as sharp as that of a box.
-        edge = box_coverage(self._undone, rect, SQUARE, target)
+        edge = box_coverage(self._inverse_matrix, rect, SQUARE, target)
         self.under.draw(warped(_framed(image), self.matrix, rect.grown(1), target), *target[:2], edge)
 
     def draw_glyphs(self, text: ShapedText, left: float, baseline: float, color: Color, rect: Rect) -> None:

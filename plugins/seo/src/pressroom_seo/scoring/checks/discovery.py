@@ -20,7 +20,7 @@ from pressroom_seo.scoring.rules import (
     plural,
     skipped,
 )
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 _MARKS = "?？؟;⸮՞"  # noqa: RUF001
 
@@ -60,7 +60,7 @@ def llms_entry(context: Context, rule: Rule) -> Verdict:
     fault = _llms_fault(clean_text(text), rule)
     if fault:
         return bad(fault, False, fix="Publish /llms.txt with an H1 and links to the articles.")
-    article_url = split_address(context.article.url)
+    article_url = split_url(context.article.url)
     if article_url is None or not article_url.netloc:
         return skipped("The article's URL is not known.")
     links = re.findall(r"\]\(\s*<?([^)\s>]{1,2000})", clean_text(text))
@@ -78,7 +78,7 @@ def _llms_fault(text: str, rule: Rule) -> str:
 
 
 def _leads_to(link: str, host: str, path: str) -> bool:
-    parts = split_address(link)
+    parts = split_url(link)
     if parts is None or (parts.netloc and parts.netloc.lower() != host.lower()):
         return False
     stem = path.rstrip("/")

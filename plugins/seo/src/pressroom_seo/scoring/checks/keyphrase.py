@@ -193,7 +193,7 @@ def keyphrase_in_title(context: Context, rule: Rule) -> Verdict:
     evidence = [Evidence(context.title, "title")] if context.title else []
     if phrase.starts(words):
         return good("The title begins with the keyphrase.", "start", evidence)
-    if phrase.exact_places(words):
+    if phrase.exact_positions(words):
         fix = "Move the keyphrase to the start of the title."
         return ok("The keyphrase is in the title, but not at its start.", "exact", fix=fix, evidence=evidence)
     if phrase.share(words) == 1:

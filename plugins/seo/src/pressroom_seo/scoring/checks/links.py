@@ -23,7 +23,7 @@ from pressroom_seo.scoring.rules import (
     skipped,
     unsupported,
 )
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 _SCHEMES = frozenset(
     {"", "http", "https", "mailto", "tel", "sms", "geo", "ftp", "webcal", "news", "magnet", "whatsapp"}
@@ -109,7 +109,7 @@ def crawlable_links(context: Context, rule: Rule) -> Verdict:
 def _fault(link: Link, own_host: str) -> str:
     if not link.href:
         return "no URL"
-    parts = split_address(link.href)
+    parts = split_url(link.href)
     if parts is None:
         return "not a URL"
     scheme = parts.scheme.lower()
@@ -174,7 +174,7 @@ def _evidence(context: Context, links: list[Link]) -> list[Evidence]:
     return [
         Evidence(
             f"{link.text or '(no text)'} → {link.href}",
-            context.text.block_place(min(link.block, len(blocks) - 1)) if blocks else "",
+            context.text.block_position(min(link.block, len(blocks) - 1)) if blocks else "",
         )
         for link in links[:5]
     ]

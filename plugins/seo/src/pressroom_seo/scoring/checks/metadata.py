@@ -31,7 +31,7 @@ from pressroom_seo.structured_data import (
     missing_of,
     validate_structured_data,
 )
-from pressroom_seo.urls import split_address
+from pressroom_seo.urls import split_url
 
 
 @check
@@ -165,12 +165,12 @@ def canonical(context: Context, rule: Rule) -> Verdict:
     if fault:
         fix = "Give one canonical URL: the article's own, with https."
         return bad(fault, canonicals[0], fix=fix, evidence=evidence)
-    parts = split_address(canonicals[0])
+    parts = split_url(canonicals[0])
     if parts is None or not parts.netloc:
         fix = "Write the canonical URL in full, with https and the host."
         return ok("The canonical URL is relative.", canonicals[0], fix=fix, evidence=evidence)
     expected = [url for url in (context.article.url, context.article.original_url) if url]
-    if expected and not any(_same_address(canonicals[0], url) for url in expected):
+    if expected and not any(_is_same_url(canonicals[0], url) for url in expected):
         fix = "Point it to the article's own URL, or name the original where the article was first published."
         return ok("The canonical URL is that of another page.", canonicals[0], fix=fix, evidence=evidence)
     return good("The canonical URL is absolute.", canonicals[0], evidence)
@@ -179,14 +179,14 @@ def canonical(context: Context, rule: Rule) -> Verdict:
 def _canonical_fault(canonicals: list[str]) -> str:
     if len(set(canonicals)) > 1:
         return f"There are {len(set(canonicals))} canonical URLs."
-    parts = split_address(canonicals[0])
+    parts = split_url(canonicals[0])
     if parts is None or parts.scheme.lower() not in {"", "http", "https"} or (parts.scheme and not parts.hostname):
         return "The canonical URL cannot be followed."
     return ""
 
 
-def _same_address(one: str, other: str) -> bool:
-    first, second = split_address(one), split_address(other)
+def _is_same_url(one: str, other: str) -> bool:
+    first, second = split_url(one), split_url(other)
     if first is None or second is None:
         return False
     keys = [(part.hostname, part.port, part.path.rstrip("/"), part.query) for part in (first, second)]

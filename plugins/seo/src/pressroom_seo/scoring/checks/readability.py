@@ -84,7 +84,7 @@ def paragraph_length(context: Context, rule: Rule) -> Verdict:
         longest,
         fix="Split it where a new thought begins.",
         evidence=(
-            Evidence(blocks[index].text, f"{context.text.block_place(index)}: {words} words")
+            Evidence(blocks[index].text, f"{context.text.block_position(index)}: {words} words")
             for words, index in long_paragraphs
         ),
     )
@@ -173,7 +173,7 @@ def text_alignment(context: Context, rule: Rule) -> Verdict:
         f"{plural(len(centred), 'long block is', 'long blocks are')} centred.",
         len(centred),
         fix="Align long text at the start of the line.",
-        evidence=[Evidence(block.text, context.text.block_place(index)) for index, block in centred[:5]],
+        evidence=[Evidence(block.text, context.text.block_position(index)) for index, block in centred[:5]],
     )
 
 

@@ -120,7 +120,7 @@ def intro_length(context: Context, rule: Rule) -> Verdict:
         f"The first paragraph has {plural(words, 'word')}.",
         words,
         fix=f"Make it {rule['low']} to {rule['high']} words: {'say what readers get' if short else 'split it'}.",
-        evidence=[Evidence(context.document.blocks[first[0].block].text, context.text.block_place(first[0].block))],
+        evidence=[Evidence(context.document.blocks[first[0].block].text, context.text.block_position(first[0].block))],
     )
 
 
@@ -146,7 +146,7 @@ def scannable(context: Context, rule: Rule) -> Verdict:
         message,
         longest,
         fix="Turn an enumeration into a list there, or add a short subheading.",
-        evidence=[Evidence(context.document.blocks[start].text, f"from {context.text.block_place(start)}")],
+        evidence=[Evidence(context.document.blocks[start].text, f"from {context.text.block_position(start)}")],
     )
 
 
