@@ -94,10 +94,10 @@ class Pipeline:
         self._single_flight = services.single_flight
         admit, authenticate, self._observe = Admit(services), Authenticate(services), Observe(services)
         self.admit, self.identify = admit.anonymous, authenticate.identify
-        known: dict[type[CallStage[Any, Any]], CallStage[Any, Any]] = {
+        instances: dict[type[CallStage[Any, Any]], CallStage[Any, Any]] = {
             type(stage): stage for stage in (admit, authenticate, self._observe)
         }
-        stages = tuple(known.get(stage) or stage(services) for stage in STAGES)
+        stages = tuple(instances.get(stage) or stage(services) for stage in STAGES)
         self._own = {type(stage): stage for stage in stages}
         self._run = next(stage for stage in stages if isinstance(stage, Run))
         identified, resolved = STAGES.index(Authenticate) + 1, STAGES.index(Plan) + 1
@@ -186,7 +186,7 @@ class Pipeline:
                 if before_run is not None and stage.name == Run.name and not _validated(call).cached:
                     await before_run()
                     # Another call may have rendered the file in the meantime.
-                    for cache in (one for one in stages if isinstance(one, Cache)):
+                    for cache in (cache for cache in stages if isinstance(cache, Cache)):
                         call = await cache.enter(_validated(call))
                 call = await stage.enter(call)
         return _validated(call)
@@ -250,11 +250,11 @@ class Pipeline:
 
 
 def _chain(stages: Sequence[CallStage[Any, Any]], plan_tool: PlanTool, interface: Interface) -> _ToolChain:
-    needed = tuple(stage for stage in stages if stage.applies(plan_tool, interface))
+    applicable = tuple(stage for stage in stages if stage.applies(plan_tool, interface))
     return _ToolChain(
-        stages=needed,
-        internal=tuple(stage for stage in needed if stage.internal),
-        undoing=tuple(stage for stage in reversed(needed) if type(stage).undo is not CallStage.undo),
+        stages=applicable,
+        internal=tuple(stage for stage in applicable if stage.internal),
+        undoing=tuple(stage for stage in reversed(applicable) if type(stage).undo is not CallStage.undo),
     )
 
 

@@ -94,18 +94,18 @@ class PreviewQueue:
         self._free += 1
         self._admit()
 
-    def _check_room(self, address: str) -> None:
-        here = sum(one[0] == address for one in (*self._waiting, *self._drawing))
-        if here >= MAX_PER_ADDRESS or len(self._waiting) >= MAX_WAITING:
+    def _check_room(self, client_ip: str) -> None:
+        active = sum(client[0] == client_ip for client in (*self._waiting, *self._drawing))
+        if active >= MAX_PER_ADDRESS or len(self._waiting) >= MAX_WAITING:
             raise Overloaded("too many previews are under way; try again in a moment", retry_after=_RETRY_SECONDS)
 
     def _admit(self) -> None:
         """Admit the next previews: people first, then the samples of the server's own pages."""
-        for own in (False, True):
+        for of_server in (False, True):
             for client, turn in list(self._waiting.items()):
                 if not self._free:
                     return
-                if (client[0] == SERVER) is own and client not in self._drawing:
+                if (client[0] == SERVER) is of_server and client not in self._drawing:
                     del self._waiting[client]
                     if not turn.done():
                         self._free -= 1
@@ -140,10 +140,10 @@ class Previews:
             Overloaded: too many previews are running, or a newer one of the same client has replaced this one.
             CallError: rendering failed.
         """
-        address = call.caller.client_ip
+        client_ip = call.caller.client_ip
         call.params = _at_scale_one(call.params)
-        status = await self._take(address)
-        return await self._draw((address, page), call), status
+        status = await self._take(client_ip)
+        return await self._draw((client_ip, page), call), status
 
     async def sample(self, slug: str, arguments: Mapping[str, Any]) -> Drawn:
         """Render a sample that the server knows in advance. It counts against no budget, and previews come first.
@@ -155,27 +155,27 @@ class Previews:
         call = await self._pipeline.check(IdentifiedCall(request, Caller("")))
         return await self._draw((SERVER, str(next(self._numbers))), call)
 
-    async def budget(self, address: str) -> LimitStatus:
+    async def budget(self, client_ip: str) -> LimitStatus:
         """Return the status of a client's budget."""
         try:
-            return await self._limiter.peek(self.rate, _key(address))
+            return await self._limiter.peek(self.rate, _key(client_ip))
         except BackendError:
             return _unknown(self)
 
-    async def charge(self, address: str, previews: int) -> None:
+    async def charge(self, client_ip: str, previews: int) -> None:
         """Count other work of the server for a client's page as `previews` previews.
 
         Raises:
             RateLimited: the client's budget is used up.
             Overloaded: the budget cannot be counted, and the operator wants such requests refused.
         """
-        await self._take(address)
+        await self._take(client_ip)
         for _ in range(previews - 1):
-            await self._take(address, refuse=False)
+            await self._take(client_ip, refuse=False)
 
-    async def _take(self, address: str, *, refuse: bool = True) -> LimitStatus:
+    async def _take(self, client_ip: str, *, refuse: bool = True) -> LimitStatus:
         try:
-            status = await self._limiter.take(self.rate, _key(address), 1.0)
+            status = await self._limiter.take(self.rate, _key(client_ip), 1.0)
         except BackendError as error:
             self._metrics.backend_failure("limits")
             if self._refuse_on_outage and refuse:
@@ -200,7 +200,7 @@ class Previews:
         task.add_done_callback(leave)
         return await asyncio.shield(task)
 
-    async def _paid(self, address: str, call: ValidatedCall) -> Drawn:
+    async def _paid(self, client_ip: str, call: ValidatedCall) -> Drawn:
         """Render and count the time that it took, even if it fails or the client has left."""
         began, free = time.monotonic(), _FREE_SECONDS_OF_FAILURES
         try:
@@ -210,8 +210,8 @@ class Previews:
         finally:
             seconds = max(0.0, time.monotonic() - began - free)
             more = int(seconds * SECOND_COST) + (FETCHING_COST - 1 if call.fetched else 0)
-            for _ in range(more if address != SERVER else 0):
-                await self._take(address, refuse=False)
+            for _ in range(more if client_ip != SERVER else 0):
+                await self._take(client_ip, refuse=False)
 
     async def _drawn(self, call: ValidatedCall, max_pixels: int) -> Drawn:
         artifact = await self._pipeline.draw(call)
@@ -241,8 +241,8 @@ def _at_scale_one(params: Params) -> Params:
     return params.model_copy(update={"scale": type(scale)(1)})
 
 
-def _key(address: str) -> str:
-    return f"previews\n{address}"
+def _key(client_ip: str) -> str:
+    return f"previews\n{client_ip}"
 
 
 def _unknown(previews: Previews) -> LimitStatus:

@@ -161,7 +161,7 @@ class _Application:
         path, methods = endpoint.path, endpoint.methods
         if "GET" in methods and "HEAD" not in methods:
             methods = (*methods, "HEAD")
-        most = endpoint.max_body_bytes or self._host.settings.server.max_body_bytes
+        max_body_bytes = endpoint.max_body_bytes or self._host.settings.server.max_body_bytes
         route: Any = self.app.route(
             path,
             methods=methods,
@@ -169,12 +169,12 @@ class _Application:
             ignore_body=endpoint.reads_body,
             # Keeps Sanic from parsing the handler's source for a format; `_on_error` handles every error.
             error_format="json",
-            ctx_max_body_bytes=most,
+            ctx_max_body_bytes=max_body_bytes,
         )
         handler = self._http.wrap(endpoint.handler, reads="GET" in methods)
         route(handler)
         if endpoint.on_virtual_hosts:
-            self._router.share(path, methods, handler, most, reads_body=endpoint.reads_body)
+            self._router.share(path, methods, handler, max_body_bytes, reads_body=endpoint.reads_body)
         self._secret_paths.add(path)
         self._routes |= {(method, path.replace(":str>", ">")) for method in methods}
 
@@ -242,9 +242,9 @@ class _Application:
 
     def _methods_of(self, path: str) -> tuple[str, ...]:
         """Return the methods that a URL supports, which Sanic does not always know."""
-        found = {route for _, route in self._routes if fits(route, path)}
-        closest = max(map(specificity, found), default=0)
-        serving = {route for route in found if specificity(route) == closest}
+        matches = {route for _, route in self._routes if fits(route, path)}
+        closest = max(map(specificity, matches), default=0)
+        serving = {route for route in matches if specificity(route) == closest}
         return tuple(sorted({method for method, route in self._routes if route in serving}))
 
     async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
@@ -322,8 +322,10 @@ def _services(host: Host) -> list[OfferedService]:
     tools = host.services.catalog.mcp_tools.values()
     counts = Counter(tool.info.plugin for tool in tools if tool.kind == "mcp")
     records = {record.id: record for record in host.compiled.plugins.records}
-    found = (records[plugin] for plugin, _ in counts.most_common() if plugin in records)
-    return [OfferedService(record.title, record.summary) for record in found if record.title and record.summary]
+    plugin_records = (records[plugin] for plugin, _ in counts.most_common() if plugin in records)
+    return [
+        OfferedService(record.title, record.summary) for record in plugin_records if record.title and record.summary
+    ]
 
 
 def _file_origins(host: Host) -> tuple[str, ...]:

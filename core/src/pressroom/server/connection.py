@@ -150,8 +150,8 @@ class ClientConnection(HttpProtocol):
 
     def _handle(self, request: Request) -> Awaitable[None]:
         # Not a coroutine, to save time: nearly every request is for the server's own name.
-        own = self._virtual_hosts.leave(request)
-        return self.app.handle_request(request) if own else self._handle_elsewhere(request)
+        is_own = self._virtual_hosts.leave(request)
+        return self.app.handle_request(request) if is_own else self._handle_elsewhere(request)
 
     async def _handle_elsewhere(self, request: Request) -> None:
         await self._virtual_hosts.enter(request)
@@ -208,11 +208,11 @@ class ClientConnection(HttpProtocol):
         if not self._task or http is None:
             return
         seconds, error = self._patience(http)
-        left = self._time + seconds - monotonic()
-        if left > 0:
+        remaining = self._time + seconds - monotonic()
+        if remaining > 0:
             # The next stage may have a shorter timeout than what is left of this one.
             pause = min(self.keep_alive_timeout, self.request_timeout, self.response_timeout) / 2
-            pause = max(_MIN_PAUSE_SECONDS, min(left, pause))
+            pause = max(_MIN_PAUSE_SECONDS, min(remaining, pause))
             self._callback_check_timeouts = self.loop.call_later(pause, self.check_timeouts)
             return
         if error is not None:
@@ -281,8 +281,8 @@ class ServedRequest(Request):
 
 def body_limit(request: Request) -> int:
     """Return the maximum size in bytes of a body on this request's route, or 0 if it has none."""
-    own: int = getattr(request.ctx, BODY_LIMIT, 0)
-    return own or (request.route.ctx.max_body_bytes if request.route else 0)
+    limit: int = getattr(request.ctx, BODY_LIMIT, 0)
+    return limit or (request.route.ctx.max_body_bytes if request.route else 0)
 
 
 def _check_head(headers: Header, version: str) -> None:

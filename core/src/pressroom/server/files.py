@@ -93,10 +93,12 @@ def _requested_part(request: Request, size: int, etag: str) -> tuple[int, int] |
 
 
 def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> HTTPResponse:
-    kept = {name: value for name, value in (headers or {}).items() if name in ("Content-Range", "Accept-Ranges")}
+    range_headers = {
+        name: value for name, value in (headers or {}).items() if name in ("Content-Range", "Accept-Ranges")
+    }
     return HTTPResponse(
         message + "\n",
         status=status,
-        headers={**TOOLS_API.headers(), "Cache-Control": "no-store", **kept},
+        headers={**TOOLS_API.headers(), "Cache-Control": "no-store", **range_headers},
         content_type="text/plain; charset=utf-8",
     )

@@ -34,8 +34,8 @@ class Health:
             if record.required and record.status != "active" and record.id not in mismatches
         ]
         problems += [
-            f"{plugin}: its tables are at revision {current}, this version needs {wanted}"
-            for plugin, (current, wanted) in sorted(mismatches.items())
+            f"{plugin}: its tables are at revision {current}, this version needs {expected}"
+            for plugin, (current, expected) in sorted(mismatches.items())
         ]
         if not await self._host.database_probe.answers():
             kind = "PostgreSQL" if self._host.database.dialect == "postgresql" else "SQLite"
@@ -47,9 +47,9 @@ class Health:
     async def metrics(self, request: Request) -> HTTPResponse:
         """`GET /metrics`: the metrics in Prometheus text format, for clients with the operator's token."""
         token = self._host.settings.metrics.token
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        known = token.get_secret_value().encode() if token and scheme.lower() == "bearer" else b""
-        if not known or not hmac.compare_digest(given.strip().encode(errors="surrogateescape"), known):
+        scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+        expected = token.get_secret_value().encode() if token and scheme.lower() == "bearer" else b""
+        if not expected or not hmac.compare_digest(credentials.strip().encode(errors="surrogateescape"), expected):
             return _json({"error": "unauthorized"}, 401, {"WWW-Authenticate": "Bearer"})
         return HTTPResponse(self._host.services.metrics.render(), content_type=CONTENT_TYPE)
 

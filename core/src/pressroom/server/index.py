@@ -56,7 +56,10 @@ class TextIndex:
         self._branding = host.compiled.branding
         self._gate = host.compiled.gate
         self._base_url = host.settings.public_url
-        self._providers = [(one.plugin, one.record) for one in host.compiled.plugins.contributions.of(IndexEntries)]
+        self._providers = [
+            (contribution.plugin, contribution.record)
+            for contribution in host.compiled.plugins.contributions.of(IndexEntries)
+        ]
         tools = [generator_of(entry) for entry in host.services.catalog.plans[ANONYMOUS].generators]
         self._own = {
             "Docs": [IndexEntry("Documentation", self._branding.docs_url, "how to use this service")],
@@ -92,28 +95,28 @@ class TextIndex:
 
     async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _Kept:
         texts: dict[int, str] = {}
-        lasts, room = True, _MAX_TEXT
+        lasts, remaining = True, _MAX_TEXT
         for entry in (entry for entries in sections.values() for entry in entries):
-            if room <= 0:
+            if remaining <= 0:
                 break
             text = await _text_of(entry)
             lasts = lasts and (entry.read is None or (text is not None and entry.version != ""))
-            if text and len(text) <= room:
+            if text and len(text) <= remaining:
                 texts[id(entry)] = text
-                room -= len(text)
+                remaining -= len(text)
         ends = inf if lasts else monotonic() + _UNVERSIONED_SECONDS
         return _Kept(state, ends, self._text(sections, texts))
 
     async def _sections(self) -> dict[str, list[IndexEntry]]:
-        found: defaultdict[str, list[IndexEntry]] = defaultdict(list)
+        by_section: defaultdict[str, list[IndexEntry]] = defaultdict(list)
         for section, entries in self._own.items():
-            found[section] += entries
+            by_section[section] += entries
         for plugin, provider in self._providers:
             # A failing plugin must not affect the entries of others.
             with suppress(PluginFailed), self._gate.calling(PluginCall(plugin, "index", provider.section)):
-                found[provider.section] += [_checked(entry) for entry in await provider.entries()]
-        order = [*SECTIONS, *sorted(found.keys() - set(SECTIONS))]
-        return {section: sorted(found[section], key=_order) for section in order if found.get(section)}
+                by_section[provider.section] += [_checked(entry) for entry in await provider.entries()]
+        order = [*SECTIONS, *sorted(by_section.keys() - set(SECTIONS))]
+        return {section: sorted(by_section[section], key=_order) for section in order if by_section.get(section)}
 
     def _text(self, sections: dict[str, list[IndexEntry]], texts: Mapping[int, str]) -> bytes:
         lines = [f"# {_line(self._branding.name)}", "", f"> {_line(self._branding.tagline)}", ""]
@@ -149,12 +152,12 @@ def _answer(body: bytes) -> HTTPResponse:
 
 def _state(sections: Mapping[str, Sequence[IndexEntry]]) -> str:
     """Return a digest that changes whenever the index or its texts change."""
-    seen = [
+    fields = [
         (section, entry.title, entry.url, entry.note, entry.text, entry.published_at, entry.version)
         for section, entries in sections.items()
         for entry in entries
     ]
-    return hashlib.sha256(repr(seen).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def _text_of(entry: IndexEntry) -> str | None:

@@ -65,16 +65,16 @@ class PluginRequests:
         async def handle(request: Request, **path: str) -> HTTPResponse:
             if route.before_body is None:
                 return await self.answered(request, plugin, route.path, route.handler, path, route.title)
-            asked = self._asked(request, path)
+            http_request = self._asked(request, path)
             with plugin_failures(self._gate, plugin, route.path):
-                answer = await route.before_body(asked)
-            if answer is None:
+                response = await route.before_body(http_request)
+            if response is None:
                 await receive_body(request)
-                asked = replace(asked, body=request.body)
+                http_request = replace(http_request, body=request.body)
                 with plugin_failures(self._gate, plugin, route.path):
-                    answer = await route.handler(asked)
+                    response = await route.handler(http_request)
             with plugin_failures(self._gate, plugin, route.path):
-                return self._sent(checked_answer(answer), route.title)
+                return self._sent(checked_answer(response), route.title)
 
         return handle
 
@@ -88,9 +88,9 @@ class PluginRequests:
         title: str = "",
     ) -> HTTPResponse:
         """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
-        asked = self._asked(request, path)
+        http_request = self._asked(request, path)
         with plugin_failures(self._gate, plugin, name):
-            return self._sent(checked_answer(await handler(asked)), title)
+            return self._sent(checked_answer(await handler(http_request)), title)
 
     def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
@@ -107,12 +107,12 @@ class PluginRequests:
             virtual_host=getattr(request.ctx, "virtual_host", ""),
         )
 
-    def _sent(self, answer: HttpResponse, title: str) -> HTTPResponse:
-        kind, headers = answer.media_type, dict(answer.headers)
-        if not title or not kind.startswith("text/html") or 300 <= answer.status < 400:
-            return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=kind)
-        body = self._site.public_page(title, answer.body.decode("utf-8", "replace"))
-        framed = private_page(body, self._site.content_security_policy, answer.status)
+    def _sent(self, response: HttpResponse, title: str) -> HTTPResponse:
+        kind, headers = response.media_type, dict(response.headers)
+        if not title or not kind.startswith("text/html") or 300 <= response.status < 400:
+            return HTTPResponse(response.body, status=response.status, headers=headers, content_type=kind)
+        body = self._site.public_page(title, response.body.decode("utf-8", "replace"))
+        framed = private_page(body, self._site.content_security_policy, response.status)
         framed.headers.update(headers)
         return framed
 
@@ -134,9 +134,9 @@ class VirtualHostTable:
         settings = host.settings
         self._requests = requests
         self._contributions = host.compiled.plugins.contributions.of(VirtualHosts)
-        own = urlsplit(settings.public_url.lower())
-        self._usual = own.netloc
-        self._own = frozenset({own.hostname or "", "localhost", settings.server.host.lower()})
+        public_url = urlsplit(settings.public_url.lower())
+        self._usual = public_url.netloc
+        self._own = frozenset({public_url.hostname or "", "localhost", settings.server.host.lower()})
         secret = settings.server.forwarded_secret
         self._secret = secret.get_secret_value() if secret else None
         self._names: Mapping[str, tuple[str, VirtualHosts]] = {}
@@ -175,17 +175,17 @@ class VirtualHostTable:
         del path
         if request.method not in _METHODS:
             raise MethodNotAllowed(request.method, _METHODS)
-        found = self._names.get(virtual_host_of(request))
-        if found is None:
+        owner = self._names.get(virtual_host_of(request))
+        if owner is None:
             raise CallTimeout("this name was given up a moment ago; send the request again")
-        plugin, record = found
+        plugin, record = owner
         return await self._requests.answered(request, plugin, record.name, record.handler, {})
 
     def _is_stale(self) -> bool:
         return monotonic() - self._read_at > MAX_NAMES_AGE or self._changes() != self._read_changes
 
     def _changes(self) -> tuple[int, ...]:
-        counts = (one.record.changes for one in self._contributions)
+        counts = (contribution.record.changes for contribution in self._contributions)
         return tuple(count.count for count in counts if count is not None)
 
     async def _renew(self) -> None:
@@ -200,21 +200,21 @@ class VirtualHostTable:
             raise CallTimeout("the owner of this host name cannot be determined right now; try again shortly")
 
     def _all_known(self) -> bool:
-        return all(one.record.name in self._known for one in self._contributions)
+        return all(contribution.record.name in self._known for contribution in self._contributions)
 
     async def _read(self) -> None:
         changes = self._changes()
-        for one in self._contributions:
+        for contribution in self._contributions:
             try:
-                names = await one.record.hosts()
-                self._known[one.record.name] = tuple(self._allowed(one.plugin, names))
+                names = await contribution.record.hosts()
+                self._known[contribution.record.name] = tuple(self._allowed(contribution.plugin, names))
             except (PluginFailed, PressroomError) as error:
-                log.warning("virtual hosts could not be read", plugin=one.plugin, error=str(error))
-        found: dict[str, tuple[str, VirtualHosts]] = {}
-        for one in self._contributions:
-            for name in self._known.get(one.record.name, ()):
-                found.setdefault(name, (one.plugin, one.record))
-        self._names, self._read_at, self._read_changes = found, monotonic(), changes
+                log.warning("virtual hosts could not be read", plugin=contribution.plugin, error=str(error))
+        owners: dict[str, tuple[str, VirtualHosts]] = {}
+        for contribution in self._contributions:
+            for name in self._known.get(contribution.record.name, ()):
+                owners.setdefault(name, (contribution.plugin, contribution.record))
+        self._names, self._read_at, self._read_changes = owners, monotonic(), changes
 
     def _allowed(self, plugin: str, names: Iterable[str]) -> Iterable[str]:
         for name in names:
@@ -264,9 +264,9 @@ class HostRouter(Router):
         self._rest = route, handler, {}
 
 
-def _added(router: Router, path: str, methods: Iterable[str], handler: Callable[..., Any], most: int) -> Any:
+def _added(router: Router, path: str, methods: Iterable[str], handler: Callable[..., Any], max_body_bytes: int) -> Any:
     route: Any = router.add(path, methods, handler)
-    route.ctx.max_body_bytes = most
+    route.ctx.max_body_bytes = max_body_bytes
     # The attributes that Sanic sets on the routes of its own router when it starts.
     route.extra.websocket = False
     route.extra.request_middleware, route.extra.response_middleware = deque(), deque()

@@ -137,9 +137,9 @@ async def serve(
 async def _start(host: Host, stop: asyncio.Event) -> bool:
     """Start the host. Return `False` if the server was told to stop meanwhile."""
     starting = asyncio.create_task(host.start(), name="start")
-    told = asyncio.create_task(stop.wait())
+    stop_requested = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({starting, stop_requested}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             await starting
             return True
@@ -148,7 +148,7 @@ async def _start(host: Host, stop: asyncio.Event) -> bool:
         await asyncio.wait({starting}, timeout=_START_END_SECONDS)
         return False
     finally:
-        told.cancel()
+        stop_requested.cancel()
         starting.cancel()
 
 

@@ -47,20 +47,23 @@ class ServerFiles:
         self._host = host
         self._site = site
         self._branding = host.compiled.branding
-        self._tools = {one.slug: one for one in map(generator_of, host.services.catalog.plans[ANONYMOUS].generators)}
+        self._tools = {
+            generator.slug: generator
+            for generator in map(generator_of, host.services.catalog.plans[ANONYMOUS].generators)
+        }
         self._made: dict[str, bytes] = {}
         self._failed: dict[str, float] = {}
         self._turn = asyncio.Lock()
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes that plugins cannot replace."""
-        found = [Endpoint(f"{PATH}/<name:str>", ("GET",), self.font, on_virtual_hosts=True)]
+        endpoints = [Endpoint(f"{PATH}/<name:str>", ("GET",), self.font, on_virtual_hosts=True)]
         if CARDS in self._tools:
-            found += [
+            endpoints += [
                 Endpoint("/tools/card.png", ("GET",), self.card),
                 Endpoint("/tools/<slug:str>/card.png", ("GET",), self.card),
             ]
-        return found
+        return endpoints
 
     def defaults(self) -> Mapping[str, Handler]:
         """Return handlers by path for the URLs that plugins can serve instead."""
@@ -135,7 +138,7 @@ class ServerFiles:
         props: dict[str, Any] = {
             "title": clip(tool.name if tool else brand.tagline or brand.name, _MAX_TITLE),
             "subtitle": clip(
-                tool.summary if tool else ", ".join(one.name for one in self._tools.values()), _MAX_SUBTITLE
+                tool.summary if tool else ", ".join(generator.name for generator in self._tools.values()), _MAX_SUBTITLE
             ),
             "siteName": brand.name[:_NAME_LENGTH],
             "accentColor": brand.accent,

@@ -65,15 +65,15 @@ class Supervisor:
         Later calls can only shorten the time. Takes no lock, so that signal handlers can call it.
         """
         self._code = code
-        wanted = time.monotonic() + seconds
-        self._deadline = wanted if self._deadline is None else min(self._deadline, wanted)
+        deadline = time.monotonic() + seconds
+        self._deadline = deadline if self._deadline is None else min(self._deadline, deadline)
 
     def _pulse(self) -> None:
         self._beat = time.monotonic()
         self._loop.call_later(_BEAT_SECONDS, self._pulse)
 
     def _watch(self) -> None:
-        named = False
+        reported = False
         while True:
             slept_from = time.monotonic()
             time.sleep(_BEAT_SECONDS)
@@ -86,11 +86,11 @@ class Supervisor:
                 self._beat = now  # the whole process was suspended, such as with its machine
             blocked = now - self._beat
             if blocked < (SLOW_SECONDS if self.starting else BLOCKED_SECONDS):
-                if named:
+                if reported:
                     log.warning("the event loop runs again")
-                named = False
-            elif not named:
-                named = True
+                reported = False
+            elif not reported:
+                reported = True
                 self._name_blocker()
             if self.starting and blocked > self._start_timeout:
                 reason = f"the server cannot start: the event loop is blocked for {self._start_timeout:g} s"
@@ -132,8 +132,10 @@ class Supervisor:
             if not thread.daemon and thread is not threading.main_thread()
         ]
         try:
-            running = [] if self._loop.is_closed() else [one for one in asyncio.all_tasks(self._loop) if not one.done()]
-            tasks = [self._described(one.get_name(), [*awaited_by(one.get_coro())]) for one in running]
+            running = (
+                [] if self._loop.is_closed() else [task for task in asyncio.all_tasks(self._loop) if not task.done()]
+            )
+            tasks = [self._described(task.get_name(), [*awaited_by(task.get_coro())]) for task in running]
         except RuntimeError:  # the loop created or ended a task meanwhile
             tasks = []
         return {
@@ -143,9 +145,9 @@ class Supervisor:
         }
 
     def _described(self, name: str, frames: Sequence[FrameType]) -> str:
-        own = next((one for one in frames if self._plugin(one)), None)
-        if own is not None:
-            return f"{name} of plugin {self._plugin(own)} at {_place(own)}".strip()
+        plugin_frame = next((frame for frame in frames if self._plugin(frame)), None)
+        if plugin_frame is not None:
+            return f"{name} of plugin {self._plugin(plugin_frame)} at {_place(plugin_frame)}".strip()
         return f"{name} at {_place(frames[0])}".strip() if frames else name
 
     def _plugin(self, frame: FrameType) -> str:

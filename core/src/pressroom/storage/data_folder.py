@@ -46,8 +46,8 @@ def open_to_others(folder: str | Path) -> bool:
     """Return whether the server's user owns a folder that every user of the machine can read, write or enter."""
     if os.name != "posix":
         return False
-    found = Path(folder).stat()
-    return found.st_uid == os.geteuid() and bool(found.st_mode & _OTHERS)
+    status = Path(folder).stat()
+    return status.st_uid == os.geteuid() and bool(status.st_mode & _OTHERS)
 
 
 def changeable_by_others(folder: str | Path) -> bool:
@@ -57,8 +57,8 @@ def changeable_by_others(folder: str | Path) -> bool:
     """
     if os.name != "posix":
         return False
-    found, user = Path(folder).stat(), os.geteuid()
-    return bool(found.st_mode & stat.S_IWOTH) or (user != 0 and found.st_uid not in (0, user))
+    status, user = Path(folder).stat(), os.geteuid()
+    return bool(status.st_mode & stat.S_IWOTH) or (user != 0 and status.st_uid not in (0, user))
 
 
 WORK: Final = ".restore"

@@ -56,12 +56,12 @@ def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_se
     either.
     """
     if forwarded_secret:
-        named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("for", "")
+        forwarded = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("for", "")
     elif trusted_proxies > 0:
-        named = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
+        forwarded = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
     else:
         return _normalised(peer) or UNKNOWN_IP
-    return _address(named) or _address(peer) or UNKNOWN_IP
+    return _address(forwarded) or _address(peer) or UNKNOWN_IP
 
 
 def host_of(headers: Headers, forwarded_secret: str | None) -> str:
@@ -71,8 +71,10 @@ def host_of(headers: Headers, forwarded_secret: str | None) -> str:
     `X-Forwarded-Host` is ignored, because proxies pass on whatever the client sent. Proxies that are trusted by their
     number pass on `Host` itself.
     """
-    named = _by_secret(headers.getall("forwarded", []), forwarded_secret).get("host", "") if forwarded_secret else ""
-    host = (named or headers.get("host", ""))[:_MAX_HOST]
+    forwarded = (
+        _by_secret(headers.getall("forwarded", []), forwarded_secret).get("host", "") if forwarded_secret else ""
+    )
+    host = (forwarded or headers.get("host", ""))[:_MAX_HOST]
     name = host.partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     return name.removeprefix("[").rstrip(".").lower()
 
@@ -101,19 +103,19 @@ def _by_secret(lines: list[str], secret: str) -> dict[str, str]:
 
 def _element(text: str) -> dict[str, str] | None:
     """Return the parameters of one `forwarded-element` (RFC 7239, section 4), or `None` if the text is not one."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     position, text = 0, text.rstrip(" \t")
     while position < len(text):
         match = _PAIR.match(text, position)
-        if match is None or match[1].lower() in found:
+        if match is None or match[1].lower() in parameters:
             return None
-        found[match[1].lower()] = match[2] if match[3] is None else _ESCAPED.sub(r"\1", match[3])
+        parameters[match[1].lower()] = match[2] if match[3] is None else _ESCAPED.sub(r"\1", match[3])
         position = match.end()
-    return found
+    return parameters
 
 
-def _same(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode(errors="surrogatepass"), secret.encode(errors="surrogatepass"))
+def _same(candidate: str, secret: str) -> bool:
+    return hmac.compare_digest(candidate.encode(errors="surrogatepass"), secret.encode(errors="surrogatepass"))
 
 
 def _address(text: str) -> str:

@@ -36,8 +36,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
             return by_folded[folded]
     similar = difflib.get_close_matches(meant, sorted(by_folded), n=1, cutoff=_SIMILAR)
     if not similar and len(meant) >= _MIN_PREFIX_LENGTH:
-        begun = [folded for folded in by_folded if folded.startswith(meant)]
-        similar = begun if len(begun) == 1 else []
+        completions = [folded for folded in by_folded if folded.startswith(meant)]
+        similar = completions if len(completions) == 1 else []
     return by_folded[similar[0]] if similar else None
 
 

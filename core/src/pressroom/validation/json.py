@@ -132,9 +132,9 @@ def _explanation(body: bytes, error: orjson.JSONDecodeError, expected: str) -> s
         return f"the body is nested too deeply; at most {_PARSER_DEPTH} levels are allowed"
     nearby = text[error.pos : error.pos + _NEARBY]
     hint = "" if "after document" in reason else next((hint for start, hint in _HINTS if start.match(nearby)), "")
-    found = f", found {quoted(nearby, _NEARBY)}" if nearby.strip() else ""
+    context = f", found {quoted(nearby, _NEARBY)}" if nearby.strip() else ""
     return (
-        f"the body is not valid JSON: line {error.lineno} column {error.colno}: {cut(printable(reason), 100)}{found}"
+        f"the body is not valid JSON: line {error.lineno} column {error.colno}: {cut(printable(reason), 100)}{context}"
         + (f"; {hint}" if hint else "")
     )
 

@@ -99,31 +99,31 @@ def locate(root: Schema, location: Sequence[str | int], *, may_be_name: bool = T
 
 def resolve(root: Schema, schema: Schema) -> dict[str, Any]:
     """Return a schema with its references resolved, and without `null` if there is only one other choice."""
-    found = dict(schema)
+    resolved = dict(schema)
     for _ in range(32):
-        if "$ref" in found:
-            target = root.get("$defs", {}).get(found.pop("$ref").rpartition("/")[2], {})
-            found = {**target, **found}
+        if "$ref" in resolved:
+            target = root.get("$defs", {}).get(resolved.pop("$ref").rpartition("/")[2], {})
+            resolved = {**target, **resolved}
             continue
-        others = [member for member in found.get("anyOf", ()) if member.get("type") != "null"]
-        if len(others) != 1:
+        choices = [member for member in resolved.get("anyOf", ()) if member.get("type") != "null"]
+        if len(choices) != 1:
             break
-        del found["anyOf"]
-        found = {**others[0], **found}
-    return found
+        del resolved["anyOf"]
+        resolved = {**choices[0], **resolved}
+    return resolved
 
 
 def holds_secret(root: Schema, schema: Schema) -> bool:
     """Return whether a schema describes a secret (`SecretStr`), or contains one."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = [schema]
     while waiting:
         current = waiting.pop()
         if current.get("writeOnly"):
             return True
         reference = current.get("$ref", "")
-        if reference and reference not in seen:
-            seen.add(reference)
+        if reference and reference not in visited:
+            visited.add(reference)
             waiting.append(resolve(root, {"$ref": reference}))
         waiting += [*current.get("anyOf", ()), *current.get("oneOf", ()), *current.get("prefixItems", ())]
         waiting += current.get("properties", {}).values()
@@ -147,27 +147,27 @@ def _members(root: Schema, schema: Schema) -> list[dict[str, Any]]:
 
 
 def _chosen(
-    root: Schema, schema: Schema, members: list[dict[str, Any]], label: str, rest: Sequence[str | int]
+    root: Schema, schema: Schema, members: list[dict[str, Any]], label: str, remaining: Sequence[str | int]
 ) -> Schema:
     mapping = schema.get("discriminator", {}).get("mapping", {})
     if label in mapping:
         return resolve(root, {"$ref": mapping[label]})
-    named = [member for member in members if member.get("title") == label]
-    if named:
-        return named[0]
-    if not rest:
+    titled = [member for member in members if member.get("title") == label]
+    if titled:
+        return titled[0]
+    if not remaining:
         return schema
-    return next((member for member in members if _child(root, member, rest[0]) is not None), {})
+    return next((member for member in members if _child(root, member, remaining[0]) is not None), {})
 
 
 def _child(root: Schema, schema: Schema, part: str | int) -> Schema | None:
     if isinstance(part, int):
         first = schema.get("prefixItems", ())
-        found = first[part] if part < len(first) else schema.get("items")
+        child = first[part] if part < len(first) else schema.get("items")
     else:
-        others = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()]
-        found = schema.get("properties", {}).get(part) or next((other for other in others if other), None)
-    return resolve(root, found) if isinstance(found, dict) else ({} if found is True else None)
+        fallbacks = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()]
+        child = schema.get("properties", {}).get(part) or next((fallback for fallback in fallbacks if fallback), None)
+    return resolve(root, child) if isinstance(child, dict) else ({} if child is True else None)
 
 
 def _names(root: Schema, parent: Schema) -> Schema:
@@ -198,9 +198,13 @@ def input_error(
     in addition to the model's own; they are suggested for misspelt names. The error's `field` is the first invalid
     field; its message has a sentence for each of the first `MAX_PROBLEMS` problems.
     """
-    found = problems(errors, model, also_known=also_known)
-    first, *others = found[:MAX_PROBLEMS] or [FieldProblem("", "is not valid")]
-    sentences = [first.text, *map(str, others), *(["There are more problems"] if len(found) > MAX_PROBLEMS else [])]
+    field_problems = problems(errors, model, also_known=also_known)
+    first, *others = field_problems[:MAX_PROBLEMS] or [FieldProblem("", "is not valid")]
+    sentences = [
+        first.text,
+        *map(str, others),
+        *(["There are more problems"] if len(field_problems) > MAX_PROBLEMS else []),
+    ]
     ended = [text if text.endswith(("?", ".", "!")) else f"{text}." for text in sentences]
     return InvalidInput(first.field, " ".join(ended) if others else first.text)
 
@@ -235,92 +239,92 @@ def _explained(
     errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_known: tuple[str, ...]
 ) -> list[FieldProblem]:
     located = _without_repetition(_located(error, root, also_known) for error in errors)
-    if any(one.error["type"] != "default_factory_not_called" for one in located):
-        located = [one for one in located if one.error["type"] != "default_factory_not_called"]
+    if any(failure.error["type"] != "default_factory_not_called" for failure in located):
+        located = [failure for failure in located if failure.error["type"] != "default_factory_not_called"]
     return [problem for group in _grouped(located, 0) for problem in _problems_of(group, 0)]
 
 
 def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str, ...]) -> _Located:
-    place = locate(root, error["loc"], may_be_name=error["type"] != "extra_forbidden")
-    known = also_known if len(place.path) == 1 else ()
-    clause = clause_of(error, place.schema, place.parent, known)
-    if place.is_name and clause.must.startswith("must "):
+    location = locate(root, error["loc"], may_be_name=error["type"] != "extra_forbidden")
+    known = also_known if len(location.path) == 1 else ()
+    clause = clause_of(error, location.schema, location.parent, known)
+    if location.is_name and clause.must.startswith("must "):
         clause = replace(clause, must=f"its name {clause.must}")
-    elif holds_secret(root, place.schema):
+    elif holds_secret(root, location.schema):
         clause = replace(clause, got="", hint="")
-    return _Located(place, error, clause)
+    return _Located(location, error, clause)
 
 
 def _without_repetition(located: Iterable[_Located]) -> list[_Located]:
     """Remove hints with known names that repeat those of an earlier problem."""
-    seen: set[str] = set()
-    found = []
-    for one in located:
-        again = one.clause.hint in seen and one.error["type"] == "extra_forbidden"
-        found.append(replace(one, clause=replace(one.clause, hint="")) if again else one)
-        seen.add(one.clause.hint)
-    return found
+    known_hints: set[str] = set()
+    failures = []
+    for failure in located:
+        is_repeated = failure.clause.hint in known_hints and failure.error["type"] == "extra_forbidden"
+        failures.append(replace(failure, clause=replace(failure.clause, hint="")) if is_repeated else failure)
+        known_hints.add(failure.clause.hint)
+    return failures
 
 
 def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
     """Group the errors of each union, which has an error for each member that was tried."""
     groups: dict[object, list[_Located]] = {}
-    for number, one in enumerate(located):
-        choices = one.place.choices
-        key = one.place.path[: choices[level][0]] if len(choices) > level else number
-        groups.setdefault(key, []).append(one)
+    for number, failure in enumerate(located):
+        choices = failure.place.choices
+        key = failure.place.path[: choices[level][0]] if len(choices) > level else number
+        groups.setdefault(key, []).append(failure)
     return list(groups.values())
 
 
 def _problems_of(group: list[_Located], level: int) -> list[FieldProblem]:
     choices = group[0].place.choices
     if len(choices) <= level:
-        return [_problem_of_one(one) for one in group]
+        return [_problem_of_one(failure) for failure in group]
     start = choices[level][0]
     members: dict[str, list[_Located]] = {}
-    for one in group:
-        members.setdefault(one.place.choices[level][1], []).append(one)
-    tried = [found for found in members.values() if not any(_is_mismatch(one, start) for one in found)]
-    if any(len(one.place.path) > start for found in tried for one in found):
+    for failure in group:
+        members.setdefault(failure.place.choices[level][1], []).append(failure)
+    tried = [failures for failures in members.values() if not any(_is_mismatch(failure, start) for failure in failures)]
+    if any(len(failure.place.path) > start for failures in tried for failure in failures):
         likeliest = min(tried, key=len)
         return [problem for inner in _grouped(likeliest, level + 1) for problem in _problems_of(inner, level + 1)]
-    return [FieldProblem(shown_path(group[0].place.path), str(_either([one.clause for one in group])))]
+    return [FieldProblem(shown_path(group[0].place.path), str(_either([failure.clause for failure in group])))]
 
 
-def _is_mismatch(one: _Located, start: int) -> bool:
-    return one.clause.mismatch and len(one.place.path) == start
+def _is_mismatch(failure: _Located, start: int) -> bool:
+    return failure.clause.mismatch and len(failure.place.path) == start
 
 
 def _either(clauses: list[Clause]) -> Clause:
     """Combine the clauses of the union members that were tried into one."""
     texts = list(dict.fromkeys(clause.must for clause in clauses))
-    rest = [text.removeprefix("must be ") if text.startswith("must be ") else text for text in texts[1:]]
+    alternatives = [text.removeprefix("must be ") if text.startswith("must be ") else text for text in texts[1:]]
     closest = next((clause for clause in clauses if not clause.mismatch), clauses[0])
     hint = next((clause.hint for clause in clauses if clause.hint), "")
-    *others, last = [texts[0], *rest]
+    *others, last = [texts[0], *alternatives]
     comma = "," if any(" or " in text for text in others) else ""
     return Clause(f"{', '.join(others)}{comma} or {last}" if others else last, closest.got, hint)
 
 
-def _problem_of_one(one: _Located) -> FieldProblem:
-    path, context = one.place.path, one.error.get("ctx", {})
+def _problem_of_one(failure: _Located) -> FieldProblem:
+    path, context = failure.place.path, failure.error.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, InvalidInput):
-        return FieldProblem(_field_of(cause, one.place), own_text(cause.problem))
-    if one.error["type"].startswith("union_tag_"):
+        return FieldProblem(_field_of(cause, failure.place), own_text(cause.problem))
+    if failure.error["type"].startswith("union_tag_"):
         discriminator = str(context.get("discriminator", "")).strip("'")
         path = (*path, discriminator) if discriminator.isidentifier() else path
-    return FieldProblem(shown_path(path), str(one.clause))
+    return FieldProblem(shown_path(path), str(failure.clause))
 
 
-def _field_of(cause: InvalidInput, place: ErrorLocation) -> str:
+def _field_of(cause: InvalidInput, location: ErrorLocation) -> str:
     """Return the path of the field that a validator's error is about: its own field, a nested one, or a sibling."""
-    here, named = shown_path(place.path), printable(cause.field)
-    first = named.partition(".")[0]
-    if not named or (place.path and first == place.path[-1] and "." not in named):
-        return here
-    if not here or named.startswith(f"{here}."):
-        return named
-    if first not in place.schema.get("properties", {}) and first in place.parent.get("properties", {}):
-        here = shown_path(place.path[:-1])
-    return f"{here}.{named}" if here else named
+    field_path, field = shown_path(location.path), printable(cause.field)
+    first = field.partition(".")[0]
+    if not field or (location.path and first == location.path[-1] and "." not in field):
+        return field_path
+    if not field_path or field.startswith(f"{field_path}."):
+        return field
+    if first not in location.schema.get("properties", {}) and first in location.parent.get("properties", {}):
+        field_path = shown_path(location.path[:-1])
+    return f"{field_path}.{field}" if field_path else field

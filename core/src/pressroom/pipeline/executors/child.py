@@ -92,9 +92,9 @@ def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:
 def _executed(reference: str, arguments: bytes, memory_mib: int) -> Reply:
     try:
         function = resolve(reference)
-        given = pickle.loads(arguments)  # noqa: S301  # pickled by this server
+        unpickled = pickle.loads(arguments)  # noqa: S301  # pickled by this server
         with memory_limit(memory_mib):
-            return Reply("done", pickle.dumps(function(*given), pickle.HIGHEST_PROTOCOL))
+            return Reply("done", pickle.dumps(function(*unpickled), pickle.HIGHEST_PROTOCOL))
     except MemoryError:
         return Reply("memory", _traceback())
     except PressroomError as error:
@@ -116,10 +116,10 @@ def resolve(reference: str) -> Callable[..., Any]:
         AttributeError: the module has no such name.
     """
     module, _, path = reference.partition(":")
-    found: Any = importlib.import_module(module)
+    target: Any = importlib.import_module(module)
     for name in path.split("."):
-        found = getattr(found, name)
-    return found.function if isinstance(found, Generator | McpTool) else found
+        target = getattr(target, name)
+    return target.function if isinstance(target, Generator | McpTool) else target
 
 
 @contextlib.contextmanager
@@ -135,8 +135,8 @@ def memory_limit(mib: int) -> Iterator[None]:
     except OSError:
         yield
         return
-    wanted = pages * resource.getpagesize() + mib * _MIB
-    limit = min(bound for bound in (wanted, soft, hard) if bound != resource.RLIM_INFINITY)
+    requested = pages * resource.getpagesize() + mib * _MIB
+    limit = min(bound for bound in (requested, soft, hard) if bound != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     try:
         yield

@@ -95,16 +95,16 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
     except PressroomError:
         raise
     except Overdue:
-        told = f"{what} did not end within {seconds:g} s"
-        _process.failures.append(ContributedFailure(call, "timeout", told))
-        raise PluginError(told, plugin=plugin) from None
+        message = f"{what} did not end within {seconds:g} s"
+        _process.failures.append(ContributedFailure(call, "timeout", message))
+        raise PluginError(message, plugin=plugin) from None
     except BaseException as error:
-        told = one_line(error, _innermost_module(error))
+        message = one_line(error, _innermost_module(error))
         trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
-        _process.failures.append(ContributedFailure(call, "failed", told, trace))
+        _process.failures.append(ContributedFailure(call, "failed", message, trace))
         if isinstance(error, MemoryError):
             raise  # the server adds the memory limit to the error
-        raise PluginError(told, plugin=plugin) from error
+        raise PluginError(message, plugin=plugin) from error
     finally:
         if note is not None:
             note.write(before)

@@ -80,7 +80,7 @@ async def _run(
     """Return the function's result. `start` must run both of its arguments on a thread, one after the other."""
     loop = asyncio.get_running_loop()
     outcome: Future[T] = Future()
-    over = asyncio.Event()
+    finished = asyncio.Event()
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -91,10 +91,10 @@ async def _run(
 
     def tell() -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the caller is gone
-            loop.call_soon_threadsafe(over.set)
+            loop.call_soon_threadsafe(finished.set)
 
     start(work, tell)
-    await over.wait()
+    await finished.wait()
     error = outcome.exception()
     if error is None or isinstance(error, Exception):
         return outcome.result()
@@ -113,19 +113,19 @@ class _IdleThread:
     def _serve(self) -> None:
         while True:
             try:
-                given = self.given.get(timeout=IDLE_SECONDS)
+                task = self.given.get(timeout=IDLE_SECONDS)
             except Empty:
                 try:
                     self._idle.remove(self)
                 except ValueError:
                     continue  # another thread has just popped this one and is about to give it a function
                 return
-            if given is None:
+            if task is None:
                 return
-            self._thread.name, work, tell = given
+            self._thread.name, work, tell = task
             work()
             self._thread.name = _IDLE_NAME
             # Before `tell`, so that the next caller finds this thread idle.
             self._idle.append(self)
             tell()
-            del given, work, tell
+            del task, work, tell

@@ -61,8 +61,8 @@ class AdmissionQueue:
         finally:
             self._expected -= 1
 
-    async def enter(self, patience: float) -> None:
-        """Take a place, waiting at most `patience` seconds for one. A caller that gets in must call `leave` once.
+    async def enter(self, seconds: float) -> None:
+        """Take a place, waiting at most `seconds` seconds for one. A caller that gets in must call `leave` once.
 
         Raises:
             Overloaded: the queue is full or closed, or the wait took too long.
@@ -73,7 +73,7 @@ class AdmissionQueue:
             await self._places.acquire()  # returns at once
             self.running += 1
         else:
-            await self._wait(patience)
+            await self._wait(seconds)
 
     def leave(self, duration: float) -> None:
         """Give the place back after a run of `duration` seconds."""
@@ -104,16 +104,16 @@ class AdmissionQueue:
         """Return the error for a call that arrives while the server shuts down."""
         return Overloaded("The server is shutting down; send the call again.")
 
-    async def _wait(self, patience: float) -> None:
+    async def _wait(self, seconds: float) -> None:
         if self.waiting + self._expected >= self._queue:
             raise self._busy(_FULL)
         self.waiting += 1
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 await self._places.acquire()
             self.running += 1
         except TimeoutError:
-            raise self._busy(f"the call waited {patience:g} s for its turn") from None
+            raise self._busy(f"the call waited {seconds:g} s for its turn") from None
         finally:
             self.waiting -= 1
             self._note_drained()

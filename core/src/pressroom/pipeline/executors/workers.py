@@ -201,8 +201,8 @@ def _fault_of(
 
 
 def _name_of(function: Callable[..., object]) -> str:
-    named = function.func if isinstance(function, partial) else function
-    return f"{named.__module__}.{named.__qualname__}"
+    target = function.func if isinstance(function, partial) else function
+    return f"{target.__module__}.{target.__qualname__}"
 
 
 async def _patiently(turn: Awaitable[object]) -> None:
@@ -220,11 +220,13 @@ def _result(reply: Reply, work: _Work, what: str) -> Any:
         return pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
     if reply.kind == "refused":
         raise pickle.loads(reply.payload)  # noqa: S301  # pickled by our own worker
-    named = f"{what[:1].upper()}{what[1:]}"
+    subject = f"{what[:1].upper()}{what[1:]}"
     if reply.payload == _TIMED_OUT:
-        raise CallTimeout(f"{named} took longer than {work.seconds:g} s to process; make it shorter or simpler.")
+        raise CallTimeout(f"{subject} took longer than {work.seconds:g} s to process; make it shorter or simpler.")
     reason = reply.payload.decode().strip()
     log.error("work in a worker process failed", function=work.name, owner=work.owner, reason=reason)
     if reply.kind == "memory":
-        raise InternalError(f"{named} needs more than {work.memory_mib} MiB of memory; make it smaller or simpler.")
-    raise InternalError(f"{named} could not be processed: an internal error occurred. The server's log has the reason.")
+        raise InternalError(f"{subject} needs more than {work.memory_mib} MiB of memory; make it smaller or simpler.")
+    raise InternalError(
+        f"{subject} could not be processed: an internal error occurred. The server's log has the reason."
+    )

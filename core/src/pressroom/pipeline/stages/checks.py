@@ -58,7 +58,9 @@ class Authenticate(CallStage[AdmittedCall, IdentifiedCall]):
 
     def __init__(self, services: Services) -> None:
         self._authenticators = services.authenticators
-        self._without_bearer = tuple(one for one in services.authenticators if not one.bearer_only)
+        self._without_bearer = tuple(
+            authenticator for authenticator in services.authenticators if not authenticator.bearer_only
+        )
 
     async def enter(self, call: AdmittedCall) -> IdentifiedCall:
         """Return the call with the identity that the first matching authenticator returns. Raises `Rejected`."""
@@ -122,8 +124,8 @@ class _LowerCase(Mapping[str, str]):
     @cached_property
     def _gathered(self) -> dict[str, str]:
         gathered: dict[str, str] = {}
-        for given, value in self._headers.items():
-            name = given.lower()
+        for header, value in self._headers.items():
+            name = header.lower()
             between = "; " if name == "cookie" else ", "
             gathered[name] = f"{gathered[name]}{between}{value}" if name in gathered else value
         return gathered
@@ -146,10 +148,10 @@ class Plan(CallStage[IdentifiedCall, ResolvedCall]):
         """Return the call with its tool. Raises `NotFound`, or `Forbidden` for a tool of other plans."""
         view = self._catalog.plans[call.caller.plan]
         by_mcp_name = call.request.interface == "mcp"
-        found = (view.mcp_tools if by_mcp_name else view.tools).get(call.request.tool_name)
-        if found is None or (not by_mcp_name and found.tool.info.kind != "generator"):
+        plan_tool = (view.mcp_tools if by_mcp_name else view.tools).get(call.request.tool_name)
+        if plan_tool is None or (not by_mcp_name and plan_tool.tool.info.kind != "generator"):
             raise self._refusal(call, view)
-        return ResolvedCall(call.request, call.caller, found)
+        return ResolvedCall(call.request, call.caller, plan_tool)
 
     def _refusal(self, call: IdentifiedCall, view: PlanView) -> CallError:
         name, by_mcp_name = call.request.tool_name, call.request.interface == "mcp"
@@ -189,8 +191,8 @@ class Authorize(CallStage[ResolvedCall, ResolvedCall]):
         return f"{tool} is switched off for {_named(caller)}; switch it on at {self._page(caller)}"
 
     def _beyond(self, tool: Tool, caller: Caller) -> str:
-        needed, granted = BY_NAME[tool.access], BY_NAME.get(caller.granted)
-        does = f"{tool.mcp_name or tool.name} {needed.adds}"
+        required, granted = BY_NAME[tool.access], BY_NAME.get(caller.granted)
+        does = f"{tool.mcp_name or tool.name} {required.adds}"
         if allows(caller.granted, tool):
             return (
                 f"{does}, and this request asked for tools that only read (`readonly=true` in the URL or the header "
@@ -198,7 +200,7 @@ class Authorize(CallStage[ResolvedCall, ResolvedCall]):
             )
         return (
             f"{does}, and the access level of {_named(caller)} is {granted.title if granted else caller.granted!r}; "
-            f"its owner can change it to {needed.title!r} at {self._page(caller)}"
+            f"its owner can change it to {required.title!r} at {self._page(caller)}"
         )
 
     def _page(self, caller: Caller) -> str:
@@ -227,8 +229,8 @@ class Validate(CallStage[ResolvedCall, ValidatedCall]):
         try:
             params = model.model_validate(arguments)
         except ValidationError as error:
-            others = () if call.request.interface == "mcp" else HOST_PARAMS
-            raise input_error(error, model, also_known=others) from None
+            host_params = () if call.request.interface == "mcp" else HOST_PARAMS
+            raise input_error(error, model, also_known=host_params) from None
         content_id = ""
         if plan_tool.tool.info.kind == "generator":
             canonical = orjson.dumps(params.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)

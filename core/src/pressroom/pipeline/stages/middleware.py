@@ -27,7 +27,7 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
 
     def __init__(self, services: Services) -> None:
         seconds = services.settings.middleware.timeout
-        self._chain = [_Guarded(one, services, seconds) for one in services.middleware]
+        self._chain = [_Guarded(middleware, services, seconds) for middleware in services.middleware]
 
     def applies(self, plan_tool: PlanTool, interface: Interface) -> bool:
         """Return whether any plugin has middleware."""
@@ -42,10 +42,10 @@ class Middleware(CallStage[ResolvedCall, ResolvedCall]):
         entered: list[EnteredMiddleware] = []
         # Set before the first `await`: if the call is cancelled there, the middleware entered so far is exited.
         call.entered_middleware = entered
-        for one in self._chain:
-            ok, state = await one.enter(info)
+        for middleware in self._chain:
+            ok, state = await middleware.enter(info)
             if ok:
-                entered.append((one.exit, state))
+                entered.append((middleware.exit, state))
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
@@ -69,13 +69,13 @@ _TRACE_HEADERS: Final = ("traceparent", "tracestate", "baggage")
 
 def _trace_of(headers: Headers) -> dict[str, str]:
     """Return the W3C Trace Context and Baggage headers. Repeated headers are joined, as both specifications require."""
-    found = {name: ",".join(headers.getall(name, [])) for name in _TRACE_HEADERS}
-    return {name: value for name, value in found.items() if value}
+    trace = {name: ",".join(headers.getall(name, [])) for name in _TRACE_HEADERS}
+    return {name: value for name, value in trace.items() if value}
 
 
 def _record(call: ResolvedCall, error: CallError | None) -> CallRecord:
     ran = call if isinstance(call, ValidatedCall) else None
-    given = vars(ran.params) if ran else {}
+    params = vars(ran.params) if ran else {}
     tool = call.plan_tool.tool
     return CallRecord(
         tool=tool.name,
@@ -85,7 +85,7 @@ def _record(call: ResolvedCall, error: CallError | None) -> CallRecord:
         cached=ran is not None and ran.cached,
         duration=time.perf_counter() - call.request.started,
         run_duration=ran.run_seconds if ran else None,
-        attributes={name: value for name in TRACED if isinstance(value := given.get(name), str)},
+        attributes={name: value for name in TRACED if isinstance(value := params.get(name), str)},
         interface=call.request.interface,
         mcp_name=tool.mcp_name,
     )

@@ -143,5 +143,5 @@ class _Audience:
 
 def _attributes(params: Params) -> Mapping[str, str]:
     # `getattr` is slow for a missing attribute of a model; the fields are in its dictionary.
-    given = vars(params)
-    return {name: value for name in TRACED if isinstance(value := given.get(name), str)}
+    values = vars(params)
+    return {name: value for name in TRACED if isinstance(value := values.get(name), str)}

@@ -58,7 +58,7 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
         declaration = plan_tool.tool.declaration
         return interface == "mcp" and isinstance(declaration, McpTool) and declaration.repeatable
 
-    async def _answer(self, call: ValidatedCall, asked: RepeatableCall) -> bool:
+    async def _answer(self, call: ValidatedCall, repeatable: RepeatableCall) -> bool:
         """Set `result` to the earlier call's result, waiting if that call still runs, and return whether there was one.
 
         Raises `InvalidInput` if the id was used for a different call, and `Overloaded` if there is no result in time.
@@ -67,18 +67,18 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
         end, pause = loop.time() + WAIT_SECONDS, _FIRST_PAUSE
         while True:
             try:
-                known = await self._requests.find(asked.key)
+                earlier = await self._requests.find(repeatable.key)
             except BackendError as error:
                 raise Overloaded(_OUTAGE) from error
-            asked.resumed = known is not None and known.state == "cut_off"
-            if known is None:
+            repeatable.resumed = earlier is not None and earlier.state == "cut_off"
+            if earlier is None:
                 return False
-            _check_same(known, call, asked)
-            if known.state == "answered":
-                call.result, call.cached = _stored(known), True
+            _check_same(earlier, call, repeatable)
+            if earlier.state == "answered":
+                call.result, call.cached = _stored(earlier), True
                 return True
-            if asked.resumed:
-                _check_resumes(known, call)
+            if repeatable.resumed:
+                _check_resumes(earlier, call)
                 return False
             if loop.time() >= end:
                 raise Overloaded(
@@ -109,10 +109,10 @@ class Recall(_RepeatStage):
         if request_id is None:
             return call
         key = RequestKey(call.caller.subject, call.plan_tool.tool.name, request_id)
-        asked = RepeatableCall(key, self._requests.fingerprint(_arguments(call)))
+        repeatable = RepeatableCall(key, self._requests.fingerprint(_arguments(call)))
         self._take_place(call)
-        call.repeatable = asked
-        await self._answer(call, asked)
+        call.repeatable = repeatable
+        await self._answer(call, repeatable)
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
@@ -150,21 +150,21 @@ class Claim(_RepeatStage):
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
         """Claim the id, or set `result` if another call has ended meanwhile. Raises a `CallError`."""
-        asked = call.repeatable
-        if asked is None or call.cached:
+        repeatable = call.repeatable
+        if repeatable is None or call.cached:
             return call
         while True:
             try:
-                token = await self._requests.claim(asked.key, asked.fingerprint, resume=asked.resumed)
+                token = await self._requests.claim(repeatable.key, repeatable.fingerprint, resume=repeatable.resumed)
             except NotFound:
                 raise Forbidden(f"a {REQUEST_ID} can be used with an account only; leave it out") from None
             except BackendError as error:
                 raise Overloaded(_OUTAGE) from error
             if token:
-                asked.token = token
-                self._renewals[token] = asyncio.create_task(self._renew(asked.key, token))
+                repeatable.token = token
+                self._renewals[token] = asyncio.create_task(self._renew(repeatable.key, token))
                 return call
-            if await self._answer(call, asked):
+            if await self._answer(call, repeatable):
                 for give_back in reversed(call.when_shared):
                     await give_back()
                 return call
@@ -173,19 +173,19 @@ class Claim(_RepeatStage):
         """Store the result. The claim of a failed call is released, so that the call can be made again."""
         if not isinstance(call, ValidatedCall) or call.repeatable is None or not call.repeatable.token:
             return
-        asked, declaration = call.repeatable, call.plan_tool.tool.declaration
-        token, asked.token = asked.token, ""
+        repeatable, declaration = call.repeatable, call.plan_tool.tool.declaration
+        token, repeatable.token = repeatable.token, ""
         self._renewals.pop(token).cancel()
         resumes = isinstance(declaration, McpTool) and declaration.resumes
         try:
             if error is None:
-                await self._requests.answer(asked.key, token, _encoded(call.result))
+                await self._requests.answer(repeatable.key, token, _encoded(call.result))
             elif isinstance(error, CallTimeout | ClientLeft) and not resumes:
-                await self._requests.cut_off(asked.key, token)
+                await self._requests.cut_off(repeatable.key, token)
             else:
-                await self._requests.release(asked.key, token)
+                await self._requests.release(repeatable.key, token)
         except BackendError as failure:
-            log.warning("the answer of a call could not be kept", tool=asked.key.tool, error=failure.message)
+            log.warning("the answer of a call could not be kept", tool=repeatable.key.tool, error=failure.message)
 
     async def _renew(self, key: RequestKey, token: str) -> None:
         while True:
@@ -205,58 +205,58 @@ def _arguments(call: ValidatedCall) -> dict[str, str]:
     return {name: text for name, text in canonical_arguments(call.params).items() if name != REQUEST_ID}
 
 
-def _check_same(known: ClientRequest, call: ValidatedCall, asked: RepeatableCall) -> None:
+def _check_same(earlier: ClientRequest, call: ValidatedCall, repeatable: RepeatableCall) -> None:
     """Refuse a call whose id belongs to one with other arguments."""
-    names = differing(known.fingerprint, asked.fingerprint)
+    names = differing(earlier.fingerprint, repeatable.fingerprint)
     if names == []:
         return
-    when = _moment(known.made_at)
+    when = _moment(earlier.made_at)
     if names is None:
         raise InvalidInput(
             REQUEST_ID,
             f"belongs to a call of {when}, from before this server's key was changed, so that the arguments cannot be "
             f"compared. Nothing was done. Choose another {REQUEST_ID}",
         )
-    shown = ", ".join(names[:_MAX_NAMES]) + (" and others" if len(names) > _MAX_NAMES else "")
+    fields = ", ".join(names[:_MAX_NAMES]) + (" and others" if len(names) > _MAX_NAMES else "")
     declaration = call.plan_tool.tool.declaration
     changed_with = declaration.changed_with if isinstance(declaration, McpTool) else ""
-    other = f", or use {changed_with} to change what that call made" if changed_with else ""
+    alternative = f", or use {changed_with} to change what that call made" if changed_with else ""
     raise InvalidInput(
         REQUEST_ID,
-        f"belongs to a call of {when} with other values of {shown}. Nothing was done. Choose another {REQUEST_ID} for "
-        f"something new{other}{_earlier_text(known)}",
+        f"belongs to a call of {when} with other values of {fields}. Nothing was done. Choose another {REQUEST_ID} for "
+        f"something new{alternative}{_earlier_text(earlier)}",
     )
 
 
-def _check_resumes(known: ClientRequest, call: ValidatedCall) -> None:
+def _check_resumes(earlier: ClientRequest, call: ValidatedCall) -> None:
     """Refuse to rerun a call that was cut off if the tool cannot detect what has been done already."""
     declaration = call.plan_tool.tool.declaration
     if not isinstance(declaration, McpTool) or not declaration.resumes:
         raise InvalidInput(
             REQUEST_ID,
-            f"belongs to a call of {_moment(known.made_at)} that was cut off, and it is unknown whether it took "
+            f"belongs to a call of {_moment(earlier.made_at)} that was cut off, and it is unknown whether it took "
             f"effect. Nothing was done now. Check whether it did; if not, choose another {REQUEST_ID}",
         )
 
 
-def _stored(known: ClientRequest) -> StoredAnswer:
-    when = _moment(known.made_at)
-    if known.answer is None:
+def _stored(earlier: ClientRequest) -> StoredAnswer:
+    when = _moment(earlier.made_at)
+    if earlier.answer is None:
         raise InvalidInput(
             REQUEST_ID,
             f"belongs to this same call, which was made on {when} and succeeded. Nothing was done again. Its result "
             "was too large to keep: read what it made with the tool for that",
         )
-    found = _decoded(known.answer)
+    stored = _decoded(earlier.answer)
     note = f"This call was made before, on {when}; nothing was done again. It answered then:\n"
-    return StoredAnswer(note + found.text, found.data, found.images, found.content)
+    return StoredAnswer(note + stored.text, stored.data, stored.images, stored.content)
 
 
-def _earlier_text(known: ClientRequest) -> str:
+def _earlier_text(earlier: ClientRequest) -> str:
     """Return the first line of the earlier call's text, which describes what that call created."""
-    if known.answer is None:
+    if earlier.answer is None:
         return ""
-    lines = _decoded(known.answer).text.splitlines()
+    lines = _decoded(earlier.answer).text.splitlines()
     return f". It answered: {cut(lines[0], _MAX_ANSWER_LENGTH)}" if lines else ""
 
 
@@ -270,19 +270,19 @@ def _encoded(result: Any) -> bytes | None:
     if not isinstance(data, BaseModel):
         return None
     encoded = data.model_dump_json(by_alias=True)
-    shown = result if isinstance(result, ToolResult) else ToolResult(encoded, data)
+    tool_result = result if isinstance(result, ToolResult) else ToolResult(encoded, data)
     return orjson.dumps(
         {
-            "text": shown.text,
+            "text": tool_result.text,
             "data": encoded,
-            "images": [[media_type, b64encode(image).decode()] for media_type, image in shown.images],
-            "content": [_block(block) for block in shown.content],
+            "images": [[media_type, b64encode(image).decode()] for media_type, image in tool_result.images],
+            "content": [_block(block) for block in tool_result.content],
         }
     )
 
 
-def _decoded(answer: bytes) -> StoredAnswer:
-    members = orjson.loads(answer)
+def _decoded(encoded: bytes) -> StoredAnswer:
+    members = orjson.loads(encoded)
     return StoredAnswer(
         text=members["text"],
         data=members["data"],
@@ -297,8 +297,8 @@ def _block(block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, AudioContent):
         return {"media_type": block.media_type, "bytes": b64encode(block.data).decode()}
     content = block.content
-    named = {"text": content} if isinstance(content, str) else {"bytes": b64encode(content).decode()}
-    return {"media_type": block.media_type, "uri": block.uri, **named}
+    payload = {"text": content} if isinstance(content, str) else {"bytes": b64encode(content).decode()}
+    return {"media_type": block.media_type, "uri": block.uri, **payload}
 
 
 def _read_block(block: dict[str, Any]) -> ContentBlock:

@@ -93,19 +93,21 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
 
     async def _run(self, call: ValidatedCall) -> Any:
         declaration = call.plan_tool.tool.declaration
-        told = call.for_tool(self._base_url)
+        tool_call = call.for_tool(self._base_url)
         if isinstance(declaration, Generator) and declaration.prepare is None and declaration.executor == "process":
-            return await self._run_in_executor(call, told)  # it makes no requests in this process
+            return await self._run_in_executor(call, tool_call)  # it makes no requests in this process
         with share_of(call.caller) as share:
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 try:
                     with self._executors.expecting(declaration.executor):
-                        told = replace(told, prepared=await _prepared(declaration, call.params, told, share))
+                        tool_call = replace(
+                            tool_call, prepared=await _prepared(declaration, call.params, tool_call, share)
+                        )
                 finally:
                     call.fetched = share.requests
-            return await self._run_in_executor(call, told)
+            return await self._run_in_executor(call, tool_call)
 
-    async def _run_in_executor(self, call: ValidatedCall, told: Call) -> Any:
+    async def _run_in_executor(self, call: ValidatedCall, tool_call: Call) -> Any:
         tool = call.plan_tool.tool
         declaration = tool.declaration
         executor = self._by_name[declaration.executor]
@@ -113,7 +115,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             reference=declaration.reference,
             function=declaration.function,
             params=call.params,
-            call=replace(told, plugin=None) if declaration.executor == "process" else told,
+            call=replace(tool_call, plugin=None) if declaration.executor == "process" else tool_call,
             timeout=tool.timeout,
             memory_mib=declaration.memory_mib,
             plugin=tool.info.plugin,
@@ -125,7 +127,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
                     return await executor.run(work)
             return await executor.run(work)
         except BackendError as error:
-            log.warning("a tool met an outage", tool=tool.name, request_id=told.request_id, error=error.message)
+            log.warning("a tool met an outage", tool=tool.name, request_id=tool_call.request_id, error=error.message)
             raise Overloaded(
                 f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in a few seconds",
                 retry_after=OUTAGE_SECONDS,
@@ -219,13 +221,13 @@ class _RunPlaces:
 
     def enter(self, caller: Caller) -> Callable[[], None]:
         """Take a place, and return the function that gives it back, once. Raises `Overloaded` if all are taken."""
-        most = self._account if caller.subject else self._anonymous
+        max_runs = self._account if caller.subject else self._anonymous
         key = caller.connection or caller.subject or caller.client_ip
-        if not key or not most:
+        if not key or not max_runs:
             return _nothing
-        if self._running[key] >= most:
+        if self._running[key] >= max_runs:
             raise Overloaded(
-                f"You have {counted(most, 'run')} of generators under way, the maximum for one caller "
+                f"You have {counted(max_runs, 'run')} of generators under way, the maximum for one caller "
                 f"{'with' if caller.subject else 'without'} an account at once. "
                 "Send the request again once one of them has ended; it cost nothing."
             )

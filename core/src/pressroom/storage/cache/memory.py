@@ -31,10 +31,10 @@ class MemoryCacheIndex:
 
     async def get(self, content_id: str) -> CacheEntry | None:
         """Return the entry, or `None` if it is missing or has expired."""
-        found = self._entries.get(content_id)
-        if found is None:
+        stored = self._entries.get(content_id)
+        if stored is None:
             return None
-        expires, entry = found
+        expires, entry = stored
         if expires <= self._clock():
             del self._entries[content_id]
             return None

@@ -35,8 +35,8 @@ class PluginSchema:
 
     async def differences(self) -> list[str]:
         """List the changes that the database needs to match the plugin's tables, such as `add_column notes.color`."""
-        found = await differences(self.database, self.models.metadata, ignore=self.others)
-        return [shown for change in found for shown in _shown(change)]
+        changes = await differences(self.database, self.models.metadata, ignore=self.others)
+        return [line for change in changes for line in _shown(change)]
 
     async def revision(self) -> tuple[str, str]:
         """Return the bodies of `upgrade` and `downgrade` for these changes, as source code without indentation.
@@ -93,9 +93,9 @@ def describe(change: Any) -> str:
 
 def _shown(change: Any) -> list[str]:
     if isinstance(change, list):
-        return [shown for one in change for shown in _shown(one)]
-    kind, *rest = change
-    names = [str(getattr(part, "name", part)) for part in rest if part is not None and not isinstance(part, dict)]
+        return [line for member in change for line in _shown(member)]
+    kind, *details = change
+    names = [str(getattr(part, "name", part)) for part in details if part is not None and not isinstance(part, dict)]
     return [f"{kind} {'.'.join(names)}"]
 
 
@@ -127,8 +127,8 @@ def _source(context: MigrationContext, metadata: MetaData) -> tuple[str, str]:
         return "", ""
     # In batch mode: SQLite can change most columns only by recreating the table.
     up, down = (
-        render_python_code(one, render_as_batch=True, render_item=_plain_type, migration_context=context)
-        for one in (upgrade, downgrade)
+        render_python_code(operations, render_as_batch=True, render_item=_plain_type, migration_context=context)
+        for operations in (upgrade, downgrade)
     )
     return tuple(textwrap.dedent(_REMARK.sub("", code)).strip("\n") for code in (up, down))  # type: ignore[return-value]
 

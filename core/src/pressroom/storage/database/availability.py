@@ -75,8 +75,8 @@ def _is_of_driver(error: BaseException) -> bool:
 
 
 def _driver_error(error: BaseException) -> BaseException:
-    found = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return getattr(found, "driver_exception", None) or found
+    driver_error = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return getattr(driver_error, "driver_exception", None) or driver_error
 
 
 def _sqlite_code(error: BaseException) -> int | None:

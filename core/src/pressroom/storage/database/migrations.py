@@ -47,27 +47,27 @@ def plain_revisions(package: str) -> Revisions | None:
         parsed with certainty.
     """
     try:
-        found = [_declared(path.read_bytes()) for path in _sources(files(package) / "versions")]
+        declarations = [_declared(path.read_bytes()) for path in _sources(files(package) / "versions")]
     except (OSError, SyntaxError, SystemError, ValueError, ImportError):
         # SystemError: compile() of Python 3.11 miscounts its depth if the garbage collector switches greenlets in it.
         return None
-    before: dict[str, str | None] = {}
-    for one in found:
-        name, down = one.get("revision"), one.get("down_revision", 0)
-        if one.get("branch_labels") or one.get("depends_on") or not isinstance(name, str) or name in before:
+    parents: dict[str, str | None] = {}
+    for fields in declarations:
+        name, down = fields.get("revision"), fields.get("down_revision", 0)
+        if fields.get("branch_labels") or fields.get("depends_on") or not isinstance(name, str) or name in parents:
             return None
         if down is not None and not isinstance(down, str):
             return None
-        before[name] = down
-    heads = before.keys() - set(before.values())
+        parents[name] = down
+    heads = parents.keys() - set(parents.values())
     line: list[str] = []
     revision = next(iter(heads), None)
-    while revision is not None and revision in before:
+    while revision is not None and revision in parents:
         line.append(revision)
-        revision = before[revision]
-    if revision is not None or len(heads) != 1 or len(line) != len(before):
+        revision = parents[revision]
+    if revision is not None or len(heads) != 1 or len(line) != len(parents):
         return None
-    return Revisions(frozenset(before), tuple(heads))
+    return Revisions(frozenset(parents), tuple(heads))
 
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:

@@ -40,8 +40,8 @@ async def insert_rows(
             await connection.exec_driver_sql(_statement(name, names, size, dialect.paramstyle), values)
             start += size
     if start < len(rows):
-        rest = [tuple(row) for row in rows[start:]]
-        await connection.exec_driver_sql(_statement(name, names, 1, dialect.paramstyle), rest)
+        remaining = [tuple(row) for row in rows[start:]]
+        await connection.exec_driver_sql(_statement(name, names, 1, dialect.paramstyle), remaining)
 
 
 @lru_cache(maxsize=64)

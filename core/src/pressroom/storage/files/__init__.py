@@ -48,12 +48,12 @@ def s3_files(settings: Settings) -> FileStore:
     Raises:
         ConfigError: the URL contains no bucket, or a package for S3 is not installed.
     """
-    where = settings.storage.files
+    url = settings.storage.files
     try:
         from pressroom.storage.files.s3 import S3FileStore  # noqa: PLC0415 - s3fs takes most of a second to import
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"[storage] files is {where}, but the package {error.name} is not installed",
+            f"[storage] files is {url}, but the package {error.name} is not installed",
             hint='Install Pressroom with S3 support: pip install "pressroom[s3]".',
         ) from error
-    return S3FileStore(where, settings.storage.s3)
+    return S3FileStore(url, settings.storage.s3)

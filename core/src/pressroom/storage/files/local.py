@@ -161,10 +161,10 @@ class LocalFileStore:
         """
         path = self._path(key)
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError as error:
             self._fail_reading(key, error)
-        return StoredFile(key, found.st_size, self.media_types.of(key), datetime.fromtimestamp(found.st_mtime, UTC))
+        return StoredFile(key, status.st_size, self.media_types.of(key), datetime.fromtimestamp(status.st_mtime, UTC))
 
     async def has(self, key: str) -> bool:
         """Return whether the file exists, with one system call. False if the folder cannot be read."""
@@ -177,12 +177,12 @@ class LocalFileStore:
 
     def key_of(self, url: str) -> str | None:
         """Return the key of the file behind a valid signed URL of this store, or `None` for any other URL."""
-        own = f"{self._base_url}{url_path('')}"
-        if not url.startswith(own):
+        url_prefix = f"{self._base_url}{url_path('')}"
+        if not url.startswith(url_prefix):
             return None
         path, _, query = url.removeprefix(self._base_url).partition("?")
-        sent = dict(parse_qsl(query))
-        signature, expires = sent.get("signature", ""), sent.get("expires", "")
+        parameters = dict(parse_qsl(query))
+        signature, expires = parameters.get("signature", ""), parameters.get("expires", "")
         if self.signer.verify(path, expires, signature, time.time()) is not UrlStatus.VALID:
             return None
         return path.removeprefix(url_path(""))
@@ -239,9 +239,9 @@ class LocalFileStore:
         try:
             descriptor = _create(temporary)
             try:
-                left = memoryview(content)
-                while left:
-                    left = left[os.write(descriptor, left) :]
+                remaining = memoryview(content)
+                while remaining:
+                    remaining = remaining[os.write(descriptor, remaining) :]
                 # Without it, a power failure could leave an incomplete file under the name. Losing the name itself is
                 # harmless: the file is rendered again.
                 os.fsync(descriptor)

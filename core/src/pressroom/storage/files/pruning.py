@@ -43,21 +43,21 @@ def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: 
     remove_strays(temporary)
     removed_files = removed_bytes = kept_files = kept_bytes = 0
     bytes_by_age: defaultdict[int, int] = defaultdict(int)
-    for path, found in _files(folder):
-        if found.st_mtime_ns < older_than_ns and _remove(path, found, temporary):
+    for path, status in _files(folder):
+        if status.st_mtime_ns < older_than_ns and _remove(path, status, temporary):
             removed_files += 1
-            removed_bytes += found.st_size
+            removed_bytes += status.st_size
         else:
             kept_files += 1
-            kept_bytes += found.st_size
-            bytes_by_age[found.st_mtime_ns // _BUCKET_NS] += found.st_size
+            kept_bytes += status.st_size
+            bytes_by_age[status.st_mtime_ns // _BUCKET_NS] += status.st_size
     if max_bytes and kept_bytes > max_bytes:
-        for path, found in _oldest(folder, bytes_by_age, kept_bytes - max_bytes):
-            if _remove(path, found, temporary):
+        for path, status in _oldest(folder, bytes_by_age, kept_bytes - max_bytes):
+            if _remove(path, status, temporary):
                 removed_files += 1
-                removed_bytes += found.st_size
+                removed_bytes += status.st_size
                 kept_files -= 1
-                kept_bytes -= found.st_size
+                kept_bytes -= status.st_size
     return Pruned(removed_files, removed_bytes, kept_files, kept_bytes)
 
 
@@ -95,32 +95,32 @@ def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[
             break
         excess -= bytes_by_age[last]
     boundary: list[_Found] = []
-    for path, found in _files(folder):
-        age = found.st_mtime_ns // _BUCKET_NS
+    for path, status in _files(folder):
+        age = status.st_mtime_ns // _BUCKET_NS
         if age < last:
-            yield path, found
+            yield path, status
         elif age == last:
-            boundary.append((path, found))
+            boundary.append((path, status))
     boundary.sort(key=lambda item: item[1].st_mtime_ns)
-    for path, found in boundary:
+    for path, status in boundary:
         if excess <= 0:
             return
-        excess -= found.st_size
-        yield path, found
+        excess -= status.st_size
+        yield path, status
 
 
-def _remove(path: str, found: os.stat_result, temporary: str) -> bool:
+def _remove(path: str, status: os.stat_result, temporary: str) -> bool:
     """Remove the given file, but not a newer one that has replaced it."""
     claim = f"{temporary}/{secrets.token_hex(8)}"
     try:
-        if not _same(os.lstat(path), found):
+        if not _same(os.lstat(path), status):
             return False
         # Renamed first and checked again: a writer could replace the file between a check and its removal.
         os.rename(path, claim)
     except FileNotFoundError:
         return False
     try:
-        if not _same(os.lstat(claim), found):
+        if not _same(os.lstat(claim), status):
             os.replace(claim, path)
             return False
         os.unlink(claim)

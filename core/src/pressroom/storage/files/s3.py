@@ -91,8 +91,8 @@ class S3FileStore:
                 self._files = await self._connect(settings.endpoint_url)
                 public = settings.public_endpoint_url
                 # The host is part of the signature, so signed URLs need a separate client.
-                own = public is not None and public != settings.endpoint_url
-                self._signing = await self._connect(public, self._files.session) if own else self._files
+                separate = public is not None and public != settings.endpoint_url
+                self._signing = await self._connect(public, self._files.session) if separate else self._files
                 await self._probe()
         except BaseException:
             await self.close()
@@ -101,8 +101,8 @@ class S3FileStore:
     async def close(self) -> None:
         """Close the connections."""
         looks = list(self._looks.values())
-        for look in looks:
-            look.cancel()
+        for check in looks:
+            check.cancel()
         await asyncio.gather(*looks, return_exceptions=True)
         connected = {id(files): files for files in (self._files, self._signing) if files is not None}
         self._files = self._signing = None
@@ -153,12 +153,12 @@ class S3FileStore:
         """
         if check_key(key) in self._seen:
             return True
-        look = self._looks.get(key)
-        if look is None:
-            look = self._looks[key] = asyncio.create_task(self._look(key))
-            look.add_done_callback(lambda done: self._looked(key, done))
+        check = self._looks.get(key)
+        if check is None:
+            check = self._looks[key] = asyncio.create_task(self._look(key))
+            check.add_done_callback(lambda done: self._looked(key, done))
         # Other callers may wait for the same request, which must not be cancelled when one of them leaves.
-        return await asyncio.shield(look)
+        return await asyncio.shield(check)
 
     async def url(self, key: str, *, expires: datetime) -> str:
         """Return a presigned URL of the bucket (Signature Version 4), valid until `expires` (UTC, whole seconds).
@@ -174,13 +174,13 @@ class S3FileStore:
             raise ValueError(f"expires must be 1 to {_MAX_URL_SECONDS} seconds ahead (got {seconds})")
         media_type = self.media_types.of(key)
         async with self._bounded(f"a URL of {key} was signed"):
-            address: str = await self._signing._url(
+            url: str = await self._signing._url(
                 self._path(check_key(key)),
                 expires=seconds,
                 ResponseContentType=media_type,
                 ResponseContentDisposition=content_disposition(key, media_type),
             )
-        return address
+        return url
 
     async def delete(self, key: str) -> None:
         """Remove a file; a missing one is not an error.
@@ -237,12 +237,12 @@ class S3FileStore:
         key, absent = (f"probe/{secrets.token_hex(16)}.txt" for _ in range(2))
         content = secrets.token_bytes(16)
         await self._put(key, content)
-        kept = await self._files._cat_file(self._path(key)) == content
+        is_stored = await self._files._cat_file(self._path(key)) == content
         await self._files._rm_file(self._path(key))
         try:
             await self._head(absent)
         except FileNotFoundError:
-            if kept:
+            if is_stored:
                 return
         except PermissionError as error:
             raise BackendError(
@@ -275,10 +275,10 @@ class S3FileStore:
             return False
         return True
 
-    def _looked(self, key: str, look: asyncio.Task[bool]) -> None:
+    def _looked(self, key: str, check: asyncio.Task[bool]) -> None:
         del self._looks[key]
-        if not look.cancelled():
-            look.exception()  # marks it as retrieved, in case every caller has left
+        if not check.cancelled():
+            check.exception()  # marks it as retrieved, in case every caller has left
 
     async def _call(self, doing: str, operation: Callable[[], Awaitable[T]], *, key: str = "") -> T:
         """Return the result of an operation, with the configured timeout, failing at once while the service is down.

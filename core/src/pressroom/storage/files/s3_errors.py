@@ -105,5 +105,5 @@ def explain(error: Exception) -> tuple[str, str]:
     for kinds, explanation in _BY_TYPE:
         if isinstance(error, kinds):
             return explanation
-    said = f"it answered {code}: {error}" if code else f"{type(error).__name__}: {error}"
-    return said, "Check the [storage.s3] settings and the log of the service."
+    description = f"it answered {code}: {error}" if code else f"{type(error).__name__}: {error}"
+    return description, "Check the [storage.s3] settings and the log of the service."
