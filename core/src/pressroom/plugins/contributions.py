@@ -204,9 +204,9 @@ def shape_problems(record: Any, path: str = "") -> Iterator[str]:
         if not fits(value):
             yield f"{path}{name} must be {annotation}, not {shown(value)}"
             continue
-        for one in value if isinstance(value, tuple) else (value,):
-            if _sdk_type(one) is not None:
-                yield from shape_problems(one, f"{path}{name}.")
+        for member in value if isinstance(value, tuple) else (value,):
+            if _sdk_type(member) is not None:
+                yield from shape_problems(member, f"{path}{name}.")
 
 
 _Fits = Callable[[Any], bool]
@@ -218,7 +218,7 @@ def _fitting(hint: Any) -> _Fits:
     if hint is Any:
         return lambda _value: True
     if origin in (Union, types.UnionType):
-        choices = [_fitting(one) for one in arguments]
+        choices = [_fitting(argument) for argument in arguments]
         return lambda value: any(fits(value) for fits in choices)
     if origin is Literal:
         return lambda value: isinstance(value, str) and value in arguments
@@ -245,7 +245,7 @@ def _sdk_type(record: Any) -> type | None:
 @lru_cache(maxsize=1024)
 def _sdk_base(kind: type) -> type | None:
     return next(
-        (one for one in kind.__mro__ if one.__module__.startswith(_SDK) and dataclasses.is_dataclass(one)),
+        (base for base in kind.__mro__ if base.__module__.startswith(_SDK) and dataclasses.is_dataclass(base)),
         None,
     )
 
@@ -288,14 +288,14 @@ DECORATED: Final[Mapping[str, type[Generator | McpTool]]] = MappingProxyType(
 def decorated_in(module: types.ModuleType, record_type: type[Any]) -> list[Any]:
     """Return the tools of this type with public names in a module that its own package defines."""
     package = module.__name__.partition(".")[0]
-    found = {
+    tools = {
         id(value): value
         for name, value in vars(module).items()
         if isinstance(value, record_type)
         and not name.startswith("_")
         and value.reference.partition(":")[0].partition(".")[0] == package
     }
-    return list(found.values())
+    return list(tools.values())
 
 
 def collect(
@@ -312,19 +312,19 @@ def collect(
         PluginError: a hook did not return an iterable of its record type.
         Exception: an exception raised by a hook.
     """
-    others = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
+    other_plugins = [plugin for name, plugin in manager.list_name_plugin() if name != context.id]
     records: dict[str, list[Any]] = {}
     for hook, record_type in hooks.items():
         implementations = _implementations(manager, hook, context.id)
         if not implementations:
-            found = decorated_in(module, record_type) if module is not None and hook in DECORATED else []
-            records[hook] = found
+            tools = decorated_in(module, record_type) if module is not None and hook in DECORATED else []
+            records[hook] = tools
             continue
-        answers = manager.subset_hook_caller(hook, others)(plugin=context)
-        if len(answers) < implementations:
+        results = manager.subset_hook_caller(hook, other_plugins)(plugin=context)
+        if len(results) < implementations:
             # pluggy omits results that are None, which usually means a missing `return`.
             raise PluginError(f"{hook} must return {_expected(record_type)}, it returned None", hint="return a list")
-        records[hook] = [record for answer in answers for record in records_of(hook, answer, record_type)]
+        records[hook] = [record for result in results for record in records_of(hook, result, record_type)]
     return records
 
 
@@ -333,25 +333,25 @@ def _implementations(manager: pluggy.PluginManager, hook: str, plugin: str) -> i
     return sum(1 for implementation in implementations if implementation.plugin_name == plugin)
 
 
-def records_of(hook: str, answer: Any, record_type: type, *, verb: str = "yield") -> list[Any]:
+def records_of(hook: str, result: Any, record_type: type, *, verb: str = "yield") -> list[Any]:
     """Return the records in a hook's result. `hook` and `verb` are the words for it in error messages.
 
     Raises:
         PluginError: the result is not an iterable of that type, or has more than `MAX_RECORDS`.
     """
     expected = _expected(record_type)
-    if inspect.iscoroutine(answer):
-        answer.close()
-    if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, dict)):
-        raise PluginError(f"{hook} must return {expected}, it returned {shown(answer)}", hint="return a list")
-    found = list(islice(answer, MAX_RECORDS + 1))
-    if len(found) > MAX_RECORDS:
+    if inspect.iscoroutine(result):
+        result.close()
+    if not isinstance(result, Iterable) or isinstance(result, (str, bytes, dict)):
+        raise PluginError(f"{hook} must return {expected}, it returned {shown(result)}", hint="return a list")
+    records = list(islice(result, MAX_RECORDS + 1))
+    if len(records) > MAX_RECORDS:
         raise PluginError(f"{hook} {verb}s more than {MAX_RECORDS} records", hint="a hook must end")
-    for record in found:
+    for record in records:
         if not isinstance(record, record_type):
             problem = f"{hook} must {verb} {expected}, it {verb}ed {shown(record)}"
             raise PluginError(problem, hint=_hint(hook, record))
-    return found
+    return records
 
 
 def _expected(record_type: type) -> str:

@@ -76,8 +76,8 @@ def discover() -> tuple[Candidate, ...]:
     If a distribution is on the path twice, the first one counts, which Python would import. Distributions with
     unreadable entry points are left out, since they cannot be recognised as plugins.
     """
-    found: list[Candidate] = []
-    seen: set[str] = set()
+    candidates: list[Candidate] = []
+    known_distributions: set[str] = set()
     for distribution in importlib.metadata.distributions():
         entry_points = _entry_points(distribution)
         if not entry_points:
@@ -85,11 +85,13 @@ def discover() -> tuple[Candidate, ...]:
         offered = [_candidate(distribution, entry_point) for entry_point in entry_points]
         first = offered[0]
         # Distributions with damaged metadata have no name to compare.
-        if first in found or (not first.problem and (first.distribution in seen or _hidden(first.distribution))):
+        if first in candidates or (
+            not first.problem and (first.distribution in known_distributions or _hidden(first.distribution))
+        ):
             continue
-        seen.add(first.distribution)
-        found += {candidate.id: candidate for candidate in reversed(offered)}.values()
-    return tuple(sorted(found, key=lambda candidate: (candidate.id, candidate.distribution)))
+        known_distributions.add(first.distribution)
+        candidates += {candidate.id: candidate for candidate in reversed(offered)}.values()
+    return tuple(sorted(candidates, key=lambda candidate: (candidate.id, candidate.distribution)))
 
 
 def _hidden(distribution: str) -> bool:
@@ -114,7 +116,7 @@ def _entry_points(distribution: importlib.metadata.Distribution) -> list[importl
     try:
         if ENTRY_POINT_GROUP not in (distribution.read_text("entry_points.txt") or ""):
             return []  # the common case, without parsing
-        return [one for one in distribution.entry_points if one.group == ENTRY_POINT_GROUP]
+        return [entry_point for entry_point in distribution.entry_points if entry_point.group == ENTRY_POINT_GROUP]
     except Exception:  # noqa: BLE001 - any installed package may have damaged metadata
         return []
 
@@ -262,8 +264,8 @@ class PluginRecord:
             names[kind].append(name)
         named = sum(map(len, names.values())) <= _NAMED
         unlisted = {""} if named else {"", *_UNNAMED.values()}
-        met = [_line(kind, found, named=named) for kind, found in names.items() if kind not in unlisted]
-        return ", ".join(met or self.contributes)
+        parts = [_line(kind, kind_names, named=named) for kind, kind_names in names.items() if kind not in unlisted]
+        return ", ".join(parts or self.contributes)
 
     @property
     def imported_slowly(self) -> bool:

@@ -76,17 +76,17 @@ def make_importable(folder: Path) -> None:
 def writable_by_others(folder: Path) -> Iterator[Path]:
     """Yield the folder, its code and its parent folders, as far as users other than root and the server can write."""
     try:
-        inside = sorted(filter(_may_be_plugin, folder.iterdir()))
+        entries = sorted(filter(_may_be_plugin, folder.iterdir()))
     except OSError:
-        inside = []
-    modules = islice((one for plugin in inside for one in _modules(plugin)), _MAX_FILES)
-    return changeable((folder, *inside, *modules), above=folder)
+        entries = []
+    modules = islice((module for plugin in entries for module in _modules(plugin)), _MAX_FILES)
+    return changeable((folder, *entries, *modules), above=folder)
 
 
 def _modules(plugin: Path) -> Iterator[Path]:
     """Yield the folders and modules of a package; nothing for a single file."""
     if plugin.is_dir():
-        yield from (one for one in plugin.rglob("*") if one.is_dir() or one.suffix == ".py")
+        yield from (path for path in plugin.rglob("*") if path.is_dir() or path.suffix == ".py")
 
 
 def _folder_problem(folder: Path, storage: Path) -> tuple[str, str] | None:
@@ -123,23 +123,23 @@ class _Source:
 
 
 def _candidate(file: Path) -> Candidate:
-    found = Candidate(file.stem, file.name, "", file.stem, folder=file.parent)
+    candidate = Candidate(file.stem, file.name, "", file.stem, folder=file.parent)
     try:
         module, source = _read(file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return replace(found, problem=one_line(error), hint=f"correct {file}, or move it out of the folder")
+        return replace(candidate, problem=one_line(error), hint=f"correct {file}, or move it out of the folder")
     except OSError as error:
         reason = error.strerror or str(error)
-        return replace(found, problem=f"{file} cannot be read: {reason}", hint="check that the server may read it")
+        return replace(candidate, problem=f"{file} cannot be read: {reason}", hint="check that the server may read it")
     # Anything a plugin offers is declared with names from Pressroom, so a module without them need not run.
     if not source.has_plugin and not source.uses_host:
-        return replace(found, problem=f"{file.name} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
+        return replace(candidate, problem=f"{file.name} {NOTHING_OFFERED}", hint=OFFER_SOMETHING)
     if not source.has_plugin and file.stem.isidentifier() and not PLUGIN_ID.fullmatch(file.stem):
         rule = "must be 2 to 32 lower-case letters, digits and underscores, and begin with a letter"
         hint = 'rename it, or give it a PLUGIN = Plugin(id="…", title="…", summary="…")'
-        return replace(found, problem=f"its id would be {file.stem!r}, which {rule}", hint=hint)
+        return replace(candidate, problem=f"its id would be {file.stem!r}, which {rule}", hint=hint)
     version = hashlib.sha256(source.content).hexdigest()[:_VERSION_LENGTH]
-    return replace(found, id=source.plugin_id or file.stem, module=module, version=version)
+    return replace(candidate, id=source.plugin_id or file.stem, module=module, version=version)
 
 
 def _read(file: Path) -> tuple[str, _Source]:
@@ -152,13 +152,13 @@ def _read(file: Path) -> tuple[str, _Source]:
     if not file.is_dir():
         return file.stem, _parsed(file)
     # In a package, the hooks are in `__init__.py` or in `plugin.py`.
-    whole = b"".join(one.read_bytes() for one in sorted(file.rglob("*.py")))
+    content = b"".join(path.read_bytes() for path in sorted(file.rglob("*.py")))
     init, inner = _parsed(file / "__init__.py"), file / "plugin.py"
     if not init.has_plugin and inner.is_file():
-        found = _parsed(inner)
-        if found.uses_host or not init.uses_host:
-            return f"{file.name}.plugin", replace(found, content=whole)
-    return file.name, replace(init, content=whole)
+        source = _parsed(inner)
+        if source.uses_host or not init.uses_host:
+            return f"{file.name}.plugin", replace(source, content=content)
+    return file.name, replace(init, content=content)
 
 
 def _parsed(file: Path) -> _Source:
@@ -173,10 +173,10 @@ def _parsed(file: Path) -> _Source:
 
 def _uses_host(body: Sequence[ast.stmt]) -> bool:
     """Check whether a module imports from Pressroom, or from its own package, which may import from Pressroom."""
-    imported = [alias.name for one in body if isinstance(one, ast.Import) for alias in one.names]
-    imported += [one.module or "" for one in body if isinstance(one, ast.ImportFrom)]
-    inside = any(one.level for one in body if isinstance(one, ast.ImportFrom))
-    return inside or any(name.partition(".")[0] == "pressroom" for name in imported)
+    imported = [alias.name for statement in body if isinstance(statement, ast.Import) for alias in statement.names]
+    imported += [statement.module or "" for statement in body if isinstance(statement, ast.ImportFrom)]
+    relative = any(statement.level for statement in body if isinstance(statement, ast.ImportFrom))
+    return relative or any(name.partition(".")[0] == "pressroom" for name in imported)
 
 
 def _bound(body: Sequence[ast.stmt]) -> Iterator[tuple[set[str], ast.AST]]:
@@ -184,11 +184,11 @@ def _bound(body: Sequence[ast.stmt]) -> Iterator[tuple[set[str], ast.AST]]:
     for statement in body:
         match statement:
             case ast.Assign():
-                yield {one.id for one in statement.targets if isinstance(one, ast.Name)}, statement.value
+                yield {target.id for target in statement.targets if isinstance(target, ast.Name)}, statement.value
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 yield {name}, value
             case ast.ImportFrom():
-                yield {one.asname or one.name for one in statement.names}, statement
+                yield {alias.asname or alias.name for alias in statement.names}, statement
 
 
 def _literal_id(value: ast.AST) -> str:
@@ -199,27 +199,29 @@ def _literal_id(value: ast.AST) -> str:
     return ""
 
 
-def _checked(found: Candidate, file: Path, shares_its_name: bool) -> Candidate:
+def _checked(candidate: Candidate, file: Path, shares_its_name: bool) -> Candidate:
     """Return the candidate, with a `problem` if Python could not import it by its name."""
     if shares_its_name:
         return replace(
-            found,
+            candidate,
             problem=f"{file.stem}.py and the folder {file.stem} are modules of the same name",
             hint="rename one of them, or move it out of the folder",
         )
-    if found.problem:
-        return found
+    if candidate.problem:
+        return candidate
     if not file.stem.isidentifier():
         proposal = "".join(char if char.isalnum() else "_" for char in file.stem).lower()
         return replace(
-            found,
+            candidate,
             problem=f"{file.name} is not a name that Python can import",
             hint=f"rename it to {proposal}{file.suffix}: letters, digits and underscores",
         )
-    taken = _module_elsewhere(file)
-    if taken:
-        return replace(found, problem=f"{file.name} has the name of another module, {taken}", hint="rename it")
-    return found
+    other_module = _module_elsewhere(file)
+    if other_module:
+        return replace(
+            candidate, problem=f"{file.name} has the name of another module, {other_module}", hint="rename it"
+        )
+    return candidate
 
 
 def _module_elsewhere(file: Path) -> str:
@@ -227,10 +229,10 @@ def _module_elsewhere(file: Path) -> str:
     name = file.stem
     if name in sys.builtin_module_names or name in sys.stdlib_module_names:
         return f"{name} of Python itself"
-    others = [entry for entry in sys.path if Path(entry or ".").absolute() != file.parent]
+    other_paths = [entry for entry in sys.path if Path(entry or ".").absolute() != file.parent]
     try:
-        found = importlib.machinery.PathFinder.find_spec(name, others)
+        spec = importlib.machinery.PathFinder.find_spec(name, other_paths)
     except (ImportError, OSError, ValueError):
         return ""
     # A spec without a loader is a namespace package, and a file of that name takes precedence.
-    return str(found.origin) if found is not None and found.loader is not None and found.origin else ""
+    return str(spec.origin) if spec is not None and spec.loader is not None and spec.origin else ""

@@ -88,8 +88,10 @@ class Gated:
         """Return a copy of a record whose functions pass the gate; other records are returned unchanged."""
         for kind, functions in _FUNCTIONS.items():
             if isinstance(record, kind):
-                given = {name: gated for name, gated in functions.items() if getattr(record, name) is not None}
-                return replace(record, **{name: partial(getattr(self, gated), record) for name, gated in given.items()})
+                present = {name: gated for name, gated in functions.items() if getattr(record, name) is not None}
+                return replace(
+                    record, **{name: partial(getattr(self, gated), record) for name, gated in present.items()}
+                )
         return record
 
     def _call(self, point: str, name: str) -> PluginCall:
@@ -129,13 +131,13 @@ class Gated:
                 raise TypeError(f"its key must be a text, not {shown(key)}")
         return key
 
-    def _observe(self, record: Observer, seen: CallRecord) -> Awaitable[None] | None:
+    def _observe(self, record: Observer, call_record: CallRecord) -> Awaitable[None] | None:
         call = self._call("observer", record.name)
         if inspect.iscoroutinefunction(record.observe):
-            return self.gate.run(call, OBSERVER_SECONDS, partial(record.observe, seen), repeats=True)
+            return self.gate.run(call, OBSERVER_SECONDS, partial(record.observe, call_record), repeats=True)
         try:
             with self.gate.traced(call):
-                observing = record.observe(seen)
+                observing = record.observe(call_record)
         except BaseException as error:
             raise self.gate.failed(call, error, repeats=True) from error
         if observing is None:
@@ -155,25 +157,25 @@ class Gated:
 
     async def _hosts(self, record: VirtualHosts) -> Iterable[str]:
         call = self._call("virtual hosts", record.name)
-        found = await self.gate.run(call, HOSTS_SECONDS, record.hosts, repeats=True)
-        names = self._listed(call, found)
+        hosts = await self.gate.run(call, HOSTS_SECONDS, record.hosts, repeats=True)
+        names = self._listed(call, hosts)
         return [name for name in names if isinstance(name, str)]
 
     async def _targets(self, record: PublishingTargets, subject: str) -> Iterable[str]:
         call = self._call("publishing targets", record.name)
         ask = partial(record.names, subject)
-        found = await self.gate.run(call, TARGETS_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
-        names = self._listed(call, found)
+        targets = await self.gate.run(call, TARGETS_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
+        names = self._listed(call, targets)
         return [name for name in names if isinstance(name, str)]
 
     async def _section(self, record: OverviewSection, subject: str, *role: AccountRole) -> str:
         call = self._call("overview section", record.name)
         ask = partial(record.html, subject, *role)
-        found = await self.gate.run(call, OVERVIEW_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
+        html = await self.gate.run(call, OVERVIEW_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
         with self.gate.calling(call):
-            if not isinstance(found, str):
-                raise TypeError(f"its HTML must be a text, not {shown(found)}")
-        return found
+            if not isinstance(html, str):
+                raise TypeError(f"its HTML must be a text, not {shown(html)}")
+        return html
 
     def _listed(self, call: PluginCall, values: Iterable[Any]) -> list[Any]:
         with self.gate.calling(call):
@@ -266,12 +268,12 @@ class GatedBackend:
         seconds: float,
         method: Callable[..., Any],
         /,
-        *given: Any,
-        **named: Any,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         try:
             return await gate.run(
-                call, seconds, partial(method, *given, **named), passes=(PressroomError,), repeats=True
+                call, seconds, partial(method, *args, **kwargs), passes=(PressroomError,), repeats=True
             )
         except PluginFailed as failure:
             late = failure.reason != "failed"

@@ -91,8 +91,8 @@ class LoadedPlugins:
 
         Plugins that require it are removed too.
         """
-        left = {id_: needed for id_, needed in self.requires.items() if id_ != plugin}
-        lost = without_requirements(left, {plugin: "broken"})
+        remaining = {id_: required for id_, required in self.requires.items() if id_ != plugin}
+        lost = without_requirements(remaining, {plugin: "broken"})
         contributions = self.contributions.without(plugin)
         for dependent in lost:
             contributions = contributions.without(dependent)
@@ -104,20 +104,20 @@ class LoadedPlugins:
                 return fallen(record, "broken", phase, error)
             return taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
 
-        gone = {plugin, *lost}
+        removed = {plugin, *lost}
         extensions = {
-            owner: {hook: [pair for pair in pairs if pair[0] not in gone] for hook, pairs in hooks.items()}
+            owner: {hook: [pair for pair in pairs if pair[0] not in removed] for hook, pairs in hooks.items()}
             for owner, hooks in self.extensions.items()
         }
-        _hand_out(extensions, self.contexts, left)
+        _hand_out(extensions, self.contexts, remaining)
         return LoadedPlugins(
             records=tuple(after(record) for record in self.records),
             contributions=contributions,
             contexts=self.contexts,
             provider=self.provider,
-            requires={id_: needed for id_, needed in left.items() if id_ not in lost},
-            worker_modules={id_: names for id_, names in self.worker_modules.items() if id_ not in gone},
-            worker_setup={id_: names for id_, names in self.worker_setup.items() if id_ not in gone},
+            requires={id_: required for id_, required in remaining.items() if id_ not in lost},
+            worker_modules={id_: names for id_, names in self.worker_modules.items() if id_ not in removed},
+            worker_setup={id_: names for id_, names in self.worker_setup.items() if id_ not in removed},
             extensions=extensions,
         )
 
@@ -139,13 +139,13 @@ def load_plugins(
     templates = templates or TemplateFolder(settings.branding)
     provider = ServiceProvider()
     installed = discover() if candidates is None else candidates
-    chosen, records = select([*installed, *discover_folder(settings)], settings)
+    selected, records = select([*installed, *discover_folder(settings)], settings)
     seconds = settings.server.start_timeout
     loading = [
         LoadingPlugin(record_of(candidate, settings.plugins.get(candidate.id)), candidate, gate, seconds)
-        for candidate in chosen
+        for candidate in selected
     ]
-    others: dict[str, Status] = {record.id: record.status for record in records}
+    other_statuses: dict[str, Status] = {record.id: record.status for record in records}
 
     for plugin in loading:
         _import(plugin)
@@ -153,8 +153,8 @@ def load_plugins(
             _configure(plugin, settings, origins, provider, gate, templates)
     templates.settle()
     # Before hooks are checked: a plugin can implement hooks of an absent plugin.
-    leave_out(loading, settings, others)
-    settle_requirements(loading, others)
+    leave_out(loading, settings, other_statuses)
+    settle_requirements(loading, other_statuses)
     manager = new_manager()
     offered = _add_offered_hooks(manager, loading)
     every_offered = {hook: kind for hooks in offered.values() for hook, kind in hooks.items()}
@@ -163,22 +163,22 @@ def load_plugins(
     for plugin in loading:
         if plugin.sound:
             _collect(plugin, manager, every_offered, unique)
-    settle_requirements(loading, others)
+    settle_requirements(loading, other_statuses)
 
     host = PluginContext(HOST_ID, VERSION, settings, settings.public_url, settings.storage.path, provider=provider)
     manager.register(defaults, name=HOST_ID)
-    host_records = [record for found in collect(manager, host).values() for record in found]
-    taken = [claim for record in (*host_records, *_tables_of_the_host(loading)) for claim in claims(record)]
-    settle_claims(loading, taken)
-    settle_requirements(loading, others)
-    wrapped = settle_wrappers(loading, others, {**RECORD_TYPES, **every_offered}, unique, taken)
+    host_records = [record for contributed in collect(manager, host).values() for record in contributed]
+    host_claims = [claim for record in (*host_records, *_tables_of_the_host(loading)) for claim in claims(record)]
+    settle_claims(loading, host_claims)
+    settle_requirements(loading, other_statuses)
+    wrapped = settle_wrappers(loading, other_statuses, {**RECORD_TYPES, **every_offered}, unique, host_claims)
 
     active = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     contributions = [Contribution(HOST_ID, record) for record in host_records]
     contexts = {HOST_ID: host}
     for id_, plugin in active.items():
-        asked = (hook for hook, found in plugin.extensions.items() if found)
-        names = (*map(describe, plugin.records), *asked, *plugin.wrapped)
+        extension_hooks = (hook for hook, contributed in plugin.extensions.items() if contributed)
+        names = (*map(describe, plugin.records), *extension_hooks, *plugin.wrapped)
         plugin.record = replace(plugin.record, status="active", contributes=names)
         gated = Gated(gate, id_, seconds)
         contributions += [
@@ -188,7 +188,7 @@ def load_plugins(
             contexts[id_] = plugin.context
     extensions = {
         owner: {
-            hook: [(id_, one) for id_, plugin in active.items() for one in plugin.extensions.get(hook, ())]
+            hook: [(id_, record) for id_, plugin in active.items() for record in plugin.extensions.get(hook, ())]
             for hook in hooks
         }
         for owner, hooks in offered.items()
@@ -205,8 +205,8 @@ def load_plugins(
         contexts=contexts,
         provider=provider,
         requires=requires,
-        worker_modules={id_: one.plugin.worker_modules for id_, one in active.items() if one.plugin},
-        worker_setup={id_: one.plugin.worker_setup for id_, one in active.items() if one.plugin},
+        worker_modules={id_: loaded.plugin.worker_modules for id_, loaded in active.items() if loaded.plugin},
+        worker_setup={id_: loaded.plugin.worker_setup for id_, loaded in active.items() if loaded.plugin},
         extensions=extensions,
     )
 
@@ -232,11 +232,11 @@ def _configure(
     with plugin.phase("config"):
         model = plugin.plugin.config if plugin.plugin else None
         folders = folders_of(plugin.plugin.templates) if plugin.plugin else ()
-        given = settings.plugins[id_].config if id_ in settings.plugins else {}
+        section = settings.plugins[id_].config if id_ in settings.plugins else {}
         plugin.context = PluginContext(
             id=id_,
             version=plugin.candidate.version,
-            config=validate_section(model, given, path=f"plugins.{id_}.config", origins=origins),
+            config=validate_section(model, section, path=f"plugins.{id_}.config", origins=origins),
             base_url=settings.public_url,
             data_folder=settings.storage.path / "plugins" / id_,
             extensions=Extensions(partial(gate.contributed, id_)),
@@ -261,7 +261,7 @@ def _add_offered_hooks(
                 _check_unique(plugin.plugin, offered[id_])
     for id_, hooks in offered.items():
         plugin = offering[id_]
-        rivals = [other for other, taken in offered.items() if other != id_ and taken.keys() & hooks.keys()]
+        rivals = [rival for rival, rival_hooks in offered.items() if rival != id_ and rival_hooks.keys() & hooks.keys()]
         if rivals:
             reason = f"{' and '.join(rivals)} offers a hook of the same name", f"set enabled = false in [plugins.{id_}]"
             plugin.record = taken_out(plugin.record, "conflict", "register", reason)
@@ -298,8 +298,8 @@ def _collect(
             validate(plugin.records)
             plugin.claims = [
                 claim
-                for hook, found in plugin.collected.items()
-                for record in found
+                for hook, records in plugin.collected.items()
+                for record in records
                 for claim in claims_of(unique, hook, record)
             ]
 

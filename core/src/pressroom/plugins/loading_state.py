@@ -66,12 +66,12 @@ class LoadingPlugin:
     @property
     def records(self) -> tuple[Any, ...]:
         """Its contributions to hooks of the host."""
-        return tuple(record for hook, found in self.collected.items() if hook in RECORD_TYPES for record in found)
+        return tuple(record for hook, records in self.collected.items() if hook in RECORD_TYPES for record in records)
 
     @property
     def extensions(self) -> dict[str, Sequence[Any]]:
         """Its contributions to hooks that other plugins offer."""
-        return {hook: found for hook, found in self.collected.items() if hook not in RECORD_TYPES}
+        return {hook: records for hook, records in self.collected.items() if hook not in RECORD_TYPES}
 
     @property
     def wrapped(self) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ def settle_claims(loading: Sequence[LoadingPlugin], of_the_host: Sequence[str]) 
     """Take out plugins whose claims conflict with those of others."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     builtin = frozenset(id_ for id_, plugin in sound.items() if plugin.record.builtin)
-    own = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
+    bundled = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
     claimed = {HOST_ID: list(of_the_host), **{id_: plugin.claims for id_, plugin in sound.items()}}
-    for id_, reason in _losers(claimed, (builtin, own), HOST_ID).items():
+    for id_, reason in _losers(claimed, (builtin, bundled), HOST_ID).items():
         sound[id_].record = taken_out(sound[id_].record, "conflict", "validate", reason)
 
 
@@ -125,64 +125,68 @@ def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str
             continue
         for plugin in plugins:
             if plugin not in winners:
-                lost.setdefault(plugin, _reason(claim, plugin, [other for other in plugins if other != plugin], host))
+                lost.setdefault(plugin, _reason(claim, plugin, [rival for rival in plugins if rival != plugin], host))
     return lost
 
 
-def _reason(claim: str, plugin: str, others: list[str], host: str) -> Reason:
+def _reason(claim: str, plugin: str, rivals: list[str], host: str) -> Reason:
     off = f"set enabled = false in [plugins.{plugin}]"
-    if others == [host]:
+    if rivals == [host]:
         return f"{claim} belongs to the host itself", f"{off}, and ask the plugin's authors for another name"
-    return f"{claim} is offered by {' and '.join(others)} too", f"{off} or in [plugins.{others[0]}]"
+    return f"{claim} is offered by {' and '.join(rivals)} too", f"{off} or in [plugins.{rivals[0]}]"
 
 
-def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, others: dict[str, Status]) -> None:
+def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, other_statuses: dict[str, Status]) -> None:
     """Disable unconfigured plugins that require a plugin which the operator left out.
 
     Disabling `content`, for example, also disables the built-in plugins that depend on it.
     """
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
     unnamed = {id_: plugin for id_, plugin in sound.items() if id_ not in settings.plugins}
-    left_out = {id_ for id_, status in others.items() if status in ("available", "disabled")}
-    while fallen := {id_: gone for id_, plugin in unnamed.items() if (gone := left_out.intersection(plugin.requires))}:
+    left_out = {id_ for id_, status in other_statuses.items() if status in ("available", "disabled")}
+    while fallen := {
+        id_: absent for id_, plugin in unnamed.items() if (absent := left_out.intersection(plugin.requires))
+    }:
         for id_, gone in fallen.items():
             plugin = unnamed.pop(id_)
             error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
             hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
             plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
-            others[id_] = "disabled"
+            other_statuses[id_] = "disabled"
         left_out |= fallen.keys()
 
 
-def settle_requirements(loading: Sequence[LoadingPlugin], others: Mapping[str, Status]) -> None:
+def settle_requirements(loading: Sequence[LoadingPlugin], other_statuses: Mapping[str, Status]) -> None:
     """Take out plugins that require a plugin which is missing or has failed."""
     sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
-    status = {**others, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
+    status = {**other_statuses, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
     requires = {id_: plugin.requires for id_, plugin in sound.items()}
     for id_, reason in without_requirements(requires, status).items():
         sound[id_].record = taken_out(sound[id_].record, "broken", "validate", reason)
 
 
-def without_requirements(requires: Mapping[str, tuple[str, ...]], others: Mapping[str, Status]) -> dict[str, Reason]:
+def without_requirements(
+    requires: Mapping[str, tuple[str, ...]], other_statuses: Mapping[str, Status]
+) -> dict[str, Reason]:
     """Return the plugins with a missing requirement, directly or transitively, each with the reason.
 
-    `requires` maps the remaining plugins to the IDs that each requires. `others` is the status of installed plugins
-    that are not among them.
+    `requires` maps the remaining plugins to the IDs that each requires. `other_statuses` has the status of the installed
+    plugins that are not among them.
     """
-    left = dict(requires)
+    remaining = dict(requires)
     lost: dict[str, Reason] = {}
     while True:
         fallen = {
             plugin: missing
-            for plugin, needed in left.items()
-            if (missing := [other for other in needed if other not in left])
+            for plugin, required in remaining.items()
+            if (missing := [requirement for requirement in required if requirement not in remaining])
         }
         if not fallen:
             return lost
         for plugin, missing in fallen.items():
-            del left[plugin]
+            del remaining[plugin]
             is_are = "is" if len(missing) == 1 else "are"
-            status: Status | None = "broken" if missing[0] in lost else others.get(missing[0])
+            status: Status | None = "broken" if missing[0] in lost else other_statuses.get(missing[0])
             lost[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
 
 
@@ -200,10 +204,10 @@ def _remedy(plugin: str, status: Status | None) -> str:
 
 def settle_wrappers(
     loading: Sequence[LoadingPlugin],
-    others: Mapping[str, Status],
+    other_statuses: Mapping[str, Status],
     types: Mapping[str, type[Any]],
     unique: Mapping[str, str],
-    taken: Sequence[str],
+    host_claims: Sequence[str],
 ) -> Wrapped:
     """Let each plugin wrap the hooks of the others, ordered by ID, and return the resulting records.
 
@@ -217,11 +221,11 @@ def settle_wrappers(
                 running = RunningWrapper()
                 with plugin.phase("wrap", doing=running.__str__):
                     wrapped = wrapped.by(
-                        plugin.wrappers, plugin.context, types, partial(claims_of, unique), taken, running
+                        plugin.wrappers, plugin.context, types, partial(claims_of, unique), host_claims, running
                     )
         if all(plugin.sound for plugin in sound.values()):
             break
-        settle_requirements(loading, others)
+        settle_requirements(loading, other_statuses)
     for id_, plugin in sound.items():
         plugin.collected, plugin.changes = wrapped.records[id_], wrapped.changes.get(id_, ())
         plugin.record = replace(plugin.record, wrapped_by=tuple(sorted(wrapped.wrapped_by.get(id_, ()))))

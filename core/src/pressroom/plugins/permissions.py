@@ -27,14 +27,14 @@ def changeable(paths: Iterable[Path], *, above: Path) -> Iterator[Path]:
 
 def _is_changeable(path: Path, *, shared: bool = False) -> bool:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return False
-    if shared and found.st_mode & stat.S_ISVTX:
+    if shared and status.st_mode & stat.S_ISVTX:
         return False
-    if found.st_mode & stat.S_IWOTH or found.st_uid not in (0, os.geteuid()):
+    if status.st_mode & stat.S_IWOTH or status.st_uid not in (0, os.geteuid()):
         return True
-    return bool(found.st_mode & stat.S_IWGRP) and _has_other_members(found.st_gid, os.geteuid())
+    return bool(status.st_mode & stat.S_IWGRP) and _has_other_members(status.st_gid, os.geteuid())
 
 
 @lru_cache(maxsize=64)
@@ -45,11 +45,11 @@ def _has_other_members(group: int, server: int) -> bool:
 
     trusted = (0, server)
     # Some systems give group 0 to accounts that nobody signs in to, such as `sync`.
-    if group != 0 and any(one.pw_gid == group and one.pw_uid not in trusted for one in pwd.getpwall()):
+    if group != 0 and any(entry.pw_gid == group and entry.pw_uid not in trusted for entry in pwd.getpwall()):
         return True
     try:
         members = grp.getgrgid(group).gr_mem
     except KeyError:
         return True  # a group that this machine does not know
-    names = {one.pw_name for one in pwd.getpwall() if one.pw_uid in trusted}
+    names = {entry.pw_name for entry in pwd.getpwall() if entry.pw_uid in trusted}
     return not names.issuperset(members)

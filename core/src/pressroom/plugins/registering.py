@@ -72,11 +72,11 @@ def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
 
 def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
     """Return the record with warnings for the plugin's authors about uses that a later host will not support."""
-    found = [deprecation.message for deprecation in uses_of(record.id)]
+    messages = [deprecation.message for deprecation in uses_of(record.id)]
     if plugin is not None and not plugin.api:
         stated = f"PLUGIN = {_declared(record.id, FIRST_API)}"
-        found.insert(0, f"it does not say which plugin API it is written for: say so with {stated}")
-    return replace(record, warnings=tuple(found))
+        messages.insert(0, f"it does not say which plugin API it is written for: say so with {stated}")
+    return replace(record, warnings=tuple(messages))
 
 
 def _tell(plugin: str, deprecation: Deprecation) -> None:
@@ -237,9 +237,9 @@ def register(manager: pluggy.PluginManager, module: ModuleType, name: str) -> tu
             _check_arguments(hook, function, known[hook])
         elif not options.get("optionalhook") or _similar(hook, RECORD_TYPES):
             raise PluginError(f"there is no hook {hook}", hint=_did_you_mean(hook, known))
-    other = manager.get_name(module)
-    if other is not None:
-        raise PluginError(f"its module is that of the plugin {other!r}", hint="give each plugin a module of its own")
+    other_id = manager.get_name(module)
+    if other_id is not None:
+        raise PluginError(f"its module is that of the plugin {other_id!r}", hint="give each plugin a module of its own")
     manager.register(module, name=name)
     return tuple(wrappers)
 
@@ -287,13 +287,15 @@ def _check_arguments(hook: str, function: Any, offered: tuple[str, ...]) -> None
     parameters = inspect.signature(function).parameters
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     takes = " and ".join(f"`{name}`" for name in offered)
-    unknown = [name for name, one in parameters.items() if name not in offered or one.kind not in positional]
+    unknown = [
+        name for name, parameter in parameters.items() if name not in offered or parameter.kind not in positional
+    ]
     if unknown:
         raise PluginError(
             f"{hook} takes {', '.join(str(parameters[name]) for name in unknown)}, which it is not given",
             hint=f"the hook takes {takes}, or nothing" if offered else "the hook takes nothing",
         )
-    defaults = [name for name, one in parameters.items() if one.default is not one.empty]
+    defaults = [name for name, parameter in parameters.items() if parameter.default is not parameter.empty]
     if defaults:
         raise PluginError(f"{hook} gives {', '.join(defaults)} a default", hint="hook arguments take no default")
 
@@ -341,17 +343,17 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
         error = error.cause
     if isinstance(error, IncompatibleApi):
         status, phase = "incompatible", "compatible"
-    own = getattr(error, "hint", "") if isinstance(error, PressroomError) else _name_meant(error)
+    error_hint = getattr(error, "hint", "") if isinstance(error, PressroomError) else _name_meant(error)
     folder = record.folder or editable_folder(record.distribution)
     # With the source at hand, the operator is probably the author.
     advice = _CORRECT if folder and phase not in ("compatible", "config") else _HINTS.get(phase, _REPORT)
     names = {"id": record.id, "distribution": record.distribution, "folder": folder}
-    hint = squeezed(str(own)) or advice.format_map(names)
+    hint = squeezed(str(error_hint)) or advice.format_map(names)
     return taken_out(record, status, phase, (one_line(error, record.module), hint))
 
 
 def _name_meant(error: BaseException) -> str:
     """Return a hint with the intended SDK name for a failed import from the SDK, otherwise an empty string."""
-    wanted = _NOT_IN_SDK.match(str(error)) if isinstance(error, ImportError) and error.name == sdk.__name__ else None
-    similar = nearest(wanted[1], sdk.__all__) if wanted else None
+    match = _NOT_IN_SDK.match(str(error)) if isinstance(error, ImportError) and error.name == sdk.__name__ else None
+    similar = nearest(match[1], sdk.__all__) if match else None
     return f"did you mean {similar}? The names are in the reference of the SDK" if similar else ""

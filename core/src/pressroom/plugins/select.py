@@ -34,30 +34,36 @@ def select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Ca
 
 def _select_safely(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
     """Select only built-in plugins, and record for each other configured plugin that safe mode left it out."""
-    found = list(candidates)
-    builtin = [one for one in found if one.distribution in BUILTIN_DISTRIBUTIONS and one.folder is None]
-    ids = {one.id for one in builtin}
+    available = list(candidates)
+    builtin = [
+        candidate
+        for candidate in available
+        if candidate.distribution in BUILTIN_DISTRIBUTIONS and candidate.folder is None
+    ]
+    ids = {candidate.id for candidate in builtin}
     plugins = {
-        id_: wanted.model_copy(update={"distribution": ""}) for id_, wanted in settings.plugins.items() if id_ in ids
+        id_: configured.model_copy(update={"distribution": ""})
+        for id_, configured in settings.plugins.items()
+        if id_ in ids
     }
-    chosen, records = _select(builtin, settings.model_copy(update={"plugins": plugins}))
-    for candidate in found:
+    selected, records = _select(builtin, settings.model_copy(update={"plugins": plugins}))
+    for candidate in available:
         if candidate in builtin:
             continue
-        wanted = settings.plugins.get(candidate.id)
-        record = record_of(candidate, wanted)
-        if wanted is None and candidate.folder is None:
+        configured = settings.plugins.get(candidate.id)
+        record = record_of(candidate, configured)
+        if configured is None and candidate.folder is None:
             records.append(record)
         else:
             records.append(
-                _left_out(record) if wanted is None or wanted.enabled else replace(record, status="disabled")
+                _left_out(record) if configured is None or configured.enabled else replace(record, status="disabled")
             )
-    known = ids | {one.id for one in found}
-    missing = {id_: wanted for id_, wanted in settings.plugins.items() if id_ not in known}
-    for id_, wanted in missing.items():
-        record = _not_installed(id_, wanted, known)
-        records.append(_left_out(record) if wanted.enabled else record)
-    return chosen, records
+    known = ids | {candidate.id for candidate in available}
+    missing = {id_: configured for id_, configured in settings.plugins.items() if id_ not in known}
+    for id_, configured in missing.items():
+        record = _not_installed(id_, configured, known)
+        records.append(_left_out(record) if configured.enabled else record)
+    return selected, records
 
 
 def _left_out(record: PluginRecord) -> PluginRecord:
@@ -67,24 +73,24 @@ def _left_out(record: PluginRecord) -> PluginRecord:
 
 
 def _select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[Candidate], list[PluginRecord]]:
-    chosen: list[Candidate] = []
+    selected: list[Candidate] = []
     records: list[PluginRecord] = []
     in_order = sorted(candidates, key=lambda candidate: (candidate.id, candidate.distribution))
     by_id = {id_: list(group) for id_, group in groupby(in_order, key=lambda candidate: candidate.id)}
     for id_, group in by_id.items():
-        wanted = settings.plugins.get(id_)
-        picked = _picked(group, wanted, settings)
+        configured = settings.plugins.get(id_)
+        picked = _picked(group, configured, settings)
         for candidate in group:
-            record = record_of(candidate, wanted)
+            record = record_of(candidate, configured)
             unusable = None if candidate.folder and candidate.problem else _unusable(candidate)
-            if wanted is not None and not wanted.enabled:
+            if configured is not None and not configured.enabled:
                 records.append(replace(record, status="disabled"))
-            elif candidate.folder and candidate not in picked and wanted is None:
+            elif candidate.folder and candidate not in picked and configured is None:
                 records.append(_taken_by_builtin(record, picked[0]))
             elif candidate not in picked:
                 records.append(replace(record, error=unusable[0], hint=unusable[1]) if unusable else record)
-            elif wanted is not None and _is_elsewhere(wanted, candidate):
-                records.append(_other_distribution(record, wanted, picked))
+            elif configured is not None and _is_elsewhere(configured, candidate):
+                records.append(_other_distribution(record, configured, picked))
             elif len(picked) > 1:
                 records.append(_two_distributions(record, picked))
             elif unusable or (unusable := _incompatibility(candidate)):
@@ -94,13 +100,15 @@ def _select(candidates: Iterable[Candidate], settings: Settings) -> tuple[list[C
                 hint = candidate.hint or f"reinstall the package that holds {candidate.module}"
                 records.append(replace(record, status="broken", phase="discover", error=candidate.problem, hint=hint))
             else:
-                chosen.append(candidate)
+                selected.append(candidate)
     known = [id_ for id_, group in by_id.items() if not _unusable(group[0])]
-    records += [_not_installed(id_, wanted, known) for id_, wanted in settings.plugins.items() if id_ not in by_id]
-    return chosen, records
+    records += [
+        _not_installed(id_, configured, known) for id_, configured in settings.plugins.items() if id_ not in by_id
+    ]
+    return selected, records
 
 
-def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginRecord:
+def record_of(candidate: Candidate, configured: PluginSettings | None) -> PluginRecord:
     """Return the initial record of a plugin."""
     return PluginRecord(
         id=candidate.id,
@@ -109,34 +117,38 @@ def record_of(candidate: Candidate, wanted: PluginSettings | None) -> PluginReco
         version=candidate.version,
         module=candidate.module,
         builtin=candidate.distribution in BUILTIN_DISTRIBUTIONS,
-        required=bool(wanted and wanted.required),
+        required=bool(configured and configured.required),
         phase="select",
         folder=str(candidate.folder or ""),
     )
 
 
-def _picked(group: list[Candidate], wanted: PluginSettings | None, settings: Settings) -> list[Candidate]:
+def _picked(group: list[Candidate], configured: PluginSettings | None, settings: Settings) -> list[Candidate]:
     """Return the selected candidates of one ID. More than one is a conflict."""
-    if wanted is None:
-        builtin = [one for one in group if settings.builtin_plugins and one.distribution in BUILTIN_DISTRIBUTIONS]
-        return builtin or [one for one in group if one.folder]
-    if not wanted.distribution:
+    if configured is None:
+        builtin = [
+            candidate
+            for candidate in group
+            if settings.builtin_plugins and candidate.distribution in BUILTIN_DISTRIBUTIONS
+        ]
+        return builtin or [candidate for candidate in group if candidate.folder]
+    if not configured.distribution:
         return group
-    return [one for one in group if not _is_elsewhere(wanted, one)] or group
+    return [candidate for candidate in group if not _is_elsewhere(configured, candidate)] or group
 
 
-def _is_elsewhere(wanted: PluginSettings, candidate: Candidate) -> bool:
-    names = wanted.distribution, candidate.distribution
-    return bool(wanted.distribution) and len({canonicalize_name(name) for name in names}) > 1
+def _is_elsewhere(configured: PluginSettings, candidate: Candidate) -> bool:
+    names = configured.distribution, candidate.distribution
+    return bool(configured.distribution) and len({canonicalize_name(name) for name in names}) > 1
 
 
-def _other_distribution(record: PluginRecord, wanted: PluginSettings, offered: list[Candidate]) -> PluginRecord:
-    names = [one.distribution for one in offered]
-    similar = nearest(wanted.distribution, names)
+def _other_distribution(record: PluginRecord, configured: PluginSettings, offered: list[Candidate]) -> PluginRecord:
+    names = [candidate.distribution for candidate in offered]
+    similar = nearest(configured.distribution, names)
     return replace(
         record,
         status="broken",
-        error=f"the configuration picks the distribution {wanted.distribution!r}, which does not offer it",
+        error=f"the configuration picks the distribution {configured.distribution!r}, which does not offer it",
         hint=f"did you mean {similar!r}?" if similar else f"it is offered by {' and '.join(names)}",
     )
 
@@ -178,9 +190,11 @@ def _incompatibility(candidate: Candidate) -> tuple[str, str] | None:
     return f"{needs}, this is {VERSION}", "install a version of the plugin that is made for this host"
 
 
-def _not_installed(id_: str, wanted: PluginSettings, known: Iterable[str]) -> PluginRecord:
-    record = PluginRecord(id_, "disabled", wanted.distribution, "", "", required=wanted.required, phase="select")
-    if not wanted.enabled:
+def _not_installed(id_: str, configured: PluginSettings, known: Iterable[str]) -> PluginRecord:
+    record = PluginRecord(
+        id_, "disabled", configured.distribution, "", "", required=configured.required, phase="select"
+    )
+    if not configured.enabled:
         return record
     similar = nearest(id_, known)
     return replace(

@@ -115,8 +115,8 @@ class TemplateFolder:
     def settle(self) -> None:
         """Report folders for plugins that are unknown or have no templates. Call it after all plugins are loaded."""
         for owner in sorted(self._files.keys() - self._originals.keys()):
-            first = min(self._files[owner].values(), key=lambda one: one.path)
-            similar = nearest(owner, [one for one in self._originals if one])
+            first = min(self._files[owner].values(), key=lambda file: file.path)
+            similar = nearest(owner, [plugin_id for plugin_id in self._originals if plugin_id])
             known = ", ".join(sorted(filter(None, self._originals))) or "none"
             hint = f"did you mean {similar}?" if similar else f"the plugins with templates are {known}"
             message = f"no plugin that is loaded has the id {owner!r} and templates"
@@ -126,12 +126,12 @@ class TemplateFolder:
         """Yield each replaceable template: its name, its file, and the operator's file or an empty string."""
         for owner, templates in sorted(self._originals.items()):
             for name, path in sorted(templates.items()):
-                own = self._replaced[owner].get(name)
-                yield (f"{owner}/{name}" if owner else name), path, own.path if own else ""
+                replacement = self._replaced[owner].get(name)
+                yield (f"{owner}/{name}" if owner else name), path, replacement.path if replacement else ""
 
     def note(self, owner: str, template: str, error: BaseException) -> None:
         """Count a failure of an operator's template, and log each distinct one once with file and line."""
-        lines = _lines_of(error, {one.path for one in self._replaced[owner].values()})
+        lines = _lines_of(error, {file.path for file in self._replaced[owner].values()})
         path, line = lines[-1] if lines else ("", 0)
         name = f"{owner}/{template}" if owner else template
         self.failures[name] += 1
@@ -149,7 +149,7 @@ class TemplateFolder:
                 self.problems.append(problem)
                 del files[name]
         self._replaced[owner] = files
-        used = {one for file in files.values() for one in _names_in(file.source)}
+        used = {name for file in files.values() for name in _names_in(file.source)}
         for name, file in files.items():
             if name not in originals and name not in used:
                 similar = nearest(name, originals)
@@ -166,20 +166,20 @@ class TemplateFolder:
             return {}
         from jinja2 import TemplateError, TemplateSyntaxError  # noqa: PLC0415 - most operators have none
 
-        templates, found = PageTemplates(folders, files, None, options), {}
+        templates, problems = PageTemplates(folders, files, None, options), {}
         for name, file in files.items():
             try:
-                missing = [one for one in templates.referenced(name) if not templates.has(one)]
+                missing = [reference for reference in templates.referenced(name) if not templates.has(reference)]
             except TemplateSyntaxError as error:
-                found[name] = TemplateProblem(file.path, error.message or "wrong syntax", "correct it", error.lineno)
+                problems[name] = TemplateProblem(file.path, error.message or "wrong syntax", "correct it", error.lineno)
             except (TemplateError, RecursionError, ValueError) as error:
-                found[name] = TemplateProblem(file.path, one_line(error), "correct it")
+                problems[name] = TemplateProblem(file.path, one_line(error), "correct it")
             else:
                 if missing:
                     hint = f"write {BUILTIN_PREFIX}/{name} for the one that it replaces"
                     message = f"it names {missing[0]!r}, which is not a template"
-                    found[name] = TemplateProblem(file.path, message, hint, _line_with(file.source, missing[0]))
-        return found
+                    problems[name] = TemplateProblem(file.path, message, hint, _line_with(file.source, missing[0]))
+        return problems
 
     def _read_stylesheet(self, path: Path | None) -> bytes:
         if path is None:
@@ -230,7 +230,7 @@ class TemplateFolder:
             self.problems.append(TemplateProblem(str(error.filename), _reason(error), "check its permissions"))
 
         for folder, folders, files in os.walk(root, onerror=unreadable):
-            folders[:] = sorted(one for one in folders if not one.startswith("."))
+            folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
             if len(Path(folder).relative_to(root).parts) >= _MAX_DEPTH:
                 for name in folders:
                     message = f"folders deeper than {_MAX_DEPTH} levels are not read"
@@ -249,21 +249,23 @@ def folders_of(packages: Sequence[str]) -> tuple[Path, ...]:
     Raises:
         PluginError: a package does not exist, or has no such folder.
     """
-    found = []
+    folders = []
     for package in packages:
         try:
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):
             spec = None
-        places = [Path(one) / "templates" for one in (spec.submodule_search_locations or ())] if spec else []
-        place = next((one for one in places if one.is_dir()), None)
-        if place is None:
+        candidates = (
+            [Path(location) / "templates" for location in (spec.submodule_search_locations or ())] if spec else []
+        )
+        folder = next((candidate for candidate in candidates if candidate.is_dir()), None)
+        if folder is None:
             raise PluginError(
                 f"templates names {package!r}, which is not a package with a folder `templates`",
                 hint="name a package, such as __package__, and make the folder in it",
             )
-        found.append(place)
-    return tuple(found)
+        folders.append(folder)
+    return tuple(folders)
 
 
 def fingerprint(source: str) -> str:
@@ -288,15 +290,15 @@ def _line_with(source: str, text: str) -> int:
 
 def _lines_of(error: BaseException, paths: set[str]) -> list[tuple[str, int]]:
     """Return the operator's files and lines in an exception's traceback, innermost last."""
-    found, traceback = [], error.__traceback__
+    positions, traceback = [], error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename in paths:
             # Jinja corrects the line numbers of generated code only for subclasses of `Exception`.
             compiled, line = traceback.tb_frame.f_globals.get("__jinja_template__"), traceback.tb_lineno
             line = compiled.get_corresponding_lineno(line) if compiled is not None else line
-            found.append((traceback.tb_frame.f_code.co_filename, line))
+            positions.append((traceback.tb_frame.f_code.co_filename, line))
         traceback = traceback.tb_next
-    return found or (_lines_of(error.__cause__, paths) if error.__cause__ is not None else [])
+    return positions or (_lines_of(error.__cause__, paths) if error.__cause__ is not None else [])
 
 
 @contextmanager
@@ -317,12 +319,12 @@ def _interrupting(seconds: float) -> Iterator[None]:
         raise TemplateTooLong(f"it takes more than {seconds:g} s") from error
 
 
-def _read(path: Path, root: Path | None, most: int) -> bytes:
+def _read(path: Path, root: Path | None, max_bytes: int) -> bytes:
     """Return the content of a regular file below `root`, or anywhere if that is `None`.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not a regular file, is larger than `most` bytes, or is a symbolic link out of the folder.
+        ValueError: it is not a regular file, is larger than `max_bytes` bytes, or is a symbolic link out of the folder.
     """
     if root is not None and not path.resolve(strict=True).is_relative_to(root):
         raise ValueError("it is a symbolic link that leads out of the folder")
@@ -330,9 +332,9 @@ def _read(path: Path, root: Path | None, most: int) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is not a regular file")
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError(f"it is larger than {most // 1024} KiB")
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ValueError(f"it is larger than {max_bytes // 1024} KiB")
     return content
 
 

@@ -75,17 +75,17 @@ def validate(records: Iterable[Any]) -> None:
     Raises:
         PluginError: a record is invalid; the message names it and lists all its problems.
     """
-    seen: set[str] = set()
+    names: set[str] = set()
     for record in records:
         problems = _all_problems(record)
         if problems:
             raise PluginError(f"{_name(record)}: {'; '.join(problems)}")
         name = describe(record)
-        if isinstance(record, RateLimit | click.Command | Job) and name in seen:
+        if isinstance(record, RateLimit | click.Command | Job) and name in names:
             raise PluginError(f"{name} is offered twice", hint="give each its own name")
-        if isinstance(record, Models) and any(one.startswith("models ") for one in seen):
+        if isinstance(record, Models) and any(other.startswith("models ") for other in names):
             raise PluginError("models are offered twice", hint="put all tables into one MetaData")
-        seen.add(name)
+        names.add(name)
 
 
 def _name(record: Any) -> str:
@@ -147,8 +147,8 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
 
 def _process_executor_problems(tool: Generator | McpTool) -> Iterator[str]:
     module_name, _, name = tool.reference.partition(":")
-    found = getattr(importlib.import_module(module_name), name, None) if module_name else None
-    if getattr(found, "function", found) is not tool.function:
+    attribute = getattr(importlib.import_module(module_name), name, None) if module_name else None
+    if getattr(attribute, "function", attribute) is not tool.function:
         yield (
             f"worker processes cannot import {tool.reference!r}; define the function at the top level of its module, "
             "under its own name, and pass its reference where it replaces another one"
@@ -192,7 +192,7 @@ def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tup
 
     schema = model.model_json_schema(by_alias=by_alias, schema_generator=generator, mode=mode)  # type: ignore[arg-type] # it is called, no more
     # A model with its own `model_json_schema` may not need the generator.
-    return schema, bool(generators) and not any(one.own_functions for one in generators)
+    return schema, bool(generators) and not any(generator.own_functions for generator in generators)
 
 
 def model_schema(model: type[BaseModel], mode: JsonSchemaMode, *, by_alias: bool = True) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
             try:
                 model.model_validate({name: _TEXT_SAMPLES[kind]})
             except ValidationError as error:
-                refused = {one["type"] for one in error.errors() if one["loc"][:1] == (name,)}
+                refused = {details["type"] for details in error.errors() if details["loc"][:1] == (name,)}
                 if refused & _NO_TEXT:
                     yield f"{name} takes no text, and JSON has no {kind}: add strict=False to its Field"
 
@@ -297,8 +297,8 @@ def _async_problems(record: Any) -> Iterator[str]:
 
 
 def _is_plain(function: Any) -> bool:
-    written = inspect.isfunction(function) or inspect.ismethod(function)
-    if not written or inspect.iscoroutinefunction(function) or function.__name__ == "<lambda>":
+    is_function = inspect.isfunction(function) or inspect.ismethod(function)
+    if not is_function or inspect.iscoroutinefunction(function) or function.__name__ == "<lambda>":
         return False
     returned = str(getattr(function, "__annotations__", {}).get("return", ""))
     return not any(word in returned for word in ("Awaitable", "Coroutine", "Future", "Task"))

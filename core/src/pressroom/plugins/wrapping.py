@@ -87,7 +87,7 @@ class Wrapped:
         context: PluginContext,
         types: Mapping[str, type[Any]],
         claims_of: Callable[[str, Any], Iterable[str]],
-        taken: Iterable[str],
+        host_claims: Iterable[str],
         running: RunningWrapper,
     ) -> Self:
         """Return a copy in which the wrappers of one plugin have changed the records of all others.
@@ -97,7 +97,7 @@ class Wrapped:
             context: the context of the wrappers' plugin.
             types: the record type of each hook.
             claims_of: returns the exclusive claims of a hook's record.
-            taken: claims of the host, such as the names of its own records.
+            host_claims: claims of the host, such as the names of its own records.
             running: updated with the wrapper that is running.
 
         Raises:
@@ -114,18 +114,18 @@ class Wrapped:
                     continue
                 running.hook, running.owner = wrapper.hook, owner
                 after = _passed(wrapper, context, owner, list(before), types[wrapper.hook])
-                made = list(_changes(wrapper.hook, owner, before, after))
-                earlier = {_called(wrapper.hook, one): changed.get(id(one), ()) for one in before}
-                for one in after:
-                    if not any(one is other for other in before):
-                        changed[id(one)] = (*earlier.get(_called(wrapper.hook, one), ()), context.id)
-                if made:
+                new_changes = list(_changes(wrapper.hook, owner, before, after))
+                earlier = {_called(wrapper.hook, record): changed.get(id(record), ()) for record in before}
+                for record in after:
+                    if not any(record is previous for previous in before):
+                        changed[id(record)] = (*earlier.get(_called(wrapper.hook, record), ()), context.id)
+                if new_changes:
                     _check(wrapper.hook, owner, after)
                     hooks[wrapper.hook] = after
-                    changes += made
+                    changes += new_changes
                     wrapped_by[owner] = wrapped_by.get(owner, frozenset()) | {context.id}
         if changes:
-            counts = Counter([*taken, *_claimed(records, claims_of)])
+            counts = Counter([*host_claims, *_claimed(records, claims_of)])
             twice = sorted(claim for claim, count in counts.items() if count > 1)
             if twice:
                 raise PluginError(f"its wrappers offer {twice[0]} twice", hint="give each its own name")
@@ -134,8 +134,8 @@ class Wrapped:
 
 def _claimed(records: Collected, claims_of: Callable[[str, Any], Iterable[str]]) -> Iterator[str]:
     for hooks in records.values():
-        for hook, found in hooks.items():
-            for record in found:
+        for hook, contributed in hooks.items():
+            for record in contributed:
                 yield from claims_of(hook, record)
 
 
@@ -143,9 +143,9 @@ def _passed(
     wrapper: Wrapper, context: PluginContext, owner: str, records: list[Any], record_type: type[Any]
 ) -> list[Any]:
     """Run one wrapper with the records that one plugin contributed to its hook, and return its result."""
-    given = {"plugin": context, "owner": owner}
-    taken = inspect.signature(wrapper.function).parameters
-    running = wrapper.function(**{name: given[name] for name in taken})
+    arguments = {"plugin": context, "owner": owner}
+    parameters = inspect.signature(wrapper.function).parameters
+    running = wrapper.function(**{name: arguments[name] for name in parameters})
     try:
         next(running)
     except StopIteration:
@@ -153,10 +153,10 @@ def _passed(
     try:
         running.send(records)
     except StopIteration as end:
-        what = f"its wrapper of {wrapper.hook}"
+        description = f"its wrapper of {wrapper.hook}"
         if end.value is None:
-            raise PluginError(f"{what} returns nothing", hint=_PATTERN) from None
-        return records_of(f"{what}, with what {owner} contributes,", end.value, record_type, verb="return")
+            raise PluginError(f"{description} returns nothing", hint=_PATTERN) from None
+        return records_of(f"{description}, with what {owner} contributes,", end.value, record_type, verb="return")
     running.close()
     raise PluginError(f"its wrapper of {wrapper.hook} yields twice", hint=_PATTERN)
 
@@ -173,8 +173,10 @@ def _check(hook: str, owner: str, records: Sequence[Any]) -> None:
 
 def _changes(hook: str, owner: str, before: Sequence[Any], after: Sequence[Any]) -> Iterator[str]:
     """Yield a phrase for each change, shown in lists among the contributions of the wrapper's plugin."""
-    kept = {id(one) for one in before} & {id(one) for one in after}
-    old, new = ([_called(hook, one) for one in found if id(one) not in kept] for found in (before, after))
+    unchanged = {id(record) for record in before} & {id(record) for record in after}
+    old, new = (
+        [_called(hook, record) for record in records if id(record) not in unchanged] for records in (before, after)
+    )
     yield from (f"{'change to' if name in old else 'addition of'} {name} of {owner}" for name in new)
     yield from (f"removal of {name} of {owner}" for name in old if name not in new)
     if not old and not new and [*map(id, before)] != [*map(id, after)]:

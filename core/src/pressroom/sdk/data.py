@@ -49,7 +49,7 @@ class StorageUsage:
     @property
     def used(self) -> int:
         """The total bytes of all kinds."""
-        return sum(one.size for one in self.kinds)
+        return sum(kind.size for kind in self.kinds)
 
 
 @runtime_checkable

@@ -20,9 +20,9 @@ Only the process executor can stop a tool that does not return, and survive a cr
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
-def check_options(decorator: str, given: Iterable[str], known: Collection[str]) -> None:
+def check_options(decorator: str, options: Iterable[str], known: Collection[str]) -> None:
     """Check that a decorator accepts the given options. Raises `TypeError`."""
-    for name in given:
+    for name in options:
         if name not in known:
             similar = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(sorted(known))}"
@@ -52,16 +52,16 @@ def params_problems(params: Any) -> list[str]:
 
 def run_problems(function: Callable[..., Any], executor: str, timeout: float) -> list[str]:
     """Return the problems with the executor and timeout of a tool."""
-    found: list[str] = []
+    problems: list[str] = []
     if timeout <= 0:
-        found.append(f"timeout must be above 0 seconds (got {timeout})")
+        problems.append(f"timeout must be above 0 seconds (got {timeout})")
     if executor not in typing.get_args(ExecutorName):
-        found.append(f"executor must be one of async, thread, process (got {executor!r})")
+        problems.append(f"executor must be one of async, thread, process (got {executor!r})")
     elif (executor == "async") != inspect.iscoroutinefunction(function):
         instead = '"process" or "thread" for this one' if executor == "async" else '"async" for this one'
         kind = "an async" if executor == "async" else "a plain"
-        found.append(f"executor {executor!r} needs {kind} function; use executor={instead}")
-    return found
+        problems.append(f"executor {executor!r} needs {kind} function; use executor={instead}")
+    return problems
 
 
 _HEX_COLOR = re.compile(r"#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})", re.ASCII)

@@ -111,12 +111,12 @@ def _note(deprecation: Deprecation, frame: FrameType | None, owner: str) -> None
 
 
 def _noting_class(deprecation: Deprecation, kind: Any) -> Any:
-    made = kind.__init__
+    init = kind.__init__
 
-    @functools.wraps(made)
+    @functools.wraps(init)
     def noting(self: Any, *args: Any, **kwargs: Any) -> None:
         _note(deprecation, _caller(), _top(kind.__module__))
-        made(self, *args, **kwargs)
+        init(self, *args, **kwargs)
 
     kind.__init__ = noting
     return kind

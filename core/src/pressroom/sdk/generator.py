@@ -57,7 +57,7 @@ def media_type_problems(produces: Iterable[str], extensions: Mapping[Any, Any]) 
                 f"produces: {media_type!r} has no known file extension; name it in extensions, such as "
                 f'{{"text/csv": "csv"}}. Known without that are {", ".join(EXTENSIONS)}'
             )
-    taken: dict[Any, Any] = {extension: media_type for media_type, extension in EXTENSIONS.items()}
+    by_extension: dict[Any, Any] = {extension: media_type for media_type, extension in EXTENSIONS.items()}
     for media_type, extension in extensions.items():
         if not isinstance(media_type, str) or not isinstance(extension, str):
             yield f"extensions must map media types to extensions as texts (got {media_type!r}: {extension!r})"
@@ -67,9 +67,9 @@ def media_type_problems(produces: Iterable[str], extensions: Mapping[Any, Any]) 
             yield f"extensions: {media_type!r} is not in produces"
         if media_type in EXTENSIONS:
             yield f"extensions: {media_type!r} has the extension {EXTENSIONS[media_type]!r} already; leave it out"
-        elif extension in taken:
-            yield f"extensions: {extension!r} is the extension of {taken[extension]!r}"
-        taken.setdefault(extension, media_type)
+        elif extension in by_extension:
+            yield f"extensions: {extension!r} is the extension of {by_extension[extension]!r}"
+        by_extension.setdefault(extension, media_type)
 
 
 def _problems(media_type: str, extension: str) -> Iterator[str]:
@@ -190,47 +190,47 @@ class Generator:
 
     def problems(self) -> list[str]:
         """Return the problems with the declaration, one sentence each; empty if it is valid."""
-        found = params_problems(self.params) + run_problems(self.function, self.executor, self.timeout)
+        problems = params_problems(self.params) + run_problems(self.function, self.executor, self.timeout)
         if not SLUG.fullmatch(self.slug):
-            found.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
+            problems.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
         if self.mcp:
             wrong = mcp_name_problems(self.mcp.name) + toolset_problems(self.mcp.toolsets) + self._mcp_param_problems()
-            found += [f"mcp: {problem}" for problem in wrong]
+            problems += [f"mcp: {problem}" for problem in wrong]
         if not self.produces:
-            found.append("produces must name at least one media type")
-        found += media_type_problems(self.produces, self.extensions)
+            problems.append("produces must name at least one media type")
+        problems += media_type_problems(self.produces, self.extensions)
         if is_model(self.params, Params) and "response" in self.params.model_fields:
-            found.append("params: 'response' is the host's own parameter; choose another name")
+            problems.append("params: 'response' is the host's own parameter; choose another name")
         if self.cache_discount != 0 and not 0.01 <= self.cache_discount <= 1:
-            found.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
+            problems.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
         if self.prepare is not None and not inspect.iscoroutinefunction(self.prepare):
-            found.append("prepare must be an async function")
-        return found + self._page_problems()
+            problems.append("prepare must be an async function")
+        return problems + self._page_problems()
 
     def _mcp_param_problems(self) -> list[str]:
         """Return the problems with the parameters that `mcp` lists; members of objects are checked with the schema."""
         if self.mcp is None or not is_model(self.params, Params):
             return []
         fields = self.params.model_fields
-        named = dict.fromkeys([*self.mcp.descriptions, *self.mcp.hide])
-        return [f"{path!r} is not a parameter" for path in named if path.partition(".")[0] not in fields] + [
+        mentioned = dict.fromkeys([*self.mcp.descriptions, *self.mcp.hide])
+        return [f"{path!r} is not a parameter" for path in mentioned if path.partition(".")[0] not in fields] + [
             f"hide: {path!r} is required" for path in self.mcp.hide if path in fields and fields[path].is_required()
         ]
 
     def _page_problems(self) -> list[str]:
         page = self.page
-        found = ["page: a gallery needs examples"] if page.gallery and not self.examples else []
+        problems = ["page: a gallery needs examples"] if page.gallery and not self.examples else []
         if page.sample is not None and (self.details is None or not isinstance(page.sample, self.details)):
-            found.append("page: sample must be an instance of details")
-        found += form_problems(page, self.params if is_model(self.params, Params) else None)
+            problems.append("page: sample must be an instance of details")
+        problems += form_problems(page, self.params if is_model(self.params, Params) else None)
         members = {"id", "url", "expiresAt", *(self.details.model_fields if self.details else ())}
         for snippet in page.snippets:
             unknown = ", ".join(name for name in snippet.names if name not in members)
             if unknown:
-                found.append(
+                problems.append(
                     f"page: the snippet {snippet.title!r} names {unknown}; known are {', '.join(sorted(members))}"
                 )
-        return found
+        return problems
 
 
 class GeneratorOptions(TypedDict, total=False):
@@ -273,8 +273,8 @@ def generator(
         TypeError: an argument of the function cannot be a parameter, an option is unknown, or `produces` is a string.
     """
     check_options("generator", options, GeneratorOptions.__annotations__)
-    given: object = produces
-    if isinstance(given, str):
+    declared: object = produces
+    if isinstance(declared, str):
         raise TypeError(f"the generator {slug}: produces must be a tuple of media types: ({produces!r},)")
 
     def decorate(function: GenerateFunction) -> Generator:

@@ -125,40 +125,42 @@ class McpTool:
 
     def problems(self) -> list[str]:
         """Return the problems with the declaration, one sentence each; empty if it is valid."""
-        found = mcp_name_problems(self.name) + params_problems(self.params)
-        found += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
-        found += run_problems(self.function, self.executor, self.timeout)
-        found += self._choices_problems()
-        found += toolset_problems(self.toolsets)
-        found += self._repeat_problems()
+        problems = mcp_name_problems(self.name) + params_problems(self.params)
+        problems += [f"aliases: {problem}" for alias in self.aliases for problem in mcp_name_problems(alias)]
+        problems += run_problems(self.function, self.executor, self.timeout)
+        problems += self._choices_problems()
+        problems += toolset_problems(self.toolsets)
+        problems += self._repeat_problems()
         if not self.description:
-            found.append("description is empty; write it for a model: what it does, when to use it, what it returns")
+            problems.append("description is empty; write it for a model: what it does, when to use it, what it returns")
         if self.publishes and self.annotations.read_only:
-            found.append("publishes: a tool that is read_only publishes nothing")
+            problems.append("publishes: a tool that is read_only publishes nothing")
         if not is_model(self.result, BaseModel):
-            found.append("the return type must be a pydantic model, or result= must name one")
-        return found
+            problems.append("the return type must be a pydantic model, or result= must name one")
+        return problems
 
     def _repeat_problems(self) -> list[str]:
         if self.repeatable:
             needless = self.annotations.read_only
             return [f"params: a tool that is read_only needs no {REQUEST_ID}"] if needless else []
-        found = [f"{name}: params needs a {REQUEST_ID}" for name in ("resumes", "changed_with") if getattr(self, name)]
+        problems = [
+            f"{name}: params needs a {REQUEST_ID}" for name in ("resumes", "changed_with") if getattr(self, name)
+        ]
         if is_model(self.params, Params) and REQUEST_ID in self.params.model_fields:
-            found.append(f"params: declare {REQUEST_ID} as pressroom.sdk.ClientRequestId")
-        return found
+            problems.append(f"params: declare {REQUEST_ID} as pressroom.sdk.ClientRequestId")
+        return problems
 
     def _choices_problems(self) -> list[str]:
-        known = self.params.model_fields if is_model(self.params, Params) else {}
-        found = []
+        fields = self.params.model_fields if is_model(self.params, Params) else {}
+        problems = []
         for name in self.choices:
-            if name not in known:
-                found.append(f"choices: {self.params.__name__} has no parameter {name}")
-            elif known[name].annotation not in (str, list[str]) or known[name].metadata:
-                found.append(f"choices: the parameter {name} must be a plain str or list[str], without bounds")
+            if name not in fields:
+                problems.append(f"choices: {self.params.__name__} has no parameter {name}")
+            elif fields[name].annotation not in (str, list[str]) or fields[name].metadata:
+                problems.append(f"choices: the parameter {name} must be a plain str or list[str], without bounds")
         if self.choices and self.executor == "process":
-            found.append("choices are for the async and thread executors; give the process executor a Literal")
-        return found
+            problems.append("choices are for the async and thread executors; give the process executor a Literal")
+        return problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +255,10 @@ def mcp_tool(
     def decorate(function: McpFunction) -> McpTool:
         params, run = with_params(function)
         returned, run = with_result(function, run, result)
-        own_name = name or function.__name__
+        tool_name = name or function.__name__
         return McpTool(
-            name=own_name,
-            title=title or in_words(own_name),
+            name=tool_name,
+            title=title or in_words(tool_name),
             description=description or inspect.getdoc(function) or "",
             params=params,
             result=returned,

@@ -79,12 +79,12 @@ def _add(form: MultipartForm, part: bytes) -> None:
             key, _, value = line.partition(":")
             headers[key.strip().lower()] = value.strip()
         disposition = headers.get("content-disposition", "")
-        named = _NAME.search(disposition)
-        if named is None or headers.get("content-type", "").lower().startswith("multipart/"):
+        match = _NAME.search(disposition)
+        if match is None or headers.get("content-type", "").lower().startswith("multipart/"):
             raise InvalidInput("", "a part of the form must have a name, and must not be a form itself (RFC 7578)")
         if headers.get("content-transfer-encoding", "").lower() not in _AS_IT_IS:
             raise InvalidInput("", "a part of the form must be sent as it is, without a Content-Transfer-Encoding")
-        name, content = _ESCAPED.sub(_plain, named[1]), part[end + 4 :]
+        name, content = _ESCAPED.sub(_plain, match[1]), part[end + 4 :]
         filename = _FILENAME.search(disposition)
         if filename is None and _ENCODED_FILENAME.search(disposition) is None:
             form.texts.setdefault(name, []).append(content.decode())

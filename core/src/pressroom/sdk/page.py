@@ -151,17 +151,17 @@ def _mode_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
 
 def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
     known = dict(_paths(params)) if params is not None else {}
-    named = {
+    names_by_setting = {
         "switch": (page.switch,) if page.switch else (),
         "cases": [name for case in page.cases for name in (*case.params, *case.labels, *case.sample)],
         "sections": [name for section in page.sections for name in section.params],
-        "files": [one.param for one in page.files],
+        "files": [file.param for file in page.files],
         "labels": page.labels,
         "values": page.values,
         "thumbnails": page.thumbnails,
     }
-    for where, names in named.items():
-        yield from (f"{where}: {name!r} is not a parameter" for name in dict.fromkeys(names) if name not in known)
+    for setting, names in names_by_setting.items():
+        yield from (f"{setting}: {name!r} is not a parameter" for name in dict.fromkeys(names) if name not in known)
     if bool(page.switch) != bool(page.cases) or len(page.cases) > MAX_CASES:
         yield f"a switch needs 1 to {MAX_CASES} cases, and cases need a switch"
     sectioned = [name for section in page.sections for name in section.params]
@@ -174,15 +174,15 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
     for section in page.sections:
         if len({modes.get(name.partition(".")[0]) for name in section.params}) > 1:
             yield f"sections: {section.title!r} has parameters of several modes"
-    for one in page.files:
-        if strange := ", ".join(sorted(set(one.media_types) - _FILE_TYPES)) or ("" if one.media_types else "nothing"):
-            yield f"files: {one.param!r} takes {strange}; known are {', '.join(sorted(_FILE_TYPES))}"
+    for file in page.files:
+        if strange := ", ".join(sorted(set(file.media_types) - _FILE_TYPES)) or ("" if file.media_types else "nothing"):
+            yield f"files: {file.param!r} takes {strange}; known are {', '.join(sorted(_FILE_TYPES))}"
 
 
 def _paths(params: type[Params]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield all valid paths with their fields: parameters, and the members of parameters that are objects."""
     for name, info in params.model_fields.items():
         yield name, info
-        for one in (info.annotation, *get_args(info.annotation)):
-            if isinstance(one, type) and issubclass(one, BaseModel):
-                yield from ((f"{name}.{member}", inner) for member, inner in one.model_fields.items())
+        for annotation in (info.annotation, *get_args(info.annotation)):
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                yield from ((f"{name}.{member}", inner) for member, inner in annotation.model_fields.items())

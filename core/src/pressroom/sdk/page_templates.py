@@ -125,15 +125,15 @@ class PageTemplates:
         return [name for name in meta.find_referenced_templates(parsed) if name is not None]
 
     def _render_own(self, template: str, values: Mapping[str, Any]) -> str:
-        found, length, end = [], 0, time.monotonic() + RENDER_SECONDS
+        parts, length, end = [], 0, time.monotonic() + RENDER_SECONDS
         for part in self._own_environment().get_template(template).generate(values):
-            found.append(part)
+            parts.append(part)
             length += len(part)
             if length > _MAX_CHARACTERS:
                 raise TemplateTooLong(f"it makes a page of more than {_MAX_CHARACTERS} characters")
             if time.monotonic() > end:
                 raise TemplateTooLong(f"it takes more than {RENDER_SECONDS:g} s")
-        return "".join(found)
+        return "".join(parts)
 
     def _builtin_environment(self) -> Environment:
         if self._builtin is None:
@@ -149,17 +149,18 @@ class PageTemplates:
             from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
 
             loader = self._loader()
-            own = FunctionLoader(self._load_own)
+            own_loader = FunctionLoader(self._load_own)
             # Sandboxed templates compile to different code, so they must not share the bytecode cache.
             self._own = self._with_options(
-                ImmutableSandboxedEnvironment, ChoiceLoader([own, PrefixLoader({BUILTIN_PREFIX: loader}), loader])
+                ImmutableSandboxedEnvironment,
+                ChoiceLoader([own_loader, PrefixLoader({BUILTIN_PREFIX: loader}), loader]),
             )
         return self._own
 
     def _load_own(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
-        prefix, _, rest = name.partition("/")
-        found = self._replaced.get(rest if prefix in self._options.aliases else name)
-        return (found.source, found.path, lambda: True) if found else None
+        prefix, _, path = name.partition("/")
+        template = self._replaced.get(path if prefix in self._options.aliases else name)
+        return (template.source, template.path, lambda: True) if template else None
 
     def _loader(self) -> BaseLoader:
         from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader  # noqa: PLC0415

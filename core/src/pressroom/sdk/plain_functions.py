@@ -47,18 +47,24 @@ def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
         return first, function
     if len(names) == 1 and is_model(first, BaseModel):
         return first, _adapted(function, lambda params, _call: {names[0]: params})
-    given = {name: one for name, one in arguments.items() if hints.get(name) is not Call}
-    problems = [problem for one in given.values() for problem in _argument_problems(one, hints.get(one.name))]
+    parameters = {name: parameter for name, parameter in arguments.items() if hints.get(name) is not Call}
+    problems = [
+        problem
+        for parameter in parameters.values()
+        for problem in _argument_problems(parameter, hints.get(parameter.name))
+    ]
     if problems:
         raise TypeError(f"{function.__qualname__}: {'; '.join(problems)}")
-    fields: dict[str, Any] = {name: _field(name, hints[name], one.default) for name, one in given.items()}
+    fields: dict[str, Any] = {
+        name: _field(name, hints[name], parameter.default) for name, parameter in parameters.items()
+    }
     # Worker processes look up the model as an attribute of the tool, by this name.
     model = create_model(f"{_camel(function)}Params", __base__=Params, __module__=function.__module__, **fields)
     model.__qualname__ = f"{function.__qualname__}.params"
-    calls = [name for name in names if name not in given]
+    calls = [name for name in names if name not in parameters]
 
     def passed(params: Any, call: Call) -> dict[str, Any]:
-        return {**{name: getattr(params, name) for name in given}, **dict.fromkeys(calls, call)}
+        return {**{name: getattr(params, name) for name in parameters}, **dict.fromkeys(calls, call)}
 
     return model, _adapted(function, passed)
 
@@ -143,8 +149,8 @@ def _field(name: str, hint: Any, default: Any, described: str = "") -> Any:
     extras = getattr(hint, "__metadata__", ())
     if getattr(hint, "__origin__", hint) is int:
         hint = Annotated[(Integer, *extras)] if extras else Integer
-    if not any(isinstance(one, FieldInfo) and one.description for one in extras):
-        text = next((one for one in extras if isinstance(one, str)), "") or described or f"{in_words(name)}."
+    if not any(isinstance(extra, FieldInfo) and extra.description for extra in extras):
+        text = next((extra for extra in extras if isinstance(extra, str)), "") or described or f"{in_words(name)}."
         hint = Annotated[hint, Field(description=text)]
     return hint, ... if default is inspect.Parameter.empty else default
 

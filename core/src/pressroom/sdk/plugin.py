@@ -138,7 +138,7 @@ class Extensions:
 
     def _owner_of(self, record: object) -> str:
         pairs = (pair for pairs in (self._contributed or {}).values() for pair in pairs)
-        return "" if record is None else next((id_ for id_, one in pairs if one is record), "")
+        return "" if record is None else next((id_ for id_, contribution in pairs if contribution is record), "")
 
     def fill(self, contributed: Mapping[str, Iterable[tuple[str, Any]]]) -> None:
         """Set the contributions to each hook. The host calls this, and again if it drops a plugin later."""

@@ -49,8 +49,8 @@ class Credentials:
         can call tools on behalf of their visitors.
         """
         pairs = (pair.partition("=") for pair in self.headers.get("cookie", "").split(";"))
-        named = [(name.strip(), value.strip().strip('"')) for name, equals, value in pairs if equals]
-        return dict(reversed(named))
+        cookies = [(name.strip(), value.strip().strip('"')) for name, equals, value in pairs if equals]
+        return dict(reversed(cookies))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,32 +53,32 @@ def static_files(path: str, package: str, folder: str = "static") -> Route:
     Raises:
         ValueError: the package has no such folder.
     """
-    there = importlib.resources.files(package).joinpath(folder)
-    if not there.is_dir():
+    directory = importlib.resources.files(package).joinpath(folder)
+    if not directory.is_dir():
         raise ValueError(f"the package {package} has no folder {folder!r}; is it in the wheel?")
 
     @cache
     def files() -> Mapping[str, _StaticFile]:
-        return _read(there)
+        return _read(directory)
 
     async def serve(request: HttpRequest) -> HttpResponse:
-        found = files().get(request.path_params["name"])
-        if found is None:
+        file = files().get(request.path_params["name"])
+        if file is None:
             raise NotFound(f"there is no file {request.path_params['name'][:80]!r}")
-        headers = {"ETag": found.etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        known = request.headers.get("if-none-match", "")
-        if known.strip() == "*" or found.etag in known:
-            return HttpResponse(b"", 304, found.media_type, headers)
-        return HttpResponse(found.content, 200, found.media_type, headers)
+        headers = {"ETag": file.etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+        etags = request.headers.get("if-none-match", "")
+        if etags.strip() == "*" or file.etag in etags:
+            return HttpResponse(b"", 304, file.media_type, headers)
+        return HttpResponse(file.content, 200, file.media_type, headers)
 
     return Route(f"{path}/<name>", serve)
 
 
 def _read(folder: Traversable) -> Mapping[str, _StaticFile]:
-    found = {}
-    for one in folder.iterdir():
-        media_type = _MEDIA_TYPES.get(PurePath(one.name).suffix.lower())
-        if media_type and one.is_file() and not one.name.startswith("."):
-            content = one.read_bytes()
-            found[one.name] = _StaticFile(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
-    return found
+    files = {}
+    for path in folder.iterdir():
+        media_type = _MEDIA_TYPES.get(PurePath(path.name).suffix.lower())
+        if media_type and path.is_file() and not path.name.startswith("."):
+            content = path.read_bytes()
+            files[path.name] = _StaticFile(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    return files
