@@ -117,12 +117,12 @@ class _Forms(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """See `HTMLParser`."""
-        given = dict(attrs)
-        if tag == "form" and (given.get("method") or "").lower() == "post":
+        attributes = dict(attrs)
+        if tag == "form" and (attributes.get("method") or "").lower() == "post":
             self._inside = True
-            self.found.append((given.get("action") or "", {}))
-        elif tag == "input" and self._inside and given.get("type") == "hidden":
-            self.found[-1][1][given.get("name") or ""] = given.get("value") or ""
+            self.found.append((attributes.get("action") or "", {}))
+        elif tag == "input" and self._inside and attributes.get("type") == "hidden":
+            self.found[-1][1][attributes.get("name") or ""] = attributes.get("value") or ""
 
     def handle_endtag(self, tag: str) -> None:
         """See `HTMLParser`."""

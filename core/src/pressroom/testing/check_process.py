@@ -53,26 +53,28 @@ def main() -> int:
 
 
 def _stages(plugin: str, config: Mapping[str, Any], postgresql: str) -> Iterator[tuple[str, Iterable[Finding]]]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     tables: list[Models] = []
-    yield "contracts", _in_contracts(plugin, config, postgresql, found)
-    if any(one.promise == "it loads and starts" for one in found):
+    yield "contracts", _in_contracts(plugin, config, postgresql, findings)
+    if any(finding.promise == "it loads and starts" for finding in findings):
         return
     yield "outages", _in_outages(plugin, config, tables)
     if postgresql and tables:
         yield "PostgreSQL", _on_postgresql(plugin, config, postgresql)
 
 
-def _in_contracts(plugin: str, config: Mapping[str, Any], postgresql: str, found: list[Finding]) -> Iterator[Finding]:
-    own = config.get("plugins", {}).get(plugin, {}).get("config", {})
-    found += check_plugin(plugin, own, host_config=config, postgresql=postgresql)
-    yield from found
+def _in_contracts(
+    plugin: str, config: Mapping[str, Any], postgresql: str, findings: list[Finding]
+) -> Iterator[Finding]:
+    plugin_config = config.get("plugins", {}).get(plugin, {}).get("config", {})
+    findings += check_plugin(plugin, plugin_config, host_config=config, postgresql=postgresql)
+    yield from findings
 
 
 def _in_outages(plugin: str, config: Mapping[str, Any], tables: list[Models]) -> Iterator[Finding]:
     with _host(plugin, config) as running:
         contributed = running.host.compiled.plugins.contributions.of(Models)
-        tables += [one.record for one in contributed if one.plugin == plugin]
+        tables += [contribution.record for contribution in contributed if contribution.plugin == plugin]
         yield from check_outages(running, plugin)
 
 

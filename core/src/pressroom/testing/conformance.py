@@ -89,9 +89,9 @@ def assert_plugin_conforms(
     Raises:
         AssertionError: the plugin breaks the contract; the message lists every violation.
     """
-    found = check_plugin(plugin_id, config, host_config=host_config, postgresql=postgresql)
-    if found:
-        problems = "\n".join(f"- {' '.join(str(one).split())}" for one in found)
+    findings = check_plugin(plugin_id, config, host_config=host_config, postgresql=postgresql)
+    if findings:
+        problems = "\n".join(f"- {' '.join(str(finding).split())}" for finding in findings)
         raise AssertionError(f"{plugin_id} does not conform:\n{problems}")
 
 
@@ -116,10 +116,10 @@ def check_plugin(
         postgresql: the URL of a database on a PostgreSQL server, to run the migrations there too. Its user must be
             allowed to create databases.
     """
-    given = dict(host_config or {})
-    plugins = {**given.get("plugins", {}), plugin_id: {"enabled": True, "config": dict(config or {})}}
+    base_config = dict(host_config or {})
+    plugins = {**base_config.get("plugins", {}), plugin_id: {"enabled": True, "config": dict(config or {})}}
     with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
-        settings = settings_for_test({**given, "plugins": plugins}, Path(folder))
+        settings = settings_for_test({**base_config, "plugins": plugins}, Path(folder))
         return list(_findings(plugin_id, settings, postgresql))
 
 
@@ -128,7 +128,7 @@ def _findings(plugin_id: str, settings: Settings, postgresql: str) -> Iterator[F
     if reason := _why_not_active(plugin_id, loaded):
         yield reason
         return
-    (record,) = (one for one in loaded.records if one.id == plugin_id and one.status == "active")
+    (record,) = (record for record in loaded.records if record.id == plugin_id and record.status == "active")
     promise = "it states its plugin API, and uses nothing that is deprecated"
     yield from (Finding("plugin", promise, plugin_id, warning) for warning in record.warnings)
     if not record.contributes:
@@ -143,11 +143,11 @@ def _findings(plugin_id: str, settings: Settings, postgresql: str) -> Iterator[F
 
 
 def _why_not_active(plugin_id: str, loaded: LoadedPlugins) -> Finding | None:
-    found = [record for record in loaded.records if record.id == plugin_id]
-    if any(record.status == "active" for record in found):
+    records = [record for record in loaded.records if record.id == plugin_id]
+    if any(record.status == "active" for record in records):
         return None
-    seen = "; ".join(f"it is {record.status} (phase {record.phase}): {record.error}" for record in found)
-    hint = "; ".join(record.hint for record in found)
+    seen = "; ".join(f"it is {record.status} (phase {record.phase}): {record.error}" for record in records)
+    hint = "; ".join(record.hint for record in records)
     return Finding("plugin", "it loads and starts", plugin_id, seen, hint)
 
 
@@ -185,27 +185,35 @@ def _heavy_imports(module: str) -> Iterator[Finding]:
 def without_limits(settings: Settings, plugin_id: str, loaded: LoadedPlugins) -> Settings:
     """Return the settings with rate limits for the plugin's tools that are too high to affect the check."""
     tools = dict(settings.tools)
-    generators = [one.record.slug for one in loaded.contributions.of(Generator) if one.plugin == plugin_id]
-    mcp_tools = [one.record.name for one in loaded.contributions.of(McpTool) if one.plugin == plugin_id]
+    generators = [
+        contribution.record.slug
+        for contribution in loaded.contributions.of(Generator)
+        if contribution.plugin == plugin_id
+    ]
+    mcp_tools = [
+        contribution.record.name
+        for contribution in loaded.contributions.of(McpTool)
+        if contribution.plugin == plugin_id
+    ]
     for name in [*generators, *mcp_tools]:
-        own = tools.get(name, ToolSettings())
-        tools[name] = own.model_copy(update={"rate_limit": NO_LIMIT})
+        tool_settings = tools.get(name, ToolSettings())
+        tools[name] = tool_settings.model_copy(update={"rate_limit": NO_LIMIT})
     return settings.model_copy(update={"tools": tools})
 
 
 _SUITES: Final[Mapping[type[Any], tuple[ContractSuite[Any], Callable[[Any], str]]]] = {
-    Generator: (GENERATOR, lambda one: one.slug),
-    McpTool: (MCP_TOOL, lambda one: one.name),
-    Authorizer: (AUTHORIZER, lambda one: f"authorizer {one.name}"),
-    Brander: (BRANDER, lambda one: f"brander {one.name}"),
-    Observer: (OBSERVER, lambda one: f"observer {one.name}"),
-    IndexEntries: (INDEX_ENTRIES, lambda one: f"index {one.section}"),
-    Check: (DOCTOR_CHECK, lambda one: f"check {one.name}"),
-    StorageKind: (STORAGE_KIND, lambda one: f"storage {one.name}"),
-    VirtualHosts: (VIRTUAL_HOSTS, lambda one: f"virtual hosts {one.name}"),
-    OverviewSection: (OVERVIEW_SECTION, lambda one: f"overview section {one.name}"),
-    PublishingTargets: (PUBLISHING_TARGETS, lambda one: f"publishing targets {one.name}"),
-    click.Command: (COMMAND, lambda one: f"command {one.name}"),
+    Generator: (GENERATOR, lambda record: record.slug),
+    McpTool: (MCP_TOOL, lambda record: record.name),
+    Authorizer: (AUTHORIZER, lambda record: f"authorizer {record.name}"),
+    Brander: (BRANDER, lambda record: f"brander {record.name}"),
+    Observer: (OBSERVER, lambda record: f"observer {record.name}"),
+    IndexEntries: (INDEX_ENTRIES, lambda record: f"index {record.section}"),
+    Check: (DOCTOR_CHECK, lambda record: f"check {record.name}"),
+    StorageKind: (STORAGE_KIND, lambda record: f"storage {record.name}"),
+    VirtualHosts: (VIRTUAL_HOSTS, lambda record: f"virtual hosts {record.name}"),
+    OverviewSection: (OVERVIEW_SECTION, lambda record: f"overview section {record.name}"),
+    PublishingTargets: (PUBLISHING_TARGETS, lambda record: f"publishing targets {record.name}"),
+    click.Command: (COMMAND, lambda record: f"command {record.name}"),
 }
 """For each kind of record that needs no special handling: its contract, and its name in findings."""
 
@@ -247,14 +255,14 @@ def _contracts_in(package: str) -> Mapping[str, Callable[[RunningHost, Any], lis
             return {}
     except ImportError:  # a single-file plugin
         return {}
-    found: Mapping[str, Any] = getattr(importlib.import_module(f"{package}.testing"), "CHECKS", {})
-    return found
+    checks: Mapping[str, Any] = getattr(importlib.import_module(f"{package}.testing"), "CHECKS", {})
+    return checks
 
 
 def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Iterator[Finding]:
-    for one in running.host.compiled.plugins.contributions.of(Models):
-        if one.plugin == plugin:
-            yield from check_migrations(plugin, one.record, postgresql=postgresql)
+    for contribution in running.host.compiled.plugins.contributions.of(Models):
+        if contribution.plugin == plugin:
+            yield from check_migrations(plugin, contribution.record, postgresql=postgresql)
 
 
 def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
@@ -277,7 +285,11 @@ def _records(running: RunningHost, plugin: str, *kinds: type[Any]) -> Iterator[A
     """Yield the records of these kinds that the plugin contributes, or changes with a wrapper."""
     contributions = running.host.compiled.plugins.contributions
     for kind in kinds:
-        yield from (one.record for one in contributions.of(kind) if plugin in (one.plugin, *one.wrapped_by))
+        yield from (
+            contribution.record
+            for contribution in contributions.of(kind)
+            if plugin in (contribution.plugin, *contribution.wrapped_by)
+        )
 
 
 def check_backend(running: RunningHost, backend: Backend) -> list[Finding]:

@@ -51,13 +51,13 @@ async def make_database(settings: Settings, models: Sequence[tuple[str, Models]]
 
 
 def _key(models: Sequence[tuple[str, Models]]) -> _Key:
-    return tuple((plugin, one.migrations, _hash(one.migrations), one.metadata) for plugin, one in models)
+    return tuple((plugin, tables.migrations, _hash(tables.migrations), tables.metadata) for plugin, tables in models)
 
 
 def _hash(package: str) -> str:
     digest = hashlib.sha256()
     with as_file(files(package)) as folder:
-        for path in sorted(one for one in folder.rglob("*") if one.is_file() and one.suffix != ".pyc"):
+        for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
@@ -91,7 +91,7 @@ def _write(file: Path, content: bytes) -> None:
     Raises `FileExistsError` if the file exists, and leaves it unchanged.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as whole:
-        whole.write(content)
-        whole.flush()
-        os.link(whole.name, file)
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as temporary:
+        temporary.write(content)
+        temporary.flush()
+        os.link(temporary.name, file)

@@ -122,10 +122,10 @@ class FakeSite:
 
     def answer(self, request: SiteRequest) -> HttpResponse:
         """Return the response to a request, without any trouble."""
-        found = self.answers.get(f"{request.method} {request.path.partition('?')[0]}")
-        if found is None:
+        prepared = self.answers.get(f"{request.method} {request.path.partition('?')[0]}")
+        if prepared is None:
             return HttpResponse(b"not found", 404, "text/plain")
-        return found if isinstance(found, HttpResponse) else found(request)
+        return prepared if isinstance(prepared, HttpResponse) else prepared(request)
 
 
 @contextmanager
@@ -170,28 +170,28 @@ class _Handler(BaseHTTPRequestHandler):
         if trouble == "hang":
             fake.closed.wait()
         elif trouble in _ACTING:
-            answer = fake.answer(request)
+            response = fake.answer(request)
             if trouble == "twice":
-                answer = fake.answer(request)
+                response = fake.answer(request)
             if trouble == "late":
                 fake.closed.wait(LATE_SECONDS)
             if trouble != "lost answer":
-                self._send(answer, missing=_HALF_MISSING if trouble == "half" else 0)
+                self._send(response, missing=_HALF_MISSING if trouble == "half" else 0)
         elif trouble in _ANSWERS:
             self._send(_ANSWERS[trouble])
         if trouble in ("hang", "cut", "lost answer", "half"):
             self._cut()
 
-    def _send(self, answer: HttpResponse, *, missing: int = 0) -> None:
+    def _send(self, response: HttpResponse, *, missing: int = 0) -> None:
         """Send a response, whose `Content-Length` is too large by the number of `missing` bytes."""
-        self.send_response(answer.status)
-        for name, value in {**answer.headers, "Content-Type": answer.media_type}.items():
+        self.send_response(response.status)
+        for name, value in {**response.headers, "Content-Type": response.media_type}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body) + missing))
+        self.send_header("Content-Length", str(len(response.body) + missing))
         with suppress(OSError):  # the client has disconnected
             self.end_headers()
             if self.command != "HEAD":
-                self.wfile.write(answer.body)
+                self.wfile.write(response.body)
 
     def _cut(self) -> None:
         self.close_connection = True

@@ -53,10 +53,12 @@ def host(pressroom_config: dict[str, Any], tmp_path_factory: pytest.TempPathFact
     """
     settings = settings_for_test(pressroom_config, tmp_path_factory.mktemp("pressroom"))
     with RunningHost(settings) as running:
-        named = settings.plugins.keys()
-        broken = [record for record in running.host.compiled.plugins.failed if record.id in named]
+        configured = settings.plugins.keys()
+        broken = [record for record in running.host.compiled.plugins.failed if record.id in configured]
         if broken:
-            reasons = [f"{one.id} is {one.status} ({one.phase}): {one.error}\n  {one.hint}" for one in broken]
+            reasons = [
+                f"{record.id} is {record.status} ({record.phase}): {record.error}\n  {record.hint}" for record in broken
+            ]
             pytest.fail("\n".join(reasons), pytrace=False)
         yield running
 
@@ -96,8 +98,8 @@ def other_account(host: RunningHost) -> HostAccount:
 @pytest.fixture
 def signed_in_browser(account: HostAccount) -> Iterator[SignedInBrowser]:
     """Return a browser that is signed in to the account."""
-    with account.browser() as found:
-        yield found
+    with account.browser() as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -132,5 +134,5 @@ def recording(host: RunningHost, request: pytest.FixtureRequest) -> Iterator[Rec
     With the environment variable `PRESSROOM_TEST_RECORD=1`, plugins use the real services, and the file is written.
     """
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", request.node.name).strip("-")
-    with recorded_http(host, request.path.parent / "recorded" / request.path.stem / f"{name}.json") as found:
-        yield found
+    with recorded_http(host, request.path.parent / "recorded" / request.path.stem / f"{name}.json") as recorded:
+        yield recorded

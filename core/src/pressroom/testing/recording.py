@@ -30,7 +30,7 @@ _SECRET_QUERIES: Final = frozenset({"auth", "code", "hmac", "jwt", "key", "pass"
 _MIN_SECRET: Final = 6
 _FORM: Final = "application/x-www-form-urlencoded"
 _LINKED: Final = re.compile(r"<([^<>]*)>")
-_ERRORS: Final = {one.code: one for one in (FetchFailed, FetchRefused, FetchUnknown)}
+_ERRORS: Final = {error.code: error for error in (FetchFailed, FetchRefused, FetchUnknown)}
 
 
 class UnrecordedRequest(AssertionError):
@@ -60,7 +60,7 @@ class RecordedHttp:
 
     def __post_init__(self) -> None:
         """Read the file. Raises `ValueError` if it is not a recording."""
-        self._seen.update(one for one in self.secrets if one)
+        self._seen.update(secret for secret in self.secrets if secret)
         if not self.recording and self.file.exists():
             document = json.loads(self.file.read_text(encoding="utf-8"))
             if not isinstance(document, dict) or document.get("version") != _VERSION:
@@ -69,14 +69,16 @@ class RecordedHttp:
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        asked = self._asked("GET", url, {"Accept": accept}, b"")
+        request = self._asked("GET", url, {"Accept": accept}, b"")
         if not self.recording:
-            return self._replayed(asked, max_bytes)
+            return self._replayed(request, max_bytes)
         try:
-            found = await self.inner.get(url, accept=accept, max_bytes=max_bytes, seconds=seconds, redirects=redirects)
+            fetched = await self.inner.get(
+                url, accept=accept, max_bytes=max_bytes, seconds=seconds, redirects=redirects
+            )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
-            raise self._failed(asked, error) from None
-        return self._kept(asked, found)
+            raise self._failed(request, error) from None
+        return self._kept(request, fetched)
 
     async def request(
         self,
@@ -90,11 +92,11 @@ class RecordedHttp:
         redirects: int = 0,
     ) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        asked = self._asked(method, url, headers or {}, content)
+        request = self._asked(method, url, headers or {}, content)
         if not self.recording:
-            return self._replayed(asked, max_bytes)
+            return self._replayed(request, max_bytes)
         try:
-            found = await self.inner.request(
+            fetched = await self.inner.request(
                 method,
                 url,
                 headers=headers,
@@ -104,8 +106,8 @@ class RecordedHttp:
                 redirects=redirects,
             )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
-            raise self._failed(asked, error) from None
-        return self._kept(asked, found)
+            raise self._failed(request, error) from None
+        return self._kept(request, fetched)
 
     async def exchange(
         self,
@@ -119,15 +121,15 @@ class RecordedHttp:
         plain_http: bool = False,
     ) -> FetchResponse:
         """See `pressroom.sdk.Fetcher`."""
-        asked = self._asked(method, url, {"Accept": accept}, b"")
+        request = self._asked(method, url, {"Accept": accept}, b"")
         if not self.recording:
-            answer = self._answer_to(asked)
-            content = _bytes_of(answer)
-            pairs = tuple((name, value) for name, value in answer["headers"])
-            whole = len(content) <= max_bytes
-            return FetchResponse(answer["url"], answer["status"], pairs, content[:max_bytes], whole, 0.0, 0.0)
+            response = self._answer_to(request)
+            content = _bytes_of(response)
+            pairs = tuple((name, value) for name, value in response["headers"])
+            complete = len(content) <= max_bytes
+            return FetchResponse(response["url"], response["status"], pairs, content[:max_bytes], complete, 0.0, 0.0)
         try:
-            found = await self.inner.exchange(
+            fetched = await self.inner.exchange(
                 url,
                 accept=accept,
                 max_bytes=max_bytes,
@@ -137,9 +139,9 @@ class RecordedHttp:
                 plain_http=plain_http,
             )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
-            raise self._failed(asked, error) from None
-        self._keep(asked, found.url, found.status, found.headers, found.content)
-        return found
+            raise self._failed(request, error) from None
+        self._keep(request, fetched.url, fetched.status, fetched.headers, fetched.content)
+        return fetched
 
     def connect(
         self, host: str, port: int, *, seconds: float
@@ -159,50 +161,50 @@ class RecordedHttp:
         for name, value in headers.items():
             if is_secret_name(name):
                 self._seen.update(word for word in value.split() if len(word) >= _MIN_SECRET)
-        kept = {name.lower(): value for name, value in headers.items() if name.lower() in _HARMLESS}
-        asked = {"method": method, "url": self._masked_url(url), "headers": kept}
-        return {**asked, **self._body(content, headers.items())} if content else asked
+        safe_headers = {name.lower(): value for name, value in headers.items() if name.lower() in _HARMLESS}
+        request = {"method": method, "url": self._masked_url(url), "headers": safe_headers}
+        return {**request, **self._body(content, headers.items())} if content else request
 
-    def _replayed(self, asked: Mapping[str, Any], max_bytes: int) -> Fetched:
-        answer = self._answer_to(asked)
-        content = _bytes_of(answer)
+    def _replayed(self, request: Mapping[str, Any], max_bytes: int) -> Fetched:
+        response = self._answer_to(request)
+        content = _bytes_of(response)
         if len(content) > max_bytes:
-            raise FetchRefused(f"{urlsplit(answer['url']).hostname} sends more than {max_bytes} bytes")
+            raise FetchRefused(f"{urlsplit(response['url']).hostname} sends more than {max_bytes} bytes")
         headers: dict[str, str] = {}
-        for name, value in answer["headers"]:
+        for name, value in response["headers"]:
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-        return Fetched(answer["url"], answer["status"], media_type, content, headers, tuple(answer["redirects"]))
+        return Fetched(response["url"], response["status"], media_type, content, headers, tuple(response["redirects"]))
 
-    def _answer_to(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _answer_to(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the next recorded response to a request. Raises the recorded error, or `UnrecordedRequest`."""
-        key = _key(asked)
+        key = _key(request)
         for number, entry in enumerate(self._entries):
             if _key(entry["request"]) == key:
                 del self._entries[number]
                 if "error" in entry:
                     raise _ERRORS[entry["error"]["code"]](entry["error"]["message"])
-                answer: Mapping[str, Any] = entry["answer"]
-                return answer
-        self.unknown.append(f"{asked['method']} {asked['url']}")
+                response: Mapping[str, Any] = entry["answer"]
+                return response
+        self.unknown.append(f"{request['method']} {request['url']}")
         raise UnrecordedRequest(self.explanation())
 
     def explanation(self) -> str:
         """Return a message with the unrecorded requests, the remaining recorded ones, and how to record again."""
-        left = [f"{one['request']['method']} {one['request']['url']}" for one in self._entries]
-        there = f"still on record: {'; '.join(left)}" if left else "nothing more is on record"
+        remaining = [f"{entry['request']['method']} {entry['request']['url']}" for entry in self._entries]
+        on_record = f"still on record: {'; '.join(remaining)}" if remaining else "nothing more is on record"
         return (
-            f"not on record in {self.file}: {'; '.join(self.unknown)} ({there}). "
+            f"not on record in {self.file}: {'; '.join(self.unknown)} ({on_record}). "
             f"Record it anew against the real service: {RECORD_VARIABLE}=1 python -m pytest"
         )
 
-    def _kept(self, asked: Mapping[str, Any], found: Fetched) -> Fetched:
-        self._keep(asked, found.url, found.status, found.headers.items(), found.content, found.redirects)
-        return found
+    def _kept(self, request: Mapping[str, Any], fetched: Fetched) -> Fetched:
+        self._keep(request, fetched.url, fetched.status, fetched.headers.items(), fetched.content, fetched.redirects)
+        return fetched
 
     def _keep(
         self,
-        asked: Mapping[str, Any],
+        request: Mapping[str, Any],
         url: str,
         status: int,
         headers: Iterable[tuple[str, str]],
@@ -210,20 +212,20 @@ class RecordedHttp:
         redirects: Iterable[str] = (),
     ) -> None:
         pairs = tuple(headers)
-        answer = {
+        response = {
             "url": self._masked_url(url),
             "status": status,
             "headers": [[name, self._masked_header(name, value)] for name, value in pairs],
-            "redirects": [self._masked_url(one) for one in redirects],
+            "redirects": [self._masked_url(redirect) for redirect in redirects],
             **self._body(content, pairs),
         }
-        self._entries.append({"request": dict(asked), "answer": answer})
+        self._entries.append({"request": dict(request), "answer": response})
 
     def _failed(
-        self, asked: Mapping[str, Any], error: FetchFailed | FetchRefused | FetchUnknown
+        self, request: Mapping[str, Any], error: FetchFailed | FetchRefused | FetchUnknown
     ) -> FetchFailed | FetchRefused | FetchUnknown:
-        told = {"code": error.code, "message": self._without_seen(error.message)}
-        self._entries.append({"request": dict(asked), "error": told})
+        failure = {"code": error.code, "message": self._without_seen(error.message)}
+        self._entries.append({"request": dict(request), "error": failure})
         return error
 
     def _body(self, content: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -292,8 +294,8 @@ class RecordedHttp:
         return urlencode([(name, MASK if name in secret else value) for name, value in pairs], safe="*")
 
     def _without_seen(self, text: str) -> str:
-        for one in sorted(self._seen, key=len, reverse=True):
-            text = text.replace(one, MASK)
+        for secret in sorted(self._seen, key=len, reverse=True):
+            text = text.replace(secret, MASK)
         return text
 
 
@@ -326,9 +328,9 @@ def recorded_http(
         raise UnrecordedRequest(recorded.explanation())
 
 
-def _key(asked: Mapping[str, Any]) -> tuple[Any, ...]:
-    return asked["method"], asked["url"], asked.get("text"), asked.get("base64")
+def _key(request: Mapping[str, Any]) -> tuple[Any, ...]:
+    return request["method"], request["url"], request.get("text"), request.get("base64")
 
 
-def _bytes_of(answer: Mapping[str, Any]) -> bytes:
-    return base64.b64decode(answer["base64"]) if "base64" in answer else str(answer["text"]).encode()
+def _bytes_of(response: Mapping[str, Any]) -> bytes:
+    return base64.b64decode(response["base64"]) if "base64" in response else str(response["text"]).encode()

@@ -151,17 +151,17 @@ class RunningHost:
         Raises:
             ToolFailed: the tool refused the call, or failed.
         """
-        asked = CallRequest(name, dict(arguments or {}), "test-call", "mcp")
+        request = CallRequest(name, dict(arguments or {}), "test-call", "mcp")
         headers = Header({"Authorization": f"Bearer {(account or self.account()).api_key()}"})
-        outcome = self.run(self.host.pipeline(ReceivedCall(asked, "127.0.0.1", headers)))
+        outcome = self.run(self.host.pipeline(ReceivedCall(request, "127.0.0.1", headers)))
         if isinstance(outcome, RefusedCall):
             raise ToolFailed(outcome.error, self._module_of(name)) from outcome.error
         return file_data(outcome, outcome.file) if outcome.file is not None else _plain(outcome.result)
 
     def _module_of(self, tool: str) -> str:
-        found = self.host.compiled.catalog.mcp_tools.get(tool)
+        entry = self.host.compiled.catalog.mcp_tools.get(tool)
         records = self.host.compiled.plugins.records
-        return next((one.module for one in records if found and one.id == found.info.plugin), "")
+        return next((record.module for record in records if entry and record.id == entry.info.plugin), "")
 
     def account(self, email: str = _TESTER, *, name: str = "Tester") -> HostAccount:
         """Return an account of the host by its e-mail address. The account is created when it is first used.

@@ -34,16 +34,16 @@ def opened(make: Callable[[], B | AbstractAsyncContextManager[B]]) -> AbstractAs
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[B]:
-        made = make()
-        if isinstance(made, AbstractAsyncContextManager):
-            async with made as backend:
+        created = make()
+        if isinstance(created, AbstractAsyncContextManager):
+            async with created as backend:
                 yield backend
             return
-        await made.open()
+        await created.open()
         try:
-            yield made
+            yield created
         finally:
-            await made.close()
+            await created.close()
 
     return opening()
 

@@ -83,8 +83,8 @@ async def _protocol(cache: CacheIndex) -> None:
 
 @CACHE_INDEX.promise("get returns None for an id that was never put", fix="return None; do not raise")
 async def _unknown(cache: CacheIndex) -> None:
-    found = await cache.get(_new_id())
-    expect(found is None, repr(found))
+    stored = await cache.get(_new_id())
+    expect(stored is None, repr(stored))
 
 
 @CACHE_INDEX.promise(
@@ -96,8 +96,8 @@ async def _content(cache: CacheIndex) -> None:
         content_id = _new_id()
         await cache.put(content_id, entry, seconds=60)
         for _ in range(2):
-            found = await cache.get(content_id)
-            expect(found is None or found == entry, f"{found!r} for {entry!r}")
+            stored = await cache.get(content_id)
+            expect(stored is None or stored == entry, f"{stored!r} for {entry!r}")
 
 
 @CACHE_INDEX.promise(
@@ -107,8 +107,8 @@ async def _content(cache: CacheIndex) -> None:
 async def _apart(cache: CacheIndex) -> None:
     entries = {_new_id(): CacheEntry(f"t/{number}.png", "image/png", number, b"{}") for number in range(50)}
     await asyncio.gather(*(cache.put(content_id, entry, seconds=60) for content_id, entry in entries.items()))
-    found = await asyncio.gather(*(cache.get(content_id) for content_id in entries))
-    wrong = sum(got is not None and got != put for got, put in zip(found, entries.values(), strict=True))
+    stored = await asyncio.gather(*(cache.get(content_id) for content_id in entries))
+    wrong = sum(got is not None and got != put for got, put in zip(stored, entries.values(), strict=True))
     expect(not wrong, f"{wrong} of {len(entries)} entries wrong")
 
 
@@ -129,8 +129,8 @@ async def _replaced(cache: CacheIndex) -> None:
     content_id = _new_id()
     for entry in _ENTRIES[:2]:
         await cache.put(content_id, entry, seconds=60)
-    found = await cache.get(content_id)
-    expect(found is None or found == _ENTRIES[1], repr(found))
+    stored = await cache.get(content_id)
+    expect(stored is None or stored == _ENTRIES[1], repr(stored))
 
 
 @CACHE_INDEX.promise("a deleted entry is not found", fix="remove the entry in delete()")
@@ -138,8 +138,8 @@ async def _deleted(cache: CacheIndex) -> None:
     content_id = _new_id()
     await cache.put(content_id, _ENTRIES[0], seconds=60)
     await cache.delete(content_id)
-    found = await cache.get(content_id)
-    expect(found is None, repr(found))
+    stored = await cache.get(content_id)
+    expect(stored is None, repr(stored))
 
 
 @CACHE_INDEX.promise("deleting an entry that does not exist is not an error", fix="ignore 'not found' in delete()")
@@ -155,8 +155,8 @@ async def _no_time(cache: CacheIndex) -> None:
     content_id = _new_id()
     await cache.put(content_id, _ENTRIES[0], seconds=60)
     await cache.put(content_id, _ENTRIES[0], seconds=0)
-    found = await cache.get(content_id)
-    expect(found is None, repr(found))
+    stored = await cache.get(content_id)
+    expect(stored is None, repr(stored))
 
 
 @CACHE_INDEX.promise(

@@ -108,8 +108,8 @@ async def _content(stores: FileStorePair) -> None:
         written = os.urandom(size)
         await stores.write(written)
         for store in (stores.store, stores.other):
-            found = await store.read(stores.key)
-            expect(found == written, f"{len(found)} bytes for {size} that were written")
+            content = await store.read(stores.key)
+            expect(content == written, f"{len(content)} bytes for {size} that were written")
 
 
 @FILE_STORE.promise(
@@ -120,10 +120,10 @@ async def _stat(stores: FileStorePair) -> None:
     key, before = _new_key("zip"), datetime.now(UTC) - _CLOCK_SKEW
     await stores.store.write(key, b"12345", media_type="application/zip")
     for store in (stores.store, stores.other):
-        found = await store.stat(key)
-        expect((found.key, found.size, found.media_type) == (key, 5, "application/zip"), found)
-        expect(found.modified.utcoffset() == timedelta(0), f"modified={found.modified!r}")
-        expect(before <= found.modified <= datetime.now(UTC) + _CLOCK_SKEW, f"modified={found.modified!r}")
+        stored = await store.stat(key)
+        expect((stored.key, stored.size, stored.media_type) == (key, 5, "application/zip"), stored)
+        expect(stored.modified.utcoffset() == timedelta(0), f"modified={stored.modified!r}")
+        expect(before <= stored.modified <= datetime.now(UTC) + _CLOCK_SKEW, f"modified={stored.modified!r}")
 
 
 @FILE_STORE.promise("writing a file again replaces it", fix="let write() replace the whole file with the same key")
@@ -131,8 +131,8 @@ async def _replaced(stores: FileStorePair) -> None:
     await stores.write(b"the first one, and long")
     await stores.other.write(stores.key, b"the second", media_type="image/png")
     for store in (stores.store, stores.other):
-        found = await store.read(stores.key)
-        expect(found == b"the second", repr(found))
+        content = await store.read(stores.key)
+        expect(content == b"the second", repr(content))
         expect((await store.stat(stores.key)).size == len(b"the second"), "the size of the first")
 
 
@@ -154,8 +154,8 @@ async def _whole(stores: FileStorePair) -> None:
 
     async def read() -> None:
         while not finished.is_set():
-            found = await stores.store.read(stores.key)
-            expect(found in versions, f"{len(found)} bytes that no write() was given")
+            content = await stores.store.read(stores.key)
+            expect(content in versions, f"{len(content)} bytes that no write() was given")
             await asyncio.sleep(0)
 
     await asyncio.gather(rewrite(), read(), read())
@@ -166,10 +166,10 @@ async def _whole(stores: FileStorePair) -> None:
 )
 async def _many(stores: FileStorePair) -> None:
     files = {_new_key(): os.urandom(2000 + number) for number in range(60)}
-    writes = (stores.store.write(key, one, media_type="image/png") for key, one in files.items())
+    writes = (stores.store.write(key, content, media_type="image/png") for key, content in files.items())
     await asyncio.gather(*writes)
-    found = await asyncio.gather(*(stores.store.read(key) for key in files))
-    wrong = sum(read != written for read, written in zip(found, files.values(), strict=True))
+    contents = await asyncio.gather(*(stores.store.read(key) for key in files))
+    wrong = sum(read != written for read, written in zip(contents, files.values(), strict=True))
     expect(not wrong, f"{wrong} of {len(files)} files with other bytes")
 
 
@@ -178,8 +178,8 @@ async def _many(stores: FileStorePair) -> None:
     fix="raise pressroom.sdk.FileMissing(key) if the storage says that the file does not exist",
 )
 async def _missing(stores: FileStorePair) -> None:
-    found = await stores.store.has(stores.key)
-    expect(found is False, f"has() returned {found!r}")
+    exists = await stores.store.has(stores.key)
+    expect(exists is False, f"has() returned {exists!r}")
     await expect_error(FileMissing, stores.store.read(stores.key))
     await expect_error(FileMissing, stores.store.stat(stores.key))
 
@@ -192,8 +192,8 @@ async def _shared(stores: FileStorePair) -> None:
     expect(not await stores.other.has(stores.key), "has() returned True before the file was written")
     await stores.write(b"png")
     for store in (stores.store, stores.other):
-        found = await store.has(stores.key)
-        expect(found is True, f"has() returned {found!r}")
+        exists = await store.has(stores.key)
+        expect(exists is True, f"has() returned {exists!r}")
 
 
 @FILE_STORE.promise(
@@ -228,8 +228,8 @@ async def _vanished(stores: FileStorePair) -> None:
     expect(await stores.store.has(stores.key) is False, "has() returned True after read() had raised FileMissing")
     await stores.write(b"png again")
     expect(await stores.store.has(stores.key), "has() returned False after the file was written again")
-    found = await stores.other.read(stores.key)
-    expect(found == b"png again", repr(found))
+    content = await stores.other.read(stores.key)
+    expect(content == b"png again", repr(content))
 
 
 @FILE_STORE.promise(
@@ -242,8 +242,8 @@ async def _cancelled(stores: FileStorePair) -> None:
     await asyncio.sleep(0)
     for call in calls[::2]:
         call.cancel()
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-    expect(answers[1::2] == [True] * 25, f"{answers[1::2]}")
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    expect(results[1::2] == [True] * 25, f"{results[1::2]}")
 
 
 @FILE_STORE.promise(
@@ -253,8 +253,8 @@ async def _cancelled(stores: FileStorePair) -> None:
 async def _url(stores: FileStorePair) -> None:
     await stores.write(b"png")
     expires = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=3)
-    found = await stores.store.url(stores.key, expires=expires)
-    expect(found.startswith(("https://", "http://")) and found.isascii(), repr(found))
+    url = await stores.store.url(stores.key, expires=expires)
+    expect(url.startswith(("https://", "http://")) and url.isascii(), repr(url))
 
 
 @FILE_STORE.promise(
@@ -265,8 +265,8 @@ async def _pruned(stores: FileStorePair) -> None:
     await stores.write(b"png")
     removed = await stores.other.prune(older_than=datetime.now(UTC) - timedelta(hours=3), max_bytes=0)
     expect(isinstance(removed, Pruned), f"{removed!r} instead of Pruned")
-    found = await stores.store.read(stores.key)
-    expect(found == b"png", repr(found))
+    content = await stores.store.read(stores.key)
+    expect(content == b"png", repr(content))
 
 
 @FILE_STORE.promise(

@@ -61,9 +61,9 @@ _RECORDS: Final = (
 
 
 @BRANDER.promise("its block is a JSON object", fix="return a mapping of texts, numbers, lists and mappings")
-async def _block(one: RecordInHost[Brander]) -> None:
-    branding = one.running.host.compiled.branding
-    block = await asyncio.to_thread(one.record.block, branding)
+async def _block(subject: RecordInHost[Brander]) -> None:
+    branding = subject.running.host.compiled.branding
+    block = await asyncio.to_thread(subject.record.block, branding)
     expect(isinstance(block, Mapping), f"{type(block).__name__}")
     try:
         json.dumps(dict(block), allow_nan=False)
@@ -76,9 +76,9 @@ async def _block(one: RecordInHost[Brander]) -> None:
     "the same branding always results in the same block",
     fix="leave out times, random numbers and counters",
 )
-async def _same(one: RecordInHost[Brander]) -> None:
-    branding = one.running.host.compiled.branding
-    blocks = [dict(await asyncio.to_thread(one.record.block, branding)) for _ in range(2)]
+async def _same(subject: RecordInHost[Brander]) -> None:
+    branding = subject.running.host.compiled.branding
+    blocks = [dict(await asyncio.to_thread(subject.record.block, branding)) for _ in range(2)]
     expect(blocks[0] == blocks[1], "two different blocks")
 
 
@@ -86,44 +86,44 @@ async def _same(one: RecordInHost[Brander]) -> None:
     "it handles every kind of call, including calls without a tool or an account",
     fix="expect an empty tool, an empty subject and run_duration=None; exceptions are only counted",
 )
-async def _observes(one: RecordInHost[Observer]) -> None:
+async def _observes(subject: RecordInHost[Observer]) -> None:
     for record in _RECORDS:
 
         async def observe(record: CallRecord = record) -> None:
-            told = one.record.observe(record)
-            if told is not None:
-                await told
+            awaitable = subject.record.observe(record)
+            if awaitable is not None:
+                await awaitable
 
-        await one.on_host(observe, seconds=_OBSERVER_SECONDS)
+        await subject.on_host(observe, seconds=_OBSERVER_SECONDS)
 
 
 @OBSERVER.promise(
     "it never delays the response",
     fix="return at once, and use a coroutine function for anything that waits, such as a request",
 )
-async def _not_in_the_way(one: RecordInHost[Observer]) -> None:
+async def _not_in_the_way(subject: RecordInHost[Observer]) -> None:
     # Run it in a thread, so that a blocking observer only delays this check.
     waiting: list[Awaitable[None]] = []
 
     def observe() -> None:
-        if (told := one.record.observe(_RECORDS[0])) is not None:
-            waiting.append(told)
+        if (awaitable := subject.record.observe(_RECORDS[0])) is not None:
+            waiting.append(awaitable)
 
-    if not asyncio.iscoroutinefunction(one.record.observe):
+    if not asyncio.iscoroutinefunction(subject.record.observe):
         task = asyncio.ensure_future(asyncio.to_thread(observe))
         done, _ = await asyncio.wait({task}, timeout=1)
         expect(done, "more than a second in a plain function")
-        for told in waiting:
-            if asyncio.iscoroutine(told):
-                told.close()
+        for awaitable in waiting:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()
 
 
 @INDEX_ENTRIES.promise(
     "its entries are IndexEntry records with a title, and a URL or a path",
     fix="return IndexEntry(title, url); the URL begins with https://, http:// or /",
 )
-async def _entries(one: _Index) -> None:
-    for entry in await _read(one):
+async def _entries(subject: _Index) -> None:
+    for entry in await _read(subject):
         expect(isinstance(entry, IndexEntry), f"{entry!r}")
         problems = list(shape_problems(entry))
         expect(not problems, "; ".join(problems))
@@ -135,68 +135,68 @@ async def _entries(one: _Index) -> None:
     "it ends in time, with a limited number of entries",
     fix=f"return at most {_MAX_ENTRIES:,} entries within {_ENTRIES_SECONDS:g} seconds; provide long texts with read=",
 )
-async def _bounded(one: _Index) -> None:
-    found = len(await _read(one))
-    expect(found <= _MAX_ENTRIES, f"{found:,} entries")
+async def _bounded(subject: _Index) -> None:
+    count = len(await _read(subject))
+    expect(count <= _MAX_ENTRIES, f"{count:,} entries")
 
 
 @INDEX_ENTRIES.promise("what read returns is text", fix="let read be an async function that returns str")
-async def _texts(one: _Index) -> None:
-    for entry in (await _read(one))[:20]:
+async def _texts(subject: _Index) -> None:
+    for entry in (await _read(subject))[:20]:
         if entry.read is not None:
-            text: Any = await one.on_host(entry.read, seconds=_ENTRIES_SECONDS)
+            text: Any = await subject.on_host(entry.read, seconds=_ENTRIES_SECONDS)
             expect(isinstance(text, str), f"{type(text).__name__} for {entry.title!r}")
 
 
 @INDEX_ENTRIES.promise("/llms.txt shows its section", fix="see the log for 'index entries failed'")
-async def _shown(one: _Index) -> None:
-    if await _read(one):
-        text = (await one.http.get("/llms.txt")).text
-        expect(f"## {one.record.section}" in text, f"no section {one.record.section!r}")
+async def _shown(subject: _Index) -> None:
+    if await _read(subject):
+        text = (await subject.http.get("/llms.txt")).text
+        expect(f"## {subject.record.section}" in text, f"no section {subject.record.section!r}")
 
 
-async def _read(one: _Index) -> list[IndexEntry]:
-    return list(await one.on_host(one.record.entries, seconds=_ENTRIES_SECONDS))
+async def _read(subject: _Index) -> list[IndexEntry]:
+    return list(await subject.on_host(subject.record.entries, seconds=_ENTRIES_SECONDS))
 
 
 @DOCTOR_CHECK.promise(
     "it returns a CheckResult, with a hint if something is wrong",
     fix="return CheckResult(status, message, hint=…); do not raise an exception for a problem that it finds",
 )
-async def _checks(one: RecordInHost[Check]) -> None:
-    found = await one.on_host(one.record.run, seconds=_SECONDS)
-    expect(type(found) is CheckResult and found.message.strip(), repr(found))
-    expect(found.status == "ok" or found.hint.strip(), f"{found.status} {found.message!r} without a hint")
+async def _checks(subject: RecordInHost[Check]) -> None:
+    result = await subject.on_host(subject.record.run, seconds=_SECONDS)
+    expect(type(result) is CheckResult and result.message.strip(), repr(result))
+    expect(result.status == "ok" or result.hint.strip(), f"{result.status} {result.message!r} without a hint")
 
 
 @STORAGE_KIND.promise(
     "an account that stores nothing has 0 bytes", fix="let measure return 0 for an account without rows, not None"
 )
-async def _measures(one: RecordInHost[StorageKind]) -> None:
+async def _measures(subject: RecordInHost[StorageKind]) -> None:
     async def measure() -> Any:
-        async with one.running.host.database.reading() as session:
-            return await one.record.measure(session, _NOBODY)
+        async with subject.running.host.database.reading() as session:
+            return await subject.record.measure(session, _NOBODY)
 
-    found = await one.on_host(measure, seconds=_SECONDS)
-    expect(type(found) is int and found == 0, repr(found))
+    size = await subject.on_host(measure, seconds=_SECONDS)
+    expect(type(size) is int and size == 0, repr(size))
 
 
 @PUBLISHING_TARGETS.promise(
     "an account without websites has no names, within a second", fix="return an empty list for an unknown account"
 )
-async def _names(one: RecordInHost[PublishingTargets]) -> None:
-    found = list(await one.on_host(lambda: one.record.names(_NOBODY), seconds=_TARGET_SECONDS))
-    expect(found == [], found)
+async def _names(subject: RecordInHost[PublishingTargets]) -> None:
+    names = list(await subject.on_host(lambda: subject.record.names(_NOBODY), seconds=_TARGET_SECONDS))
+    expect(names == [], names)
 
 
 @OVERVIEW_SECTION.promise(
     "an account that has nothing gets sound HTML without forms, or none, within two seconds",
     fix="return an empty text for an unknown account, close each element, and link to a page that has the form",
 )
-async def _section(one: RecordInHost[OverviewSection]) -> None:
-    for role in ACCOUNT_ROLES if one.record.by_role else ("",):
-        ask = partial(one.record.html, _NOBODY, *filter(None, [role]))
-        problems, forms = read_html(await one.on_host(ask, seconds=_SECTION_SECONDS))
+async def _section(subject: RecordInHost[OverviewSection]) -> None:
+    for role in ACCOUNT_ROLES if subject.record.by_role else ("",):
+        ask = partial(subject.record.html, _NOBODY, *filter(None, [role]))
+        problems, forms = read_html(await subject.on_host(ask, seconds=_SECTION_SECONDS))
         expect(not problems and not forms, "; ".join(problems[:3]) or "a form")
 
 
@@ -204,9 +204,9 @@ async def _section(one: RecordInHost[OverviewSection]) -> None:
     "its names are full host names in lower case, without a port, within two seconds",
     fix="return names such as blog.example.org; international ones in their ASCII form",
 )
-async def _host_names(one: RecordInHost[VirtualHosts]) -> None:
-    found = list(await one.on_host(one.record.hosts, seconds=_HOSTS_SECONDS))
-    wrong = [name for name in found if not _HOST_NAME.fullmatch(str(name))]
+async def _host_names(subject: RecordInHost[VirtualHosts]) -> None:
+    names = list(await subject.on_host(subject.record.hosts, seconds=_HOSTS_SECONDS))
+    wrong = [name for name in names if not _HOST_NAME.fullmatch(str(name))]
     expect(not wrong, wrong[:3])
 
 
@@ -214,14 +214,15 @@ async def _host_names(one: RecordInHost[VirtualHosts]) -> None:
     "a page that is not there is answered with 404 on each name, and no cookie is set",
     fix="raise NotFound, or return HttpResponse(…, 404); sign people in under the server's own name only",
 )
-async def _not_there(one: RecordInHost[VirtualHosts]) -> None:
-    for name in list(await one.on_host(one.record.hosts, seconds=_HOSTS_SECONDS))[:5]:
-        answer = await one.http.get("/pressroom-contract/nothing/is/here", headers={"host": name})
+async def _not_there(subject: RecordInHost[VirtualHosts]) -> None:
+    for name in list(await subject.on_host(subject.record.hosts, seconds=_HOSTS_SECONDS))[:5]:
+        response = await subject.http.get("/pressroom-contract/nothing/is/here", headers={"host": name})
         expect(
-            answer.status_code == _NOT_FOUND and "set-cookie" not in answer.headers, f"{answer.status_code} on {name}"
+            response.status_code == _NOT_FOUND and "set-cookie" not in response.headers,
+            f"{response.status_code} on {name}",
         )
 
 
 @COMMAND.promise("it has a help text", fix="give the function a docstring, or the command help=…")
-async def _help(one: RecordInHost[click.Command]) -> None:
-    expect((one.record.help or "").strip(), "none")
+async def _help(subject: RecordInHost[click.Command]) -> None:
+    expect((subject.record.help or "").strip(), "none")

@@ -63,31 +63,33 @@ def check_job(
     Raises:
         LookupError: no active plugin offers this job.
     """
-    for one in running.host.compiled.plugins.contributions.of(Job):
-        if one.record.kind == kind:
-            given: Mapping[str, Any] = dict(payload or {})
-            return check_record(JOB, running, one.plugin, (one.record, given, subject), f"job {kind}")
+    for contribution in running.host.compiled.plugins.contributions.of(Job):
+        if contribution.record.kind == kind:
+            job_payload: Mapping[str, Any] = dict(payload or {})
+            return check_record(
+                JOB, running, contribution.plugin, (contribution.record, job_payload, subject), f"job {kind}"
+            )
     raise LookupError(f"no active plugin offers the job {kind!r}")
 
 
-async def _run(one: Subject, attempt: int = 1) -> Any:
-    job, payload, subject = one.record
-    run = RecordedJobRun(payload, subject, attempt=attempt)
-    return await one.on_host(lambda: job.run(run), seconds=min(_SECONDS, job.timeout))
+async def _run(subject: Subject, attempt: int = 1) -> Any:
+    job, payload, account = subject.record
+    run = RecordedJobRun(payload, account, attempt=attempt)
+    return await subject.on_host(lambda: job.run(run), seconds=min(_SECONDS, job.timeout))
 
 
 @JOB.promise(
     "it returns a JSON object, a Pause, a Reschedule or None, within its timeout",
     fix="return a mapping of plain values; give the job a longer timeout, or return a Pause when it waits",
 )
-async def _returns(one: Subject) -> None:
-    found = await _run(one)
-    if isinstance(found, Pause | Reschedule) or found is None:
-        expect(not isinstance(found, Reschedule) or found.at.tzinfo is not None, "Reschedule.at without a time zone")
+async def _returns(subject: Subject) -> None:
+    result = await _run(subject)
+    if isinstance(result, Pause | Reschedule) or result is None:
+        expect(not isinstance(result, Reschedule) or result.at.tzinfo is not None, "Reschedule.at without a time zone")
         return
-    expect(isinstance(found, Mapping), f"{type(found).__name__}")
+    expect(isinstance(result, Mapping), f"{type(result).__name__}")
     try:
-        json.dumps(dict(found), allow_nan=False)
+        json.dumps(dict(result), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise PromiseBroken(describe_error(error)) from error
 
@@ -96,10 +98,10 @@ async def _returns(one: Subject) -> None:
     "it can run twice in a row",
     fix="check first whether the work is done, for example with a unique key; a job whose process died runs again",
 )
-async def _twice(one: Subject) -> None:
-    await _run(one)
+async def _twice(subject: Subject) -> None:
+    await _run(subject)
     try:
-        await _run(one, attempt=2)
+        await _run(subject, attempt=2)
     except PromiseBroken:
         raise
     except Exception as error:
@@ -110,11 +112,11 @@ async def _twice(one: Subject) -> None:
     "it ends when it is interrupted, and the next attempt succeeds",
     fix="let CancelledError pass, and write in transactions, so that half-finished work is never kept",
 )
-async def _interrupted(one: Subject) -> None:
-    job, payload, subject = one.record
+async def _interrupted(subject: Subject) -> None:
+    job, payload, account = subject.record
 
     async def interrupt() -> bool:
-        task = asyncio.ensure_future(_started(job, RecordedJobRun(payload, subject)))
+        task = asyncio.ensure_future(_started(job, RecordedJobRun(payload, account)))
         for _ in range(3):
             await asyncio.sleep(0)
         task.cancel()
@@ -123,10 +125,10 @@ async def _interrupted(one: Subject) -> None:
             task.exception()  # any failure is fine; only the next attempt matters
         return bool(done)
 
-    ended = await one.on_host(interrupt, seconds=_SECONDS)
+    ended = await subject.on_host(interrupt, seconds=_SECONDS)
     expect(ended, f"no end within {_CANCEL_SECONDS:g} s after it was cancelled")
     try:
-        await _run(one, attempt=2)
+        await _run(subject, attempt=2)
     except PromiseBroken:
         raise
     except Exception as error:

@@ -128,41 +128,41 @@ def _shown(status: LimitStatus) -> str:
 
 
 @LIMITER.promise("it has every method of Limiter", fix="add the methods that pressroom.sdk.Limiter names")
-async def _protocol(one: LimiterInTime) -> None:
-    expect(isinstance(one.limiter, Limiter), f"{type(one.limiter).__name__} without some of them")
+async def _protocol(subject: LimiterInTime) -> None:
+    expect(isinstance(subject.limiter, Limiter), f"{type(subject.limiter).__name__} without some of them")
 
 
 @LIMITER.promise(
     "an unused window is full and resets now",
     fix="return remaining=limit, allowed=True and the current Unix time if nothing was counted",
 )
-async def _unused(one: LimiterInTime) -> None:
-    before = one.seconds()
-    status = await one.limiter.peek(_minute(60), one.key)
+async def _unused(subject: LimiterInTime) -> None:
+    before = subject.seconds()
+    status = await subject.limiter.peek(_minute(60), subject.key)
     expect((status.allowed, status.limit, status.remaining) == (True, 60, 60), _shown(status))
-    expect(before - 1 <= status.reset_at <= one.seconds() + 1, _shown(status))
+    expect(before - 1 <= status.reset_at <= subject.seconds() + 1, _shown(status))
 
 
 @LIMITER.promise(
     "each request takes one until none is left, and then requests are refused",
     fix="in take(), only count requests that fit, and return allowed=False for those that do not",
 )
-async def _taken(one: LimiterInTime) -> None:
-    found = [await one.take(_minute(3)) for _ in range(5)]
-    states = [(status.allowed, status.remaining) for status in found]
+async def _taken(subject: LimiterInTime) -> None:
+    statuses = [await subject.take(_minute(3)) for _ in range(5)]
+    states = [(status.allowed, status.remaining) for status in statuses]
     expect(states == [(True, 2), (True, 1), (True, 0), (False, 0), (False, 0)], states)
 
 
 @LIMITER.promise(
     "a refused request is allowed at reset_at", fix="return the Unix time in seconds at which one more request is free"
 )
-async def _reset(one: LimiterInTime) -> None:
+async def _reset(subject: LimiterInTime) -> None:
     rate = Rate(1, 2)
-    await one.take(rate)
-    refused = await one.take(rate)
-    expect(not refused.allowed and refused.reset_at <= one.seconds() + 2 + _TOLERANCE, _shown(refused))
-    await one.advance_to(refused.reset_at)
-    status = await one.take(rate)
+    await subject.take(rate)
+    refused = await subject.take(rate)
+    expect(not refused.allowed and refused.reset_at <= subject.seconds() + 2 + _TOLERANCE, _shown(refused))
+    await subject.advance_to(refused.reset_at)
+    status = await subject.take(rate)
     expect(status.allowed, f"at reset_at: {_shown(status)}")
 
 
@@ -171,20 +171,20 @@ async def _reset(one: LimiterInTime) -> None:
     fix="count in a sliding window: a request leaves it exactly window_seconds after it arrived",
     needs=[FROZEN_CLOCK],
 )
-async def _moving(one: LimiterInTime) -> None:
-    clock = one.frozen
-    rate, start = _minute(2), one.seconds()
-    await one.take(rate)
+async def _moving(subject: LimiterInTime) -> None:
+    clock = subject.frozen
+    rate, start = _minute(2), subject.seconds()
+    await subject.take(rate)
     clock.advance(10)
-    last = await one.take(rate)
+    last = await subject.take(rate)
     expect(_near(last.reset_at, start + 60), f"{last.reset_at - start:g} s after the first request, which is 60 s")
     clock.advance(49.999999)
-    refused = await one.take(rate)
+    refused = await subject.take(rate)
     expect(not refused.allowed, "a request allowed before the first one had left the window")
     expect(_near(refused.reset_at, start + 60), _shown(refused))
     clock.advance_to(refused.reset_at)
-    expect((await one.take(rate)).allowed, "the request at reset_at refused")
-    expect(not (await one.take(rate)).allowed, "two requests allowed where one had left the window")
+    expect((await subject.take(rate)).allowed, "the request at reset_at refused")
+    expect(not (await subject.take(rate)).allowed, "two requests allowed where one had left the window")
 
 
 @LIMITER.promise(
@@ -192,48 +192,48 @@ async def _moving(one: LimiterInTime) -> None:
     fix="do not add to the window in take() if the request is refused",
     needs=[FROZEN_CLOCK],
 )
-async def _refused_count_nothing(one: LimiterInTime) -> None:
-    clock = one.frozen
-    first = await one.take(_minute(1))
+async def _refused_count_nothing(subject: LimiterInTime) -> None:
+    clock = subject.frozen
+    first = await subject.take(_minute(1))
     for _ in range(50):
         clock.advance(1)
-        expect(not (await one.take(_minute(1))).allowed, "a second request allowed within the minute")
+        expect(not (await subject.take(_minute(1))).allowed, "a second request allowed within the minute")
     clock.advance_to(first.reset_at)
-    expect((await one.take(_minute(1))).allowed, "no request allowed after the window of the only one that counted")
+    expect((await subject.take(_minute(1))).allowed, "no request allowed after the window of the only one that counted")
 
 
 @LIMITER.promise(
     "costs add up in hundredths without rounding errors", fix="count hundredths as integers, not requests as floats"
 )
-async def _costs(one: LimiterInTime) -> None:
+async def _costs(subject: LimiterInTime) -> None:
     for number, parts in enumerate(
         ((0.1,) * 10, (0.29, 0.57, 0.14), (0.07, 0.93), (0.55, 0.45), (1 / 3, 0.67), (0.01, 0.99))
     ):
-        key = f"{one.key}/{number}"
+        key = f"{subject.key}/{number}"
         for cost in parts:
-            status = await one.limiter.take(_minute(1), key, cost)
+            status = await subject.limiter.take(_minute(1), key, cost)
             expect(status.allowed, f"{cost:g} refused, although {parts} are one request")
-        expect(not (await one.limiter.take(_minute(1), key, 0.01)).allowed, f"0.01 more than {parts} allowed")
+        expect(not (await subject.limiter.take(_minute(1), key, 0.01)).allowed, f"0.01 more than {parts} allowed")
 
 
 @LIMITER.promise("remaining counts whole requests", fix="round what is left down to whole requests")
-async def _whole_requests(one: LimiterInTime) -> None:
+async def _whole_requests(subject: LimiterInTime) -> None:
     for _ in range(10):
-        status = await one.take(_minute(300), 0.1)
+        status = await subject.take(_minute(300), 0.1)
         expect(status.remaining == 299, f"remaining={status.remaining} of 300 while at most one is used")
-    status = await one.take(_minute(300))
+    status = await subject.take(_minute(300))
     expect(status.remaining == 298, f"remaining={status.remaining} of 300 after two")
 
 
 @LIMITER.promise(
     "a small request may fit when a whole one does not", fix="compare the cost of the request with what is left"
 )
-async def _small(one: LimiterInTime) -> None:
-    await one.take(_minute(1), 0.5)
-    status = await one.limiter.peek(_minute(1), one.key)
+async def _small(subject: LimiterInTime) -> None:
+    await subject.take(_minute(1), 0.5)
+    status = await subject.limiter.peek(_minute(1), subject.key)
     expect(not status.allowed, "peek() allows a whole request where half of one is left")
-    expect(not (await one.take(_minute(1))).allowed, "a whole request allowed where half of one was left")
-    status = await one.take(_minute(1), 0.5)
+    expect(not (await subject.take(_minute(1))).allowed, "a whole request allowed where half of one was left")
+    status = await subject.take(_minute(1), 0.5)
     expect((status.allowed, status.remaining) == (True, 0), _shown(status))
 
 
@@ -242,27 +242,29 @@ async def _small(one: LimiterInTime) -> None:
     fix="add up the costs that leave the window, oldest first, until one more whole request is free",
     needs=[FROZEN_CLOCK],
 )
-async def _small_reset(one: LimiterInTime) -> None:
-    clock = one.frozen
-    rate, start = _minute(2), one.seconds()
-    status = await one.take(rate, 0.1)
+async def _small_reset(subject: LimiterInTime) -> None:
+    clock = subject.frozen
+    rate, start = _minute(2), subject.seconds()
+    status = await subject.take(rate, 0.1)
     for _ in range(9):
         clock.advance(1)
-        status = await one.take(rate, 0.1)
+        status = await subject.take(rate, 0.1)
     expect(status.remaining == 1 and _near(status.reset_at, start + 69), _shown(status))
     clock.advance(1)
-    status = await one.take(rate, 0.1)  # 1.1 are used: a whole request is free once the first tenth leaves the window
+    status = await subject.take(
+        rate, 0.1
+    )  # 1.1 are used: a whole request is free once the first tenth leaves the window
     expect(status.remaining == 0 and _near(status.reset_at, start + 60), _shown(status))
 
 
 @LIMITER.promise(
     "a request that is given back no longer counts", fix="remove the request from the window in give_back()"
 )
-async def _given_back(one: LimiterInTime) -> None:
-    await one.take(_minute(2))
-    status = await one.limiter.give_back(_minute(2), one.key, 1)
+async def _given_back(subject: LimiterInTime) -> None:
+    await subject.take(_minute(2))
+    status = await subject.limiter.give_back(_minute(2), subject.key, 1)
     expect((status.allowed, status.remaining) == (True, 2), _shown(status))
-    expect(abs(status.reset_at - one.seconds()) < 1, _shown(status))
+    expect(abs(status.reset_at - subject.seconds()) < 1, _shown(status))
 
 
 @LIMITER.promise(
@@ -270,14 +272,14 @@ async def _given_back(one: LimiterInTime) -> None:
     fix="search for the cost from the newest request backwards, and remove that request",
     needs=[FROZEN_CLOCK],
 )
-async def _newest_given_back(one: LimiterInTime) -> None:
-    clock = one.frozen
-    rate, start = _minute(2), one.seconds()
+async def _newest_given_back(subject: LimiterInTime) -> None:
+    clock = subject.frozen
+    rate, start = _minute(2), subject.seconds()
     for cost in (1, 0.5, 0.1, 0.1):
-        await one.take(rate, cost)
+        await subject.take(rate, cost)
         clock.advance(5)
     for cost, remaining, reset_at in ((0.5, 0, start + 60), (1, 1, start + 75), (0.1, 1, start + 70)):
-        status = await one.limiter.give_back(rate, one.key, cost)
+        status = await subject.limiter.give_back(rate, subject.key, cost)
         seen = f"after {cost:g} was given back: {_shown(status)}"
         expect(status.remaining == remaining and _near(status.reset_at, reset_at), seen)
 
@@ -286,33 +288,33 @@ async def _newest_given_back(one: LimiterInTime) -> None:
     "a request that was never counted cannot be given back",
     fix="do not change anything in give_back() if no request has that cost",
 )
-async def _never_counted(one: LimiterInTime) -> None:
-    status = await one.limiter.give_back(_minute(2), one.key, 1)
+async def _never_counted(subject: LimiterInTime) -> None:
+    status = await subject.limiter.give_back(_minute(2), subject.key, 1)
     expect(status.remaining == 2, _shown(status))
-    await one.take(_minute(2), 0.5)
-    status = await one.limiter.give_back(_minute(2), one.key, 1)
+    await subject.take(_minute(2), 0.5)
+    status = await subject.limiter.give_back(_minute(2), subject.key, 1)
     expect(status.remaining == 1, _shown(status))
 
 
 @LIMITER.promise(
     "requests that are always given back leave nothing behind", fix="let give_back() remove all that take() added"
 )
-async def _nothing_left(one: LimiterInTime) -> None:
-    await one.take(_minute(3))
+async def _nothing_left(subject: LimiterInTime) -> None:
+    await subject.take(_minute(3))
     for _ in range(200):
-        await one.take(_minute(3), 0.1)
-        status = await one.limiter.give_back(_minute(3), one.key, 0.1)
+        await subject.take(_minute(3), 0.1)
+        status = await subject.limiter.give_back(_minute(3), subject.key, 0.1)
         expect(status.remaining == 2, _shown(status))
 
 
 @LIMITER.promise("peek does not count", fix="only read the window in peek()")
-async def _peeked(one: LimiterInTime) -> None:
+async def _peeked(subject: LimiterInTime) -> None:
     for _ in range(5):
-        status = await one.limiter.peek(_minute(1), one.key)
+        status = await subject.limiter.peek(_minute(1), subject.key)
         expect(status.allowed, _shown(status))
-    await one.take(_minute(1))
+    await subject.take(_minute(1))
     for _ in range(5):
-        status = await one.limiter.peek(_minute(1), one.key)
+        status = await subject.limiter.peek(_minute(1), subject.key)
         expect((status.allowed, status.remaining) == (False, 0), _shown(status))
 
 
@@ -320,11 +322,11 @@ async def _peeked(one: LimiterInTime) -> None:
     "keys are counted separately, whatever they contain",
     fix="hash the key, or escape it, before it becomes a part of another name",
 )
-async def _keys(one: LimiterInTime) -> None:
-    names = [f"{one.key}{key}" for key in _KEYS]
+async def _keys(subject: LimiterInTime) -> None:
+    names = [f"{subject.key}{key}" for key in _KEYS]
     for expected in (True, False):
         for name in names:
-            status = await one.limiter.take(_minute(1), name, 1)
+            status = await subject.limiter.take(_minute(1), name, 1)
             seen = f"allowed={status.allowed} for the key {name[:80]!r}"
             expect(status.allowed is expected, seen)
 
@@ -333,9 +335,9 @@ async def _keys(one: LimiterInTime) -> None:
     "different rates on one key are counted separately",
     fix="make the number and the seconds of the rate part of the key",
 )
-async def _rates(one: LimiterInTime) -> None:
+async def _rates(subject: LimiterInTime) -> None:
     for rate in (Rate(1, 60), Rate(1, 600), Rate(2, 60), Rate(16, 1), Rate(1, 61)):
-        status = await one.take(rate)
+        status = await subject.take(rate)
         seen = f"remaining={status.remaining} after the first request of {rate}"
         expect(status.remaining == rate.requests - 1, seen)
 
@@ -343,25 +345,25 @@ async def _rates(one: LimiterInTime) -> None:
 @LIMITER.promise(
     "simultaneous requests do not exceed the limit", fix="make take() atomic: one command or one transaction"
 )
-async def _at_once(one: LimiterInTime) -> None:
-    for cost, limit, asked in ((1, 100, 400), (0.1, 10, 250)):
-        key = f"{one.key}/{cost}"
-        found = await asyncio.gather(*(one.limiter.take(_minute(limit), key, cost) for _ in range(asked)))
-        allowed = sum(status.allowed for status in found)
-        expect(allowed == 100, f"{allowed} of {asked} requests that cost {cost:g} allowed, by a limit of {limit}")
+async def _at_once(subject: LimiterInTime) -> None:
+    for cost, limit, attempts in ((1, 100, 400), (0.1, 10, 250)):
+        key = f"{subject.key}/{cost}"
+        statuses = await asyncio.gather(*(subject.limiter.take(_minute(limit), key, cost) for _ in range(attempts)))
+        allowed = sum(status.allowed for status in statuses)
+        expect(allowed == 100, f"{allowed} of {attempts} requests that cost {cost:g} allowed, by a limit of {limit}")
 
 
 @LIMITER.promise(
     "if simultaneous requests are all given back, the window is full again",
     fix="make take() and give_back() atomic, and give back each request once",
 )
-async def _given_back_at_once(one: LimiterInTime) -> None:
+async def _given_back_at_once(subject: LimiterInTime) -> None:
     async def fail(cost: float) -> None:
-        if (await one.take(_minute(50), cost)).allowed:
-            await one.limiter.give_back(_minute(50), one.key, cost)
+        if (await subject.take(_minute(50), cost)).allowed:
+            await subject.limiter.give_back(_minute(50), subject.key, cost)
 
     await asyncio.gather(*(fail(cost) for cost in (1, 0.1, 0.01) * 100))
-    status = await one.limiter.peek(_minute(50), one.key)
+    status = await subject.limiter.peek(_minute(50), subject.key)
     expect(status.remaining == 50, _shown(status))
 
 
@@ -370,23 +372,23 @@ async def _given_back_at_once(one: LimiterInTime) -> None:
     fix="drop requests from the window when they are older than window_seconds",
     needs=[FROZEN_CLOCK],
 )
-async def _long_use(one: LimiterInTime) -> None:
-    clock = one.frozen
+async def _long_use(subject: LimiterInTime) -> None:
+    clock = subject.frozen
     for _ in range(300):
-        expect((await one.take(_minute(20))).allowed, "a request refused that came as rarely as the limit allows")
+        expect((await subject.take(_minute(20))).allowed, "a request refused that came as rarely as the limit allows")
         clock.advance(3)
-    status = await one.limiter.peek(_minute(20), one.key)
+    status = await subject.limiter.peek(_minute(20), subject.key)
     expect(status.remaining == 1, _shown(status))
     clock.advance(3600)
-    status = await one.limiter.peek(_minute(20), one.key)
+    status = await subject.limiter.peek(_minute(20), subject.key)
     expect(status.remaining == 20, _shown(status))
 
 
 @LIMITER.promise("costs outside 0.01 to 1 raise ValueError", fix="check the cost in take() and give_back()")
-async def _wrong_costs(one: LimiterInTime) -> None:
+async def _wrong_costs(subject: LimiterInTime) -> None:
     for cost in (0, -1, 0.001, 1.01, 100, math.nan, math.inf):
-        for refuse in (one.limiter.take, one.limiter.give_back):
+        for refuse in (subject.limiter.take, subject.limiter.give_back):
             try:
-                await expect_error(ValueError, refuse(_minute(10), one.key, cost))
+                await expect_error(ValueError, refuse(_minute(10), subject.key, cost))
             except PromiseBroken as broken:
                 raise PromiseBroken(f"{broken} for a cost of {cost}") from broken

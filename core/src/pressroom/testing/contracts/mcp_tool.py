@@ -28,28 +28,28 @@ _BY_TYPE: Final[Mapping[str, Any]] = {"integer": 1, "number": 1, "boolean": Fals
 
 
 @MCP_TOOL.promise("its texts tell models what it does", fix="write a title, and a description of a sentence or more")
-async def _texts(one: Subject) -> None:
-    expect_texts({"title": one.record.title, "description": one.record.description})
+async def _texts(subject: Subject) -> None:
+    expect_texts({"title": subject.record.title, "description": subject.record.description})
 
 
 @MCP_TOOL.promise(
     "tools/list shows it with an object schema in which every parameter has a description",
     fix="add Field(description=…) to the parameters; see the server's log if the tool is missing",
 )
-async def _listed(one: Subject) -> None:
-    if one.record.name in one.running.host.compiled.catalog.unavailable:
+async def _listed(subject: Subject) -> None:
+    if subject.record.name in subject.running.host.compiled.catalog.unavailable:
         return
-    schema = await _schema(one)
+    schema = await _schema(subject)
     expect(schema.get("type") == "object", schema)
     bare = [name for name, field in schema.get("properties", {}).items() if not field.get("description")]
     expect(not bare, f"no description for {', '.join(bare)}")
 
 
 @MCP_TOOL.promise("an unknown field is refused by name", fix="let the params inherit from pressroom.sdk.Params")
-async def _unknown_field(one: Subject) -> None:
-    if not _callable(one):
+async def _unknown_field(subject: Subject) -> None:
+    if not _callable(subject):
         return
-    refused = await _code(one, {**example_arguments(await _schema(one)), UNKNOWN_FIELD: 1})
+    refused = await _code(subject, {**example_arguments(await _schema(subject)), UNKNOWN_FIELD: 1})
     expect(refused is not None and refused.code == "validation_error" and UNKNOWN_FIELD in refused.message, refused)
 
 
@@ -57,12 +57,12 @@ async def _unknown_field(one: Subject) -> None:
     "a value of the wrong type is refused as validation_error",
     fix="let validators check the type of a value before they use it, and raise ValueError",
 )
-async def _wrong_types(one: Subject) -> None:
-    if not _callable(one):
+async def _wrong_types(subject: Subject) -> None:
+    if not _callable(subject):
         return
-    schema = await _schema(one)
+    schema = await _schema(subject)
     for name in schema.get("properties", {}):
-        refused = await _code(one, {**example_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
+        refused = await _code(subject, {**example_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
         code = refused.code if refused is not None else ""
         expect(code not in _FAILURES, f"{refused} for {name}")
 
@@ -72,12 +72,12 @@ async def _wrong_types(one: Subject) -> None:
     fix="raise InvalidInput, NotFound or a CallError with its own code for what callers can fix; the log has "
     "the traceback",
 )
-async def _documented_values(one: Subject) -> None:
-    if not _callable(one) or one.record.annotations.open_world:
+async def _documented_values(subject: Subject) -> None:
+    if not _callable(subject) or subject.record.annotations.open_world:
         return
-    schema = await _schema(one)
+    schema = await _schema(subject)
     for arguments in _documented(schema):
-        refused = await _code(one, arguments)
+        refused = await _code(subject, arguments)
         code = refused.code if refused is not None else ""
         expect(code not in _FAILURES, f"{refused} for {shorten(json.dumps(arguments))}")
 
@@ -86,39 +86,41 @@ async def _documented_values(one: Subject) -> None:
     "a result has text content, and structured content that matches the declared result",
     fix="return an instance of the declared result model, or ToolResult with one as data and a text",
 )
-async def _result(one: Subject) -> None:
-    if not _callable(one) or one.record.annotations.open_world:
+async def _result(subject: Subject) -> None:
+    if not _callable(subject) or subject.record.annotations.open_world:
         return
-    found = await one.mcp("tools/call", {"name": one.record.name, "arguments": example_arguments(await _schema(one))})
-    texts = [block.get("text", "") for block in found.get("content", []) if block.get("type") == "text"]
-    expect(any(text.strip() for text in texts), f"no text in {shorten(json.dumps(found))}")
-    if found.get("isError"):
+    result = await subject.mcp(
+        "tools/call", {"name": subject.record.name, "arguments": example_arguments(await _schema(subject))}
+    )
+    texts = [block.get("text", "") for block in result.get("content", []) if block.get("type") == "text"]
+    expect(any(text.strip() for text in texts), f"no text in {shorten(json.dumps(result))}")
+    if result.get("isError"):
         return
     try:
-        one.record.result.model_validate_json(json.dumps(found.get("structuredContent")))
+        subject.record.result.model_validate_json(json.dumps(result.get("structuredContent")))
     except ValidationError as error:
         first = error.errors()[0]
         raise PromiseBroken(f"{first['msg']} at {'.'.join(map(str, first['loc']))}") from error
 
 
-def _callable(one: Subject) -> bool:
+def _callable(subject: Subject) -> bool:
     """Return whether the tool is available on this host."""
-    return one.record.name in one.running.host.compiled.catalog.mcp_tools
+    return subject.record.name in subject.running.host.compiled.catalog.mcp_tools
 
 
-async def _schema(one: Subject) -> dict[str, Any]:
-    schemas = _LISTED.get(one.running)
+async def _schema(subject: Subject) -> dict[str, Any]:
+    schemas = _LISTED.get(subject.running)
     if schemas is None:
-        schemas = _LISTED[one.running] = {tool["name"]: tool["inputSchema"] async for tool in _tools(one)}
-    if one.record.name not in schemas:
+        schemas = _LISTED[subject.running] = {tool["name"]: tool["inputSchema"] async for tool in _tools(subject)}
+    if subject.record.name not in schemas:
         raise PromiseBroken("no such tool in tools/list")
-    return schemas[one.record.name]
+    return schemas[subject.record.name]
 
 
-async def _tools(one: Subject) -> AsyncIterator[dict[str, Any]]:
+async def _tools(subject: Subject) -> AsyncIterator[dict[str, Any]]:
     cursor: dict[str, Any] = {}
     while True:
-        page = await one.mcp("tools/list", cursor)
+        page = await subject.mcp("tools/list", cursor)
         for tool in page["tools"]:
             yield tool
         if not page.get("nextCursor"):
@@ -126,10 +128,10 @@ async def _tools(one: Subject) -> AsyncIterator[dict[str, Any]]:
         cursor = {"cursor": page["nextCursor"]}
 
 
-async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None:
+async def _code(subject: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None:
     """Call the tool, and return the error, or `None` if the call succeeded."""
     try:
-        await asyncio.to_thread(one.running.call_tool, one.record.name, arguments)
+        await asyncio.to_thread(subject.running.call_tool, subject.record.name, arguments)
     except ToolFailed as refused:
         return refused
     return None
@@ -137,12 +139,12 @@ async def _code(one: Subject, arguments: Mapping[str, Any]) -> ToolFailed | None
 
 def _documented(schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the required arguments alone, then together with each documented value of each parameter."""
-    least = example_arguments(schema)
-    yield least
+    required = example_arguments(schema)
+    yield required
     for name, field in schema.get("properties", {}).items():
         values = [*field.get("enum", [])[:_MAX_CHOICES], *field.get("examples", [])[:_MAX_CHOICES]]
         values += [field["default"]] if "default" in field else []
-        yield from ({**least, name: value} for value in values)
+        yield from ({**required, name: value} for value in values)
 
 
 def example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:

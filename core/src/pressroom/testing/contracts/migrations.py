@@ -49,33 +49,33 @@ def check_migrations(plugin: str, models: Models, *, postgresql: str = "") -> li
             databases: the check creates a temporary one. Without it, only SQLite is checked.
     """
     servers = {"SQLite": _on_sqlite, "PostgreSQL": _on_postgresql(postgresql)}
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name, database in servers.items():
         if name == "PostgreSQL" and not postgresql:
             continue
         opening = _opening(plugin, models, database)
         where = f"{models.migrations} on {name}"
-        found += run_apart(lambda opening=opening, where=where: MIGRATIONS.check(opening, where=where))  # type: ignore[misc]
-    return found
+        findings += run_apart(lambda opening=opening, where=where: MIGRATIONS.check(opening, where=where))  # type: ignore[misc]
+    return findings
 
 
 @MIGRATIONS.promise(
     "the migrations create the tables that the models describe",
     fix="write the migration with `pressroom migrations new PLUGIN 'what it does'`, and review it",
 )
-async def _match(one: MigratedTables) -> None:
-    await one.migrator.migrate()
-    found = await differences(one.database, one.models.metadata, ignore=HOST_MODELS.metadata.tables)
-    expect(not found, "; ".join(describe(change) for change in found[:5]))
+async def _match(subject: MigratedTables) -> None:
+    await subject.migrator.migrate()
+    changes = await differences(subject.database, subject.models.metadata, ignore=HOST_MODELS.metadata.tables)
+    expect(not changes, "; ".join(describe(change) for change in changes[:5]))
 
 
 @MIGRATIONS.promise(
     "migrating again changes nothing",
     fix="give each revision a different down_revision, in a single line without branches",
 )
-async def _again(one: MigratedTables) -> None:
-    await one.migrator.migrate()
-    behind = await one.migrator.migrate()
+async def _again(subject: MigratedTables) -> None:
+    await subject.migrator.migrate()
+    behind = await subject.migrator.migrate()
     expect(not behind, f"{', '.join(state.plugin for state in behind)} behind after a migration")
 
 
@@ -83,15 +83,15 @@ async def _again(one: MigratedTables) -> None:
     "timestamps are the same on every database",
     fix="use pressroom.columns.Timestamp as the type of the column, and sa.BigInteger() in its migration",
 )
-async def _moments(one: MigratedTables) -> None:
+async def _moments(subject: MigratedTables) -> None:
     # SQLite drops the time zone of such a column, and PostgreSQL refuses a time zone if the column has none.
-    found = [
+    columns = [
         f"{table.name}.{column.name}"
-        for table in one.models.metadata.sorted_tables
+        for table in subject.models.metadata.sorted_tables
         for column in table.columns
         if isinstance(column.type, DateTime)
     ]
-    expect(not found, f"DateTime, whose values differ between SQLite and PostgreSQL: {', '.join(found)}")
+    expect(not columns, f"DateTime, whose values differ between SQLite and PostgreSQL: {', '.join(columns)}")
 
 
 def _opening(

@@ -55,9 +55,12 @@ OUTAGE: Final = ContractSuite[ToolInOutage]("outage")
     "a call gets an explanation while the database is unavailable",
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
-async def _database(one: ToolInOutage) -> None:
-    with _fetching_nothing_real(one.running), failing(one.running, Database, BackendError("the database is away")):
-        await _expect_words(one)
+async def _database(subject: ToolInOutage) -> None:
+    with (
+        _fetching_nothing_real(subject.running),
+        failing(subject.running, Database, BackendError("the database is away")),
+    ):
+        await _expect_words(subject)
 
 
 @OUTAGE.promise(
@@ -65,34 +68,34 @@ async def _database(one: ToolInOutage) -> None:
     fix="catch FetchFailed, FetchRefused and FetchUnknown, and raise a CallError with its own code that says what "
     "users can do",
 )
-async def _fetching(one: ToolInOutage) -> None:
-    with failing(one.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
-        await _expect_words(one)
+async def _fetching(subject: ToolInOutage) -> None:
+    with failing(subject.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
+        await _expect_words(subject)
 
 
 @OUTAGE.promise(
     "a call gets an explanation while no job can be enqueued",
     fix="let BackendError pass: the server tells clients when to try again; the log has the traceback",
 )
-async def _jobs(one: ToolInOutage) -> None:
-    with _fetching_nothing_real(one.running), failing(one.running, Jobs, BackendError("the queue is away")):
-        await _expect_words(one)
+async def _jobs(subject: ToolInOutage) -> None:
+    with _fetching_nothing_real(subject.running), failing(subject.running, Jobs, BackendError("the queue is away")):
+        await _expect_words(subject)
 
 
 @OUTAGE.promise(
     "a call ends within its timeout while a server never responds, and does not hold up other calls",
     fix="await what you fetch, and let CancelledError pass",
 )
-async def _hanging(one: ToolInOutage) -> None:
-    with failing(one.running, Fetcher, None):
-        await one.call()
-    async with httpx.AsyncClient(base_url=one.running.url, timeout=_GRACE_SECONDS, verify=LOOPBACK_TLS) as http:
+async def _hanging(subject: ToolInOutage) -> None:
+    with failing(subject.running, Fetcher, None):
+        await subject.call()
+    async with httpx.AsyncClient(base_url=subject.running.url, timeout=_GRACE_SECONDS, verify=LOOPBACK_TLS) as http:
         alive = await http.get("/healthz")
     expect(alive.status_code == 200, f"/healthz answers {alive.status_code}")
 
 
-async def _expect_words(one: ToolInOutage) -> None:
-    refused = await one.call()
+async def _expect_words(subject: ToolInOutage) -> None:
+    refused = await subject.call()
     plain = refused is not None and type(refused.__cause__) is CallError
     note = "; a CallError itself has the code of faults of the server: derive a class with a `code`" if plain else ""
     expect(refused is None or refused.code != "internal_error", f"{refused}{note}")
@@ -112,10 +115,10 @@ def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
         yield from run_apart(lambda subject=subject: OUTAGE.check(_opening(subject), where=subject.name))  # type: ignore[misc]
 
 
-async def _fails_anyway(one: ToolInOutage) -> bool:
-    with _fetching_nothing_real(one.running):
+async def _fails_anyway(subject: ToolInOutage) -> bool:
+    with _fetching_nothing_real(subject.running):
         try:
-            refused = await one.call()
+            refused = await subject.call()
         except PromiseBroken:
             return True
     return refused is not None and refused.code == "internal_error" and type(refused.__cause__) is not CallError

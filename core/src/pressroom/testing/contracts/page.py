@@ -31,22 +31,22 @@ _FORBIDDEN: Final = 403
 
 
 @PAGE.promise("a signed-in user gets the page", fix="handle an account that has no data yet; the log has the reason")
-async def _signed_in(one: Subject) -> None:
-    if _asks_get(one):
-        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
-        expect(answer.status_code == _OK or answer.is_redirect, shown(answer))
+async def _signed_in(subject: Subject) -> None:
+    if _asks_get(subject):
+        response = await subject.http.get(subject.record.path, headers=await _signed_in_headers(subject))
+        expect(response.status_code == _OK or response.is_redirect, shown(response))
 
 
 @PAGE.promise(
     "its HTML is well formed: elements are closed in order, and ids are unique",
     fix="close each element, and begin ids with your plugin's id",
 )
-async def _html(one: Subject) -> None:
-    if _asks_get(one):
-        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
-        if answer.status_code == _OK and media_type(answer) == "text/html":
+async def _html(subject: Subject) -> None:
+    if _asks_get(subject):
+        response = await subject.http.get(subject.record.path, headers=await _signed_in_headers(subject))
+        if response.status_code == _OK and media_type(response) == "text/html":
             reader = _Reader()
-            reader.feed(answer.text)
+            reader.feed(response.text)
             expect(not reader.problems, "; ".join(reader.problems[:3]))
 
 
@@ -54,52 +54,52 @@ async def _html(one: Subject) -> None:
     "each form with method POST has the hidden field csrf",
     fix='add <input type="hidden" name="csrf"> with request.csrf_token, escaped',
 )
-async def _forms(one: Subject) -> None:
-    if _asks_get(one):
-        answer = await one.http.get(one.record.path, headers=await _signed_in_headers(one))
+async def _forms(subject: Subject) -> None:
+    if _asks_get(subject):
+        response = await subject.http.get(subject.record.path, headers=await _signed_in_headers(subject))
         reader = _Reader()
-        reader.feed(answer.text)
+        reader.feed(response.text)
         bare = [action for action, fields in reader.forms if "csrf" not in fields]
         expect(not bare, f"a form for {bare[0] if bare else ''} without it")
 
 
 @PAGE.promise("a user who is not signed in is redirected to the sign-in page", fix="declare the route with page=…")
-async def _signed_out(one: Subject) -> None:
-    if _asks_get(one):
-        answer = await one.http.get(one.record.path)
-        expect(answer.status_code in _FOUND and "/sign-in" in answer.headers.get("location", ""), shown(answer))
+async def _signed_out(subject: Subject) -> None:
+    if _asks_get(subject):
+        response = await subject.http.get(subject.record.path)
+        expect(response.status_code in _FOUND and "/sign-in" in response.headers.get("location", ""), shown(response))
 
 
 @PAGE.promise("a form without its token is refused", fix="declare the route with page=…, and accept forms by POST only")
-async def _csrf(one: Subject) -> None:
-    if "POST" in _methods(one) and "<" not in one.record.path:
-        headers = {**await _signed_in_headers(one), "origin": one.running.url}
-        answer = await one.http.post(one.record.path, data={"csrf": "no"}, headers=headers)
-        expect(answer.status_code == _FORBIDDEN, shown(answer))
+async def _csrf(subject: Subject) -> None:
+    if "POST" in _methods(subject) and "<" not in subject.record.path:
+        headers = {**await _signed_in_headers(subject), "origin": subject.running.url}
+        response = await subject.http.post(subject.record.path, data={"csrf": "no"}, headers=headers)
+        expect(response.status_code == _FORBIDDEN, shown(response))
 
 
 @ROUTE.promise(
     "a request without parameters is answered without an internal error",
     fix="respond with 400 or 404 to missing parameters; the log has the traceback",
 )
-async def _answered(one: Subject) -> None:
-    if "<" in one.record.path:
+async def _answered(subject: Subject) -> None:
+    if "<" in subject.record.path:
         return
-    for method in sorted(_methods(one) & {"GET", "POST"}):
-        answer: httpx.Response = await one.http.request(method, one.record.path)
-        expect(answer.status_code < _FAILED, f"{shown(answer)} for {method}")
+    for method in sorted(_methods(subject) & {"GET", "POST"}):
+        response: httpx.Response = await subject.http.request(method, subject.record.path)
+        expect(response.status_code < _FAILED, f"{shown(response)} for {method}")
 
 
-def _methods(one: Subject) -> set[str]:
-    return {method.upper() for method in one.record.methods}
+def _methods(subject: Subject) -> set[str]:
+    return {method.upper() for method in subject.record.methods}
 
 
-def _asks_get(one: Subject) -> bool:
-    return "GET" in _methods(one) and "<" not in one.record.path
+def _asks_get(subject: Subject) -> bool:
+    return "GET" in _methods(subject) and "<" not in subject.record.path
 
 
-async def _signed_in_headers(one: Subject) -> dict[str, str]:
-    cookies = await asyncio.to_thread(one.running.account().session_cookies)
+async def _signed_in_headers(subject: Subject) -> dict[str, str]:
+    cookies = await asyncio.to_thread(subject.running.account().session_cookies)
     return {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
 
 
@@ -127,16 +127,16 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """See `HTMLParser`."""
-        given = dict(attrs)
-        if id_ := given.get("id"):
+        attributes = dict(attrs)
+        if id_ := attributes.get("id"):
             if id_ in self._ids:
                 self.problems.append(f"the id {id_!r} twice")
             self._ids.add(id_)
-        if tag == "form" and (given.get("method") or "").lower() == "post":
+        if tag == "form" and (attributes.get("method") or "").lower() == "post":
             self._fields = set()
-            self.forms.append((given.get("action") or "its own path", self._fields))
+            self.forms.append((attributes.get("action") or "its own path", self._fields))
         elif tag in ("input", "button") and self._fields is not None:
-            self._fields.add(given.get("name") or "")
+            self._fields.add(attributes.get("name") or "")
         if tag not in _VOID:
             self._open.append(tag)
 
@@ -158,8 +158,8 @@ class _Reader(HTMLParser):
             self._open.pop()
             return
         line, _ = self.getpos()
-        inside = f"<{self._open[-1]}>" if self._open else "nothing"
-        self.problems.append(f"</{tag}> in line {line} where {inside} is open")
+        innermost = f"<{self._open[-1]}>" if self._open else "nothing"
+        self.problems.append(f"</{tag}> in line {line} where {innermost} is open")
         if tag in self._open:
             while self._open.pop() != tag:
                 pass

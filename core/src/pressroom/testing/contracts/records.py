@@ -60,11 +60,11 @@ class RecordInHost(Generic[R]):
         key = await asyncio.to_thread(self.running.account().api_key)
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {"authorization": f"Bearer {key}", "mcp-protocol-version": MCP_VERSION, "x-mcp-toolsets": "all"}
-        answer = await self.http.post("/api/mcp", json=body, headers=headers)
-        found = answer.json() if answer.status_code == 200 else {}
-        if "result" not in found:
-            raise PromiseBroken(f"{answer.status_code} {answer.text[:200]}")
-        result: dict[str, Any] = found["result"]
+        response = await self.http.post("/api/mcp", json=body, headers=headers)
+        message = response.json() if response.status_code == 200 else {}
+        if "result" not in message:
+            raise PromiseBroken(f"{response.status_code} {response.text[:200]}")
+        result: dict[str, Any] = message["result"]
         return result
 
 

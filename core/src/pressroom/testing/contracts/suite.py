@@ -118,7 +118,7 @@ class ContractSuite(Generic[S]):
 
     def applicable(self, has: Collection[str] = (), excluded: Collection[str] = ()) -> list[Promise[S]]:
         """Return the promises that apply to a subject that `has` these properties, without the `excluded` names."""
-        return [one for one in self.promises if one.needs <= set(has) and one.name not in excluded]
+        return [promise for promise in self.promises if promise.needs <= set(has) and promise.name not in excluded]
 
     async def check_one(
         self,
@@ -167,10 +167,10 @@ class ContractSuite(Generic[S]):
             excluded: names of promises to skip.
             seconds: the time limit for the check of one promise.
         """
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for promise in self.applicable(has, excluded):
-            found += await self.check_one(promise, opening, where=where, seconds=seconds)
-        return found
+            findings += await self.check_one(promise, opening, where=where, seconds=seconds)
+        return findings
 
 
 def run_apart(making: Callable[[], Awaitable[T]]) -> T:
@@ -216,6 +216,6 @@ class ContractTests(Generic[S]):
 
     def assert_kept(self, promise: Promise[S], opening: Callable[[], AbstractAsyncContextManager[S]]) -> None:
         """Check one promise. Raises `AssertionError` with the finding if it is broken."""
-        found = run_apart(lambda: self.suite.check_one(promise, opening, where=type(self).__name__))
-        if found:
-            raise AssertionError(str(found[0]))
+        findings = run_apart(lambda: self.suite.check_one(promise, opening, where=type(self).__name__))
+        if findings:
+            raise AssertionError(str(findings[0]))
