@@ -147,10 +147,10 @@ def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, other_status
     while fallen := {
         id_: absent for id_, plugin in unnamed.items() if (absent := left_out.intersection(plugin.requires))
     }:
-        for id_, gone in fallen.items():
+        for id_, absent in fallen.items():
             plugin = unnamed.pop(id_)
-            error = f"it needs {' and '.join(sorted(gone))}, which the configuration leaves out"
-            hint = f"add [plugins.{min(gone)}] to the configuration, with enabled = true"
+            error = f"it needs {' and '.join(sorted(absent))}, which the configuration leaves out"
+            hint = f"add [plugins.{min(absent)}] to the configuration, with enabled = true"
             plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
             other_statuses[id_] = "disabled"
         left_out |= fallen.keys()
@@ -170,8 +170,8 @@ def without_requirements(
 ) -> dict[str, Reason]:
     """Return the plugins with a missing requirement, directly or transitively, each with the reason.
 
-    `requires` maps the remaining plugins to the IDs that each requires. `other_statuses` has the status of the installed
-    plugins that are not among them.
+    `requires` maps the remaining plugins to the IDs that each requires. `other_statuses` has the status of the
+    installed plugins that are not among them.
     """
     remaining = dict(requires)
     lost: dict[str, Reason] = {}

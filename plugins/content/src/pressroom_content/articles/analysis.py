@@ -75,19 +75,21 @@ async def _in_worker(
 
 def check_size(plugin: PluginContext[ContentConfig], body: str) -> None:
     """Raise `InvalidInput` if a body is larger than the limit for articles."""
-    most = plugin.config.max_body_bytes
+    max_bytes = plugin.config.max_body_bytes
     size = len(body.encode("utf-8", "surrogatepass"))
-    if size > most:
-        raise InvalidInput("body", f"has {size:,} bytes; an article may have {most:,}. Split it into several articles")
+    if size > max_bytes:
+        raise InvalidInput(
+            "body", f"has {size:,} bytes; an article may have {max_bytes:,}. Split it into several articles"
+        )
 
 
 async def counted(plugin: PluginContext[ContentConfig], older: Article) -> Article:
     """Return an older version of an article with its own word count and score instead of those of the newest."""
     try:
-        found = await analyse(plugin, older)
+        analysis = await analyse(plugin, older)
     except InvalidInput:  # it was stored when the limits were higher
         return replace(older, word_count=count_words(older.body), score=None)
-    return replace(older, word_count=found.word_count, score=found.score.score if found.score else None)
+    return replace(older, word_count=analysis.word_count, score=analysis.score.score if analysis.score else None)
 
 
 async def rated(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, article: Article) -> Score | None:
@@ -168,7 +170,7 @@ def _as_scored(article: Article) -> ScoredArticle:
 
 
 def _owner_of(plugin: PluginContext, scorer: ArticleScorer) -> str:
-    return next(owner for owner, one in article_scorers(plugin) if one is scorer)
+    return next(owner for owner, candidate in article_scorers(plugin) if candidate is scorer)
 
 
 def scorer_of(plugin: PluginContext[ContentConfig]) -> ArticleScorer | None:
@@ -176,5 +178,5 @@ def scorer_of(plugin: PluginContext[ContentConfig]) -> ArticleScorer | None:
 
     Return `None` if no plugin offers a scorer, or no scorer has the chosen name.
     """
-    chosen = plugin.config.scorer
-    return next((scorer for _, scorer in article_scorers(plugin) if chosen in ("", scorer.name)), None)
+    configured = plugin.config.scorer
+    return next((scorer for _, scorer in article_scorers(plugin) if configured in ("", scorer.name)), None)

@@ -91,8 +91,8 @@ def _markup(body: str) -> Iterator[tuple[int, int]]:
     while (match := _HTML.search(body, at)) is not None:
         start, at = match.span()
         if match[0] == "<!--":
-            found = body.find("-->", at)
-            at = len(body) if found < 0 else found + 3
+            end = body.find("-->", at)
+            at = len(body) if end < 0 else end + 3
         name = (match[2] or "").lower()
         if closed:
             if match[1] and name == closed:
@@ -117,14 +117,14 @@ class Word:
 
 def words_with_places(text: str, language: str) -> list[Word]:
     """Return the words of a text with their stems, except blanked-out ones."""
-    found: list[Word] = []
+    words: list[Word] = []
     at = 0
     for word in words_of(text):
         start = text.index(word, at)
         at = start + len(word)
         if _BLANK not in word:
-            found.append(Word(stem_of(word, language), start, at))
-    return found
+            words.append(Word(stem_of(word, language), start, at))
+    return words
 
 
 def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
@@ -134,10 +134,10 @@ def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterat
     for number in range(len(words) - len(phrase) + 1):
         run = words[number : number + len(phrase)]
         if all(word.stem == stem for word, stem in zip(run, phrase, strict=True)):
-            found = text[run[0].start : run[-1].end]
+            matched = text[run[0].start : run[-1].end]
             gaps = (text[one.end : other.start] for one, other in pairwise(run))
             if all(gap.isspace() and "\n\n" not in gap for gap in gaps):
-                yield Place(run[0].start, found)
+                yield Place(run[0].start, matched)
 
 
 def as_link(anchor: str, url: str, body_format: BodyFormat) -> str:
@@ -161,26 +161,26 @@ class Edit:
     all: bool = False
 
 
-def with_edits(body: str, edits: Sequence[Edit], *, longest: int) -> str:
-    """Return a body after applying edits in order. It never has more than `longest` characters in between.
+def with_edits(body: str, edits: Sequence[Edit], *, max_length: int) -> str:
+    """Return a body after applying edits in order. It never has more than `max_length` characters in between.
 
     Raises:
         InvalidInput: a text to find is missing, occurs several times without `occurrence` or `all`, or occurs fewer
             than `occurrence` times, or the body would become too long.
     """
     for number, edit in enumerate(edits):
-        body = _edited(body, edit, f"edits.{number}.find", longest)
+        body = _edited(body, edit, f"edits.{number}.find", max_length)
     return body
 
 
-def _edited(body: str, edit: Edit, path: str, longest: int) -> str:
+def _edited(body: str, edit: Edit, path: str, max_length: int) -> str:
     count = body.count(edit.find)
     length = len(body) + (count if edit.all else 1) * (len(edit.replace) - len(edit.find))
-    if count and length > longest:
+    if count and length > max_length:
         raise InvalidInput(
             path.replace(".find", ".replace"),
-            f"would give the body {length:,} characters; an article may have {longest:,} bytes. Replace fewer places, "
-            "or split it into several articles",
+            f"would give the body {length:,} characters; an article may have {max_length:,} bytes. Replace fewer "
+            "places, or split it into several articles",
         )
     if not count:
         raise InvalidInput(
@@ -214,14 +214,14 @@ def _place(body: str, find: str, occurrence: int) -> int:
 
 
 def _lines(body: str, find: str) -> Sequence[int]:
-    found: list[int] = []
+    lines: list[int] = []
     start = line = 0
     for number in range(1, min(body.count(find), _SHOWN) + 1):
-        place = _place(body, find, number)
-        line += body.count("\n", start, place)
-        start = place
-        found.append(line + 1)
-    return found
+        position = _place(body, find, number)
+        line += body.count("\n", start, position)
+        start = position
+        lines.append(line + 1)
+    return lines
 
 
 def _nearly(body: str, find: str) -> str:

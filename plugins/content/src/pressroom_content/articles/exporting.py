@@ -75,9 +75,9 @@ def routes(plugin: PluginContext) -> Sequence[Route]:
     """Return the route for downloading exports."""
 
     async def serve(request: HttpRequest) -> HttpResponse:
-        wanted = select(ExportRow).where(ExportRow.token_hash == hash_of(request.path_params["token"]))
+        statement = select(ExportRow).where(ExportRow.token_hash == hash_of(request.path_params["token"]))
         async with plugin.services.database.reading() as session:
-            row = await session.scalar(wanted)
+            row = await session.scalar(statement)
         if row is None or row.expires_at <= datetime.now(UTC):
             raise NotFound("this link is invalid or has expired; create a new export")
         headers = {
@@ -102,37 +102,37 @@ async def _keep(database: Database, row: dict[str, Any]) -> None:
 async def _articles(
     plugin: PluginContext, user_id: str, website_id: str | None, content_ids: Sequence[str] | None
 ) -> list[Article]:
-    wanted = select(ArticleRow).where(ArticleRow.user_id == user_id)
+    statement = select(ArticleRow).where(ArticleRow.user_id == user_id)
     if content_ids is not None:
-        wanted = wanted.where(ArticleRow.id.in_([as_id(one) for one in content_ids]))
+        statement = statement.where(ArticleRow.id.in_([as_id(content_id) for content_id in content_ids]))
     else:
-        wanted = wanted.where(ArticleRow.status != "trashed")
+        statement = statement.where(ArticleRow.status != "trashed")
         if website_id is not None:
-            wanted = wanted.where(ArticleRow.website_id == as_id(website_id))
-    found: list[Article] = []
+            statement = statement.where(ArticleRow.website_id == as_id(website_id))
+    articles: list[Article] = []
     size, last = 0, ""
     async with plugin.services.database.reading() as session:
         while rows := (
-            await session.scalars(wanted.where(ArticleRow.id > last).order_by(ArticleRow.id).limit(_BATCH))
+            await session.scalars(statement.where(ArticleRow.id > last).order_by(ArticleRow.id).limit(_BATCH))
         ).all():
-            found += [article_of(row) for row in rows]
+            articles += [article_of(row) for row in rows]
             size += sum(len(row.body.encode("utf-8", "replace")) for row in rows)
             last = rows[-1].id
-            if len(found) > MAX_ARTICLES or size > MAX_BYTES:
+            if len(articles) > MAX_ARTICLES or size > MAX_BYTES:
                 raise InvalidInput(
                     "content_ids",
                     f"must name at most {MAX_ARTICLES:,} articles with {MAX_BYTES >> 20} MB together; export in parts",
                 )
             session.expunge_all()
-    missing = set(content_ids or ()) - {article.id for article in found}
+    missing = set(content_ids or ()) - {article.id for article in articles}
     if missing:
         raise NotFound(f"this account has no article {min(missing)[:40]!r}; list_content shows the ones it has")
-    for article in found:
+    for article in articles:
         if website_id is not None and article.website_id != website_id:
             raise InvalidInput("content_ids", f"names the article {article.id}, which is not of that website")
-    if not found:
+    if not articles:
         raise InvalidInput("", "there are no articles to export")
-    return found
+    return articles
 
 
 def _written(articles: Sequence[Article], form: Format) -> tuple[bytes, str, str]:
@@ -163,13 +163,13 @@ def markdown_file(article: Article) -> str:
 
 
 def _plain(article: Article) -> dict[str, Any]:
-    said = {name: getattr(article, name) for name in FIELDS}
+    values = {name: getattr(article, name) for name in FIELDS}
     moments = {
         name: moment.isoformat() if moment else None
         for name in ("created_at", "updated_at", "published_at")
         for moment in [getattr(article, name)]
     }
-    return {"id": article.id, "status": article.status, **said, **{n: list(said[n]) for n in _LISTS}, **moments}
+    return {"id": article.id, "status": article.status, **values, **{n: list(values[n]) for n in _LISTS}, **moments}
 
 
 def _wxr(articles: Sequence[Article]) -> str:
@@ -223,4 +223,8 @@ def _cdata(text: str) -> str:
 
 def _allowed(text: str) -> str:
     """Return a text without characters that XML 1.0 does not allow (section 2.2)."""
-    return "".join(one for one in text if one in "\t\n\r" or (one >= " " and one not in "\ufffe\uffff"))
+    return "".join(
+        character
+        for character in text
+        if character in "\t\n\r" or (character >= " " and character not in "\ufffe\uffff")
+    )

@@ -100,7 +100,7 @@ FIELDS: Final = tuple(field.name for field in fields(Draft))
 
 def article_of(row: ArticleRow) -> Article:
     """Return the record of an article row."""
-    said: dict[str, Any] = {name: getattr(row, name) for name in FIELDS}
+    values: dict[str, Any] = {name: getattr(row, name) for name in FIELDS}
     return Article(
         id=row.id,
         user_id=row.user_id,
@@ -112,7 +112,7 @@ def article_of(row: ArticleRow) -> Article:
         updated_at=row.updated_at,
         published_at=row.published_at,
         trashed_at=row.trashed_at,
-        **{**said, **{name: tuple(said[name]) for name in _LISTS}},
+        **{**values, **{name: tuple(values[name]) for name in _LISTS}},
     )
 
 
@@ -123,7 +123,7 @@ def _kept(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         elif name in _TEXTS:
             yield name, value.strip()
         elif name in _LISTS:
-            lines = (_SPACES.sub(" ", one).strip() for one in value)
+            lines = (_SPACES.sub(" ", line).strip() for line in value)
             yield name, tuple(dict.fromkeys(line for line in lines if line))
         elif name == "slug":
             yield name, _slug(value)
@@ -202,19 +202,19 @@ async def slug_for(database: Database, draft: Draft) -> str:
     return slug_of(draft.title, language=language)
 
 
-async def place_for(session: AsyncSession, user_id: str, draft: Draft, most: int) -> str:
+async def place_for(session: AsyncSession, user_id: str, draft: Draft, max_articles: int) -> str:
     """Return the slug of a new article: the draft's, with a number at its end if another article has it.
 
     Raises:
-        InvalidInput: the account already has `most` articles, or all numbers are taken.
+        InvalidInput: the account already has `max_articles` articles, or all numbers are taken.
         NotFound: the account has not connected the website.
     """
-    slug, mine = next(free_slugs(draft.slug)), ArticleRow.user_id == user_id
+    slug, is_owned = next(free_slugs(draft.slug)), ArticleRow.user_id == user_id
     connected = true() if draft.website_id is None else _is_connected(user_id, draft.website_id)
-    taken = exists().where(mine, ArticleRow.slug_scope == (draft.website_id or ""), ArticleRow.slug == slug)
-    count = select(func.count()).select_from(ArticleRow).where(mine).scalar_subquery()
-    number, is_connected, is_taken = (await session.execute(select(count, connected, taken))).one()
-    if number >= most:
+    slug_exists = exists().where(is_owned, ArticleRow.slug_scope == (draft.website_id or ""), ArticleRow.slug == slug)
+    count = select(func.count()).select_from(ArticleRow).where(is_owned).scalar_subquery()
+    number, is_connected, is_taken = (await session.execute(select(count, connected, slug_exists))).one()
+    if number >= max_articles:
         raise InvalidInput("", f"this account has {number:,} articles, the maximum; delete some that are not needed")
     if draft.website_id is not None and not is_connected:
         raise _no_website(draft.website_id)
@@ -251,14 +251,14 @@ async def _free_slug(session: AsyncSession, user_id: str, website_id: str | None
     numbered = islice(free_slugs(slug), 1, 1 + _MAX_NUMBER)
     while some := list(islice(numbered, _AT_ONCE)):
         taken = await _taken(session, user_id, website_id, some)
-        for one in some:
-            if one not in taken:
-                return one
+        for candidate in some:
+            if candidate not in taken:
+                return candidate
     raise InvalidInput("slug", "is taken, with every number at its end; choose another one")
 
 
 async def _taken(session: AsyncSession, user_id: str, website_id: str | None, slugs: list[str]) -> dict[str, str]:
-    wanted = select(ArticleRow.slug, ArticleRow.id).where(
+    statement = select(ArticleRow.slug, ArticleRow.id).where(
         ArticleRow.user_id == user_id, ArticleRow.slug_scope == (website_id or ""), ArticleRow.slug.in_(slugs)
     )
-    return {row.slug: row.id for row in await session.execute(wanted)}
+    return {row.slug: row.id for row in await session.execute(statement)}

@@ -51,15 +51,15 @@ async def import_page(
     """
     site_id = await site_of(plugin, user_id, url, website_id)
     try:
-        answer = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=MAX_PAGE_BYTES, seconds=SECONDS)
+        response = await plugin.services.fetcher.get(url, accept=_ACCEPT, max_bytes=MAX_PAGE_BYTES, seconds=SECONDS)
     except (FetchRefused, FetchFailed) as error:
         raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
-    if answer.status != 200:
-        raise InvalidInput("url", f"answers with the status {answer.status}; open it in a browser to see why")
-    if answer.redirects:
-        site_id = await _site_led_to(plugin, user_id, answer.url, website_id)
-    found, warnings = await plugin.services.workers.run(_read, answer, owner=user_id, what="the page")
-    return await _store(plugin, user_id, found, site_id, warnings, origin)
+    if response.status != 200:
+        raise InvalidInput("url", f"answers with the status {response.status}; open it in a browser to see why")
+    if response.redirects:
+        site_id = await _site_led_to(plugin, user_id, response.url, website_id)
+    extracted, warnings = await plugin.services.workers.run(_read, response, owner=user_id, what="the page")
+    return await _store(plugin, user_id, extracted, site_id, warnings, origin)
 
 
 async def import_html(
@@ -68,22 +68,22 @@ async def import_html(
     """Create an article from HTML. Raises the same errors as `import_page`."""
     if website_id is not None:
         await Websites(plugin).get(user_id, website_id)
-    found = await plugin.services.workers.run(extract, html, owner=user_id, what="the HTML")
-    return await _store(plugin, user_id, found, website_id, [], origin)
+    extracted = await plugin.services.workers.run(extract, html, owner=user_id, what="the HTML")
+    return await _store(plugin, user_id, extracted, website_id, [], origin)
 
 
 async def _store(
     plugin: PluginContext,
     user_id: str,
-    found: ExtractedArticle,
+    extracted: ExtractedArticle,
     website_id: str | None,
     warnings: list[str],
     origin: str,
 ) -> ArticleImport:
-    markdown, removed = await plugin.services.workers.run(_converted, found.html, owner=user_id, what="the page")
+    markdown, removed = await plugin.services.workers.run(_converted, extracted.html, owner=user_id, what="the page")
     if not markdown.strip():
         raise InvalidInput("", "no text was found in it: the page may need scripts to show its article")
-    if not found.sure:
+    if not extracted.sure:
         warnings.append(
             "the page does not mark its article, so the part with the most text was taken: check the result"
         )
@@ -92,15 +92,17 @@ async def _store(
     if "](http" in markdown and "![" in markdown:
         warnings.append("its images are still on the other site; import them with import_image")
     draft = Draft(
-        title=found.title or "Imported article",
+        title=extracted.title or "Imported article",
         body=markdown,
         website_id=website_id,
-        excerpt=found.description[:5000],
-        language=found.language if _LANGUAGE.fullmatch(found.language) and len(found.language) <= 35 else "",
-        author=found.author[:200],
+        excerpt=extracted.description[:5000],
+        language=extracted.language
+        if _LANGUAGE.fullmatch(extracted.language) and len(extracted.language) <= 35
+        else "",
+        author=extracted.author[:200],
     )
-    written = await Articles(plugin).create(user_id, draft, origin=origin)
-    return ArticleImport(written, tuple(warnings))
+    created = await Articles(plugin).create(user_id, draft, origin=origin)
+    return ArticleImport(created, tuple(warnings))
 
 
 async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str | None) -> str:
@@ -114,9 +116,14 @@ async def site_of(plugin: PluginContext, user_id: str, url: str, website_id: str
     else:
         sites = [*(await websites.page(user_id, limit=_SITES))[0]]
     host = _host(url)
-    places = [(one, site.id) for site in sites for one in (site.url, site.server_url) if one and is_below(url, one)]
-    if places:
-        return max(places, key=lambda place: len(place[0]))[1]
+    candidates = [
+        (site_url, site.id)
+        for site in sites
+        for site_url in (site.url, site.server_url)
+        if site_url and is_below(url, site_url)
+    ]
+    if candidates:
+        return max(candidates, key=lambda candidate: len(candidate[0]))[1]
     for site in sites:
         if host and host == _host(site.url):
             return site.id
@@ -132,8 +139,8 @@ async def _site_led_to(plugin: PluginContext, user_id: str, url: str, website_id
     try:
         return await site_of(plugin, user_id, url, website_id)
     except InvalidInput as error:
-        told = f"redirects to {url[:500]}, which is not on a connected website; for any other page, paste its html"
-        raise InvalidInput("url", told) from error
+        message = f"redirects to {url[:500]}, which is not on a connected website; for any other page, paste its html"
+        raise InvalidInput("url", message) from error
 
 
 def _host(url: str) -> str:
@@ -143,26 +150,26 @@ def _host(url: str) -> str:
         return ""
 
 
-def _decoded(answer: Fetched) -> str:
+def _decoded(response: Fetched) -> str:
     """Decode a response with the charset of its header, or else of its document, or else as UTF-8.
 
     Only the encodings of the web are supported (WHATWG, Encoding Standard): other Python codecs take quadratic time.
     """
-    head = answer.content[:2048].decode("ascii", "replace")
-    found = _CHARSET.search(answer.headers.get("content-type", "")) or _CHARSET.search(head)
-    encoding = (webencodings.lookup(found[1]) if found else None) or webencodings.UTF8
-    text, _ = webencodings.decode(answer.content, encoding, "replace")
+    head = response.content[:2048].decode("ascii", "replace")
+    match = _CHARSET.search(response.headers.get("content-type", "")) or _CHARSET.search(head)
+    encoding = (webencodings.lookup(match[1]) if match else None) or webencodings.UTF8
+    text, _ = webencodings.decode(response.content, encoding, "replace")
     return text.replace("\0", "")
 
 
-def _read(answer: Fetched) -> tuple[ExtractedArticle, list[str]]:
-    text = _decoded(answer)
+def _read(response: Fetched) -> tuple[ExtractedArticle, list[str]]:
+    text = _decoded(response)
     start = text.lstrip("\ufeff \t\r\n")[:1000].lower()
     if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
-        return _from_feed(answer.content, answer.url), ["this is a feed: its first item was taken"]
-    if answer.media_type not in ("text/html", "application/xhtml+xml", ""):
-        raise InvalidInput("url", f"is not a web page: it answers with {answer.media_type[:60]}")
-    return extract(text, answer.url), []
+        return _from_feed(response.content, response.url), ["this is a feed: its first item was taken"]
+    if response.media_type not in ("text/html", "application/xhtml+xml", ""):
+        raise InvalidInput("url", f"is not a web page: it answers with {response.media_type[:60]}")
+    return extract(text, response.url), []
 
 
 def _from_feed(content: bytes, url: str) -> ExtractedArticle:
@@ -177,8 +184,8 @@ def _from_feed(content: bytes, url: str) -> ExtractedArticle:
     texts = (item.findtext(name) for name in (_CONTENT, f"{_ATOM}content", f"{_ATOM}summary", "description"))
     html = next((text for text in texts if text), "")
     title = item.findtext("title") or item.findtext(f"{_ATOM}title") or ""
-    found = extract(f"<article>{html}</article>", url)
-    return ExtractedArticle(html=found.html, title=" ".join(text_of(title).split())[:500])
+    extracted = extract(f"<article>{html}</article>", url)
+    return ExtractedArticle(html=extracted.html, title=" ".join(text_of(title).split())[:500])
 
 
 def _converted(html: str) -> tuple[str, tuple[str, ...]]:

@@ -77,8 +77,8 @@ async def suggested(
     stems, weighty = await run_with_languages(workers, _stems, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
         ranked = (await related(session, user_id, stems, weighty, without=article.id))[: 4 * _LOOKED_AT]
-        targets = await _targets(session, article, [one.document_id for one in ranked])
-    scored = [(targets[one.document_id], one.score) for one in ranked if one.document_id in targets]
+        targets = await _targets(session, article, [hit.document_id for hit in ranked])
+    scored = [(targets[hit.document_id], hit.score) for hit in ranked if hit.document_id in targets]
     placed = await run_with_languages(
         workers, _placed, article, scored[:_LOOKED_AT], limit, owner=user_id, what="the article"
     )
@@ -133,12 +133,12 @@ async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) 
     if article.website_id is not None:
         published = published.where(PublicationRow.website_id == article.website_id)
         pages = pages.where(PageRow.website_id == article.website_id)
-    found = {row.id: LinkTarget(row.url, row.title, row.keyphrase) for row in await session.execute(published)}
-    known = {target.url for target in found.values()}
+    targets = {row.id: LinkTarget(row.url, row.title, row.keyphrase) for row in await session.execute(published)}
+    known_urls = {target.url for target in targets.values()}
     for row in await session.execute(pages):
-        if row.article_id != article.id and row.url not in known:
-            found[row.id] = LinkTarget(row.url, row.title, row.keyphrase)
-    return {id_: target for id_, target in found.items() if web_url(target.url)}
+        if row.article_id != article.id and row.url not in known_urls:
+            targets[row.id] = LinkTarget(row.url, row.title, row.keyphrase)
+    return {id_: target for id_, target in targets.items() if web_url(target.url)}
 
 
 def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit: int) -> list[Suggestion]:
@@ -148,9 +148,9 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
     words = words_with_places(free, language)
     present = {word.stem for word in words}
     taken: list[Place] = []
-    found: list[Suggestion] = []
+    suggestions: list[Suggestion] = []
     for target, score in targets:
-        if len(found) == limit:
+        if len(suggestions) == limit:
             break
         if target.url in article.body:
             continue  # already linked
@@ -158,8 +158,8 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
         if best is not None:
             place, reason = best
             taken.append(place)
-            found.append(Suggestion(target, place, reason, round(score, 3)))
-    return found
+            suggestions.append(Suggestion(target, place, reason, round(score, 3)))
+    return suggestions
 
 
 def _best_place(
@@ -178,18 +178,18 @@ def _phrases(target: LinkTarget, language: str) -> list[tuple[tuple[str, ...], s
 
     A run has at least two words, and neither begins nor ends with a word that is common in the language.
     """
-    found: list[tuple[tuple[str, ...], str]] = []
+    phrases: list[tuple[tuple[str, ...], str]] = []
     if target.keyphrase:
         phrase = tuple(stem_of(word, language) for word in words_of(target.keyphrase))
-        found.append((phrase, f"the keyphrase of “{target.title}”"))
+        phrases.append((phrase, f"the keyphrase of “{target.title}”"))
     title = [stem_of(word, language) for word in words_of(target.title)][:30]
     telling = set(stems_of(target.title, language))
     for size in range(min(MAX_ANCHOR_LENGTH, len(title)), 1, -1):
         for start in range(len(title) - size + 1):
             run = tuple(title[start : start + size])
             if run[0] in telling and run[-1] in telling:
-                found.append((run, f"words of the title “{target.title}”"))
-    return found
+                phrases.append((run, f"words of the title “{target.title}”"))
+    return phrases
 
 
 def _apart(one: Place, other: Place) -> bool:

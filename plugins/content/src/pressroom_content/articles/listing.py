@@ -26,25 +26,25 @@ _MIN_FILLED: Final = 0.5
 _JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
-def part(text: str, offset: int, most: int) -> tuple[str, int | None]:
-    """Return at most `most` characters of a text from an offset, and the offset of the next part, `None` at the end."""
-    rest = text[offset : offset + most + 1]
-    if len(rest) <= most:
-        return rest, None
-    end = _end(rest, most)
-    return rest[:end], offset + end
+def part(text: str, offset: int, limit: int) -> tuple[str, int | None]:
+    """Return at most `limit` characters of a text from an offset, and the next part's offset, `None` at the end."""
+    window = text[offset : offset + limit + 1]
+    if len(window) <= limit:
+        return window, None
+    end = _end(window, limit)
+    return window[:end], offset + end
 
 
-def _end(text: str, most: int) -> int:
-    least = int(most * _MIN_FILLED)
-    for place in _PLACES:
-        found = text.rfind(place, least, most - len(place) + 1)
-        if found >= 0:
-            return found + len(place)
-    end = most
-    while end > least and _continues(text[end]):
+def _end(text: str, limit: int) -> int:
+    min_length = int(limit * _MIN_FILLED)
+    for separator in _PLACES:
+        index = text.rfind(separator, min_length, limit - len(separator) + 1)
+        if index >= 0:
+            return index + len(separator)
+    end = limit
+    while end > min_length and _continues(text[end]):
         end -= 1
-    return end if end > least else most
+    return end if end > min_length else limit
 
 
 def _continues(character: str) -> bool:
@@ -87,7 +87,7 @@ class ArticleFilter:
 
 
 async def page(
-    session: AsyncSession, user_id: str, wanted: ArticleFilter, *, limit: int, cursor: str | None = None
+    session: AsyncSession, user_id: str, criteria: ArticleFilter, *, limit: int, cursor: str | None = None
 ) -> tuple[Sequence[ArticleEntry], str | None]:
     """Return articles of an account, and the cursor of the next page, `None` on the last page.
 
@@ -97,22 +97,22 @@ async def page(
     Raises:
         InvalidInput: the cursor is not valid.
     """
-    conditions = _conditions(user_id, wanted)
-    if wanted.tag:
-        conditions.append(_has_tag(wanted.tag, session.get_bind().dialect.name))
-    found = await _search(session, user_id, wanted.query) if wanted.query else None
-    if wanted.query and found is None:
-        conditions.append(ArticleRow.title.icontains(wanted.query, autoescape=True))
+    conditions = _conditions(user_id, criteria)
+    if criteria.tag:
+        conditions.append(_has_tag(criteria.tag, session.get_bind().dialect.name))
+    matches = await _search(session, user_id, criteria.query) if criteria.query else None
+    if criteria.query and matches is None:
+        conditions.append(ArticleRow.title.icontains(criteria.query, autoescape=True))
     newest = (ArticleRow.updated_at.desc(), ArticleRow.id.desc())
     statement: Any
-    if found is None:
+    if matches is None:
         statement = select(*_COLUMNS, literal(0).label("rank")).order_by(*newest)
     else:
-        statement = select(*_COLUMNS, found.c.in_title.label("rank"))
-        statement = statement.join(found, found.c.document_id == ArticleRow.id)
-        statement = statement.order_by(found.c.in_title.desc(), *newest)
+        statement = select(*_COLUMNS, matches.c.in_title.label("rank"))
+        statement = statement.join(matches, matches.c.document_id == ArticleRow.id)
+        statement = statement.order_by(matches.c.in_title.desc(), *newest)
     if cursor is not None:
-        conditions.append(_behind(None if found is None else found.c.in_title, cursor))
+        conditions.append(_behind(None if matches is None else matches.c.in_title, cursor))
     rows = (await session.execute(statement.where(*conditions).limit(limit + 1))).all()
     more = len(rows) > limit
     urls = await urls_of(session, [row.id for row in rows[:limit]])
@@ -124,15 +124,15 @@ async def urls_of(session: AsyncSession, article_ids: Sequence[str]) -> Mapping[
     """Return the URLs at which articles are live, by article id."""
     if not article_ids:
         return {}
-    wanted = (
+    statement = (
         select(PublicationRow.article_id, PublicationRow.url)
         .where(PublicationRow.article_id.in_(article_ids), PublicationRow.status.in_(LIVE), PublicationRow.url != "")
         .order_by(PublicationRow.created_at)
     )
-    found: dict[str, tuple[str, ...]] = {}
-    for article_id, url in await session.execute(wanted):
-        found[article_id] = (*found.get(article_id, ()), url)
-    return found
+    urls: dict[str, tuple[str, ...]] = {}
+    for article_id, url in await session.execute(statement):
+        urls[article_id] = (*urls.get(article_id, ()), url)
+    return urls
 
 
 _COLUMNS: Final = (
@@ -148,16 +148,16 @@ _COLUMNS: Final = (
 )
 
 
-def _conditions(user_id: str, wanted: ArticleFilter) -> list[ColumnElement[bool]]:
+def _conditions(user_id: str, criteria: ArticleFilter) -> list[ColumnElement[bool]]:
     conditions = [ArticleRow.user_id == user_id]
-    if wanted.status is not None:
-        conditions.append(ArticleRow.status == wanted.status)
+    if criteria.status is not None:
+        conditions.append(ArticleRow.status == criteria.status)
     else:
         conditions.append(ArticleRow.status != "trashed")
-    if wanted.website_id is not None:
-        conditions.append(ArticleRow.website_id == as_id(wanted.website_id))
-    if wanted.updated_since is not None:
-        conditions.append(ArticleRow.updated_at >= wanted.updated_since)
+    if criteria.website_id is not None:
+        conditions.append(ArticleRow.website_id == as_id(criteria.website_id))
+    if criteria.updated_since is not None:
+        conditions.append(ArticleRow.updated_at >= criteria.updated_since)
     return conditions
 
 
@@ -216,9 +216,9 @@ def _read_cursor(cursor: str) -> tuple[int, datetime, str]:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
         rank, micros, id_ = text.split(".", 2)
-        found = int(rank) % 2**31, _EPOCH + timedelta(microseconds=int(micros)), as_id(id_)
+        position = int(rank) % 2**31, _EPOCH + timedelta(microseconds=int(micros)), as_id(id_)
     except (binascii.Error, UnicodeError, ValueError, OverflowError):
-        found = 0, _EPOCH, ""
-    if not found[2]:
+        position = 0, _EPOCH, ""
+    if not position[2]:
         raise InvalidInput("cursor", "must be the next_cursor of an earlier result; leave it out to start over")
-    return found
+    return position

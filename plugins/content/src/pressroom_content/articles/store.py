@@ -82,31 +82,31 @@ class Articles:
             QuotaExceeded: the account's storage is full.
         """
         draft = draft.kept()
-        if request_id is not None and (known := await self._made_before(user_id, request_id, draft)) is not None:
-            return known
+        if request_id is not None and (earlier := await self._made_before(user_id, request_id, draft)) is not None:
+            return earlier
         likely = replace(draft, slug=await slug_for(self._database, draft))
         analysis = await analyse(self._plugin, unstored(user_id, likely))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
                     slug = await place_for(session, user_id, likely, self._plugin.config.max_articles)
-                    kept = likely if slug == likely.slug else replace(likely, slug=slug)
-                    size = kept.size()
-                    stored = size + kept.body_size()
+                    final = likely if slug == likely.slug else replace(likely, slug=slug)
+                    size = final.size()
+                    stored = size + final.body_size()
                     await self._storage.reserve(session, user_id, stored)
-                    row = _new_row(user_id, kept, analysis, request_id, stored)
+                    row = _new_row(user_id, final, analysis, request_id, stored)
                     session.add(row)
                     await session.flush()
-                    await versions.add(session, row, kept, None, origin, size=size)
+                    await versions.add(session, row, final, None, origin, size=size)
                     await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
                 return await self._as_made(article_of(row), likely, analysis)
             except IntegrityError:
                 # A concurrent request took the slug, or had the same request id.
-                known = await self._made_before(user_id, request_id, draft) if request_id is not None else None
-                if known is not None:
-                    return known
+                earlier = await self._made_before(user_id, request_id, draft) if request_id is not None else None
+                if earlier is not None:
+                    return earlier
                 if attempt == _TRIES - 1:
                     raise
         raise AssertionError("unreachable")
@@ -151,8 +151,8 @@ class Articles:
             draft = replace(draft, slug=article.slug)
         changed = draft.changed_from(before)
         now = datetime.now(UTC)
-        wanted = {name: getattr(draft, name) for name in FIELDS}
-        candidate = replace(article, **wanted, updated_at=now) if changed else article
+        values_by_field = {name: getattr(draft, name) for name in FIELDS}
+        candidate = replace(article, **values_by_field, updated_at=now) if changed else article
         analysis = await analyse(self._plugin, candidate)
         delta = _delta(article.score, analysis.score)
         if not changed:
@@ -176,7 +176,7 @@ class Articles:
                 row = await self._take_turn(session, article, values)
                 row.stored += size + grown
                 await versions.add(
-                    session, row, draft, before, origin, size=size, most=self._plugin.config.max_versions
+                    session, row, draft, before, origin, size=size, max_versions=self._plugin.config.max_versions
                 )
                 if {"title", "body", "body_format", "language"}.intersection(changed):
                     await corpus.remember(session, article.user_id, article.id, analysis.fingerprint)
@@ -209,14 +209,14 @@ class Articles:
 
         The score of an older version is not stored.
         """
-        noted = replace(article, score=score, word_count=article.word_count if words is None else words)
-        if noted == article:
+        updated = replace(article, score=score, word_count=article.word_count if words is None else words)
+        if updated == article:
             return article
-        mine = (ArticleRow.id == article.id, ArticleRow.user_id == article.user_id)
-        wanted = update(ArticleRow).where(*mine, ArticleRow.version == article.version)
+        conditions = (ArticleRow.id == article.id, ArticleRow.user_id == article.user_id)
+        statement = update(ArticleRow).where(*conditions, ArticleRow.version == article.version)
         async with self._database.writing() as session:
-            await session.execute(wanted.values(score=score, word_count=noted.word_count))
-        return noted
+            await session.execute(statement.values(score=score, word_count=updated.word_count))
+        return updated
 
     async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return a newly created article with its score, which is computed again if the slug had to change."""
@@ -232,20 +232,20 @@ class Articles:
         self, user_id: str, draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit]
     ) -> Draft:
         """Return a draft with changes applied; edits run in a worker process. Raises `InvalidInput`."""
-        longest = self._plugin.config.max_body_bytes
+        max_bytes = self._plugin.config.max_body_bytes
         if not edits:
-            return _changed(draft, changes, edits, longest)
-        return await self._workers.run(_changed, draft, changes, edits, longest, owner=user_id, what="the article")
+            return _changed(draft, changes, edits, max_bytes)
+        return await self._workers.run(_changed, draft, changes, edits, max_bytes, owner=user_id, what="the article")
 
     async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
         """Write the new version unless another request wrote one, and return the row. Raises `InvalidInput`."""
-        mine = (
+        conditions = (
             ArticleRow.id == article.id,
             ArticleRow.user_id == article.user_id,
             ArticleRow.version == article.version,
             ArticleRow.status != "trashed",
         )
-        result: Any = await session.execute(update(ArticleRow).where(*mine).values(**values))
+        result: Any = await session.execute(update(ArticleRow).where(*conditions).values(**values))
         row = await owned(session, article.user_id, article.id)
         if not result.rowcount:
             raise stale(row.version, article.version)
@@ -258,18 +258,18 @@ class Articles:
         if article.version == expected + 1:
             try:
                 before = Draft.of(await self.get(article.user_id, article.id, expected))
-                wanted = await self._changed(article.user_id, before, changes, edits)
+                repeated = await self._changed(article.user_id, before, changes, edits)
             except (NotFound, InvalidInput):
                 raise stale(article.version, expected) from None
-            if not wanted.changed_from(Draft.of(article)):
+            if not repeated.changed_from(Draft.of(article)):
                 score = (await analyse(self._plugin, article)).score
-                return ArticleUpdate(await self._noted(article, score), wanted.changed_from(before), score, None)
+                return ArticleUpdate(await self._noted(article, score), repeated.changed_from(before), score, None)
         raise stale(article.version, expected)
 
     async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> ArticleUpdate | None:
-        wanted = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
+        statement = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:
-            row = await session.scalar(wanted)
+            row = await session.scalar(statement)
         if row is None:
             return None
         article = article_of(row)
@@ -277,10 +277,10 @@ class Articles:
             first = Draft.of(await self.get(user_id, article.id, 1))
         except NotFound:  # only a limited number of versions is stored
             first = Draft.of(article)
-        if others := [name for name in draft.changed_from(first) if name != "slug" or draft.slug]:
+        if differing := [name for name in draft.changed_from(first) if name != "slug" or draft.slug]:
             raise InvalidInput(
                 "client_request_id",
-                f"made {article.id} before, with other values of {', '.join(others)}. Nothing was stored. Choose "
+                f"made {article.id} before, with other values of {', '.join(differing)}. Nothing was stored. Choose "
                 "another client_request_id for a new article, or use update_content to change that one",
             )
         score = (await analyse(self._plugin, article)).score
@@ -308,16 +308,20 @@ async def note_status(
     values: dict[str, Any] = {"status": status}
     if published_at is not None:
         values["published_at"] = published_at
-    wanted = (ArticleRow.id == as_id(content_id), ArticleRow.user_id == as_id(user_id), ArticleRow.status != "trashed")
-    done = await session.execute(update(ArticleRow).where(*wanted).values(**values))
+    conditions = (
+        ArticleRow.id == as_id(content_id),
+        ArticleRow.user_id == as_id(user_id),
+        ArticleRow.status != "trashed",
+    )
+    done = await session.execute(update(ArticleRow).where(*conditions).values(**values))
     if not cast("CursorResult[Any]", done).rowcount:
         await owned(session, user_id, content_id)
 
 
 async def owned(session: AsyncSession, user_id: str, content_id: str) -> ArticleRow:
     """Return the row of an article of an account. Raises `NotFound`."""
-    wanted = select(ArticleRow).where(ArticleRow.id == as_id(content_id), ArticleRow.user_id == as_id(user_id))
-    row = await session.scalar(wanted.execution_options(populate_existing=True))
+    statement = select(ArticleRow).where(ArticleRow.id == as_id(content_id), ArticleRow.user_id == as_id(user_id))
+    row = await session.scalar(statement.execution_options(populate_existing=True))
     if row is None:
         raise NotFound(f"this account has no article {content_id[:40]!r}; list_content shows the ones it has")
     return row
@@ -338,7 +342,7 @@ def stale(version: int, expected: int) -> InvalidInput:
     )
 
 
-def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit], longest: int) -> Draft:
+def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Edit], max_bytes: int) -> Draft:
     changes = dict(changes or {})
     if edits and "body" in changes:
         raise InvalidInput("edits", "cannot be given together with fields.body; give the whole body or edits of it")
@@ -346,13 +350,13 @@ def _changed(draft: Draft, changes: Mapping[str, Any] | None, edits: Sequence[Ed
         raise InvalidInput("fields.body_format", "needs fields.body: the whole body in the new format")
     if changes:
         draft = draft.with_changes(changes)
-    return replace(draft, body=with_edits(draft.body, edits, longest=longest)) if edits else draft
+    return replace(draft, body=with_edits(draft.body, edits, max_length=max_bytes)) if edits else draft
 
 
 def unstored(user_id: str, draft: Draft) -> Article:
     """Return the article that a draft would become."""
     now = datetime.now(UTC)
-    said = {name: getattr(draft, name) for name in FIELDS}
+    values = {name: getattr(draft, name) for name in FIELDS}
     return Article(
         id="",
         user_id=user_id,
@@ -364,7 +368,7 @@ def unstored(user_id: str, draft: Draft) -> Article:
         updated_at=now,
         published_at=None,
         trashed_at=None,
-        **said,
+        **values,
     )
 
 

@@ -73,8 +73,8 @@ async def trash(
         async with plugin.services.database.writing() as session:
             await _refuse_waiting(session, content_id)
             now = datetime.now(UTC)
-            wanted = (ArticleRow.id == content_id, ArticleRow.user_id == user_id, ArticleRow.status != "trashed")
-            await session.execute(update(ArticleRow).where(*wanted).values(status="trashed", trashed_at=now))
+            conditions = (ArticleRow.id == content_id, ArticleRow.user_id == user_id, ArticleRow.status != "trashed")
+            await session.execute(update(ArticleRow).where(*conditions).values(status="trashed", trashed_at=now))
     return await _publications(plugin, user_id, content_id)
 
 
@@ -93,14 +93,14 @@ async def restore(
         async with plugin.services.database.writing() as session:
             row = await owned(session, user_id, content_id)
             status = await _status_of(session, row.id)
-            wanted = (ArticleRow.id == row.id, ArticleRow.status == "trashed")
-            await session.execute(update(ArticleRow).where(*wanted).values(status=status, trashed_at=None))
+            conditions = (ArticleRow.id == row.id, ArticleRow.status == "trashed")
+            await session.execute(update(ArticleRow).where(*conditions).values(status=status, trashed_at=None))
     newest = await articles.get(user_id, content_id)
     if version is None or version == newest.version:
         return newest
     # Slug and website stay: another article may have the old slug.
-    wanted_draft = replace(Draft.of(older), slug=newest.slug, website_id=newest.website_id)
-    return (await articles.write(newest, wanted_draft, origin=origin)).article
+    restored = replace(Draft.of(older), slug=newest.slug, website_id=newest.website_id)
+    return (await articles.write(newest, restored, origin=origin)).article
 
 
 async def listed_versions(
@@ -129,15 +129,15 @@ async def remove_old(plugin: PluginContext[ContentConfig]) -> int:
 
     Articles with a post on a site stay until it is taken down; otherwise, nobody could reach the post.
     """
-    before = datetime.now(UTC) - timedelta(days=plugin.config.trash_days)
+    cutoff = datetime.now(UTC) - timedelta(days=plugin.config.trash_days)
     on_a_site = select(PublicationRow.article_id).where(
         PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
     )
-    wanted = select(ArticleRow.id).where(ArticleRow.trashed_at < before, ~on_a_site.exists()).limit(_BATCH)
+    statement = select(ArticleRow.id).where(ArticleRow.trashed_at < cutoff, ~on_a_site.exists()).limit(_BATCH)
     removed = 0
     while True:
         async with plugin.services.database.writing() as session:
-            ids = (await session.scalars(wanted)).all()
+            ids = (await session.scalars(statement)).all()
             if ids:
                 await corpus.forget(session, *ids)
                 await session.execute(delete(ArticleRow).where(ArticleRow.id.in_(ids)))
@@ -151,12 +151,12 @@ async def make_room(session: AsyncSession, user_id: str, needed: int) -> None:
     on_a_site = select(PublicationRow.article_id).where(
         PublicationRow.article_id == ArticleRow.id, PublicationRow.status.in_(_ON_A_SITE)
     )
-    wanted = select(ArticleRow.id, ArticleRow.stored).where(
+    statement = select(ArticleRow.id, ArticleRow.stored).where(
         ArticleRow.user_id == user_id, ArticleRow.status == "trashed", ~on_a_site.exists()
     )
-    wanted = wanted.order_by(ArticleRow.trashed_at).limit(_BATCH)
+    statement = statement.order_by(ArticleRow.trashed_at).limit(_BATCH)
     while needed > 0:
-        rows = (await session.execute(wanted)).all()
+        rows = (await session.execute(statement)).all()
         if not rows:
             return
         ids = []
@@ -183,15 +183,15 @@ async def _take_down(plugin: PluginContext[ContentConfig], user_id: str, content
 
 
 async def _publications(plugin: PluginContext[ContentConfig], user_id: str, content_id: str) -> Sequence[Publication]:
-    found, _ = await Publications(plugin).page(user_id, article_id=content_id, limit=_BATCH)
-    return found
+    publications, _ = await Publications(plugin).page(user_id, article_id=content_id, limit=_BATCH)
+    return publications
 
 
 async def _refuse_waiting(session: AsyncSession, article_id: str) -> None:
-    wanted = select(PublicationRow.status).where(
+    statement = select(PublicationRow.status).where(
         PublicationRow.article_id == article_id, PublicationRow.status.in_(_WAITING)
     )
-    status = await session.scalar(wanted.limit(1))
+    status = await session.scalar(statement.limit(1))
     if status is not None:
         raise InvalidInput(
             "content_id",
@@ -201,8 +201,8 @@ async def _refuse_waiting(session: AsyncSession, article_id: str) -> None:
 
 
 async def _status_of(session: AsyncSession, article_id: str) -> ArticleStatus:
-    wanted = select(PublicationRow.status).where(PublicationRow.article_id == article_id)
-    found = set(await session.scalars(wanted))
-    if "published" in found:
+    statement = select(PublicationRow.status).where(PublicationRow.article_id == article_id)
+    statuses = set(await session.scalars(statement))
+    if "published" in statuses:
         return "published"
-    return "scheduled" if "scheduled" in found else "draft"
+    return "scheduled" if "scheduled" in statuses else "draft"

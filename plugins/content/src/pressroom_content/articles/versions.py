@@ -52,12 +52,12 @@ def changed_blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     Lines that occur exactly once in each text are aligned first (as in Bram Cohen's patience diff), so that only the
     lines between them are compared.
     """
-    found: list[Block] = []
+    blocks: list[Block] = []
     a = c = 0
     for b, d in [*_anchors(old, new), (len(old), len(new))]:
-        found += _blocks(old[a:b], new[c:d], a, c)
+        blocks += _blocks(old[a:b], new[c:d], a, c)
         a, c = b + 1, d + 1
-    return found
+    return blocks
 
 
 def _blocks(old: Sequence[str], new: Sequence[str], first_old: int, first_new: int) -> list[Block]:
@@ -89,20 +89,20 @@ def matching_work(old: Iterable[str], new: Iterable[str]) -> int:
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Return the longest common sequence of lines that occur exactly once in each text, as pairs of positions."""
     counts_old, counts_new = Counter(old), Counter(new)
-    place = {line: at for at, line in enumerate(new) if counts_new[line] == 1}
-    pairs = [(at, place[line]) for at, line in enumerate(old) if counts_old[line] == 1 and line in place]
+    positions = {line: at for at, line in enumerate(new) if counts_new[line] == 1}
+    pairs = [(at, positions[line]) for at, line in enumerate(old) if counts_old[line] == 1 and line in positions]
     ends: list[int] = []
     piles: list[int] = []
-    before: list[int] = []
+    predecessors: list[int] = []
     for number, (_, at) in enumerate(pairs):
         pile = bisect_left(ends, at)
-        before.append(piles[pile - 1] if pile else -1)
+        predecessors.append(piles[pile - 1] if pile else -1)
         ends[pile : pile + 1], piles[pile : pile + 1] = [at], [number]
     row: list[tuple[int, int]] = []
     number = piles[-1] if piles else -1
     while number >= 0:
         row.append(pairs[number])
-        number = before[number]
+        number = predecessors[number]
     return row[::-1]
 
 
@@ -192,12 +192,12 @@ async def add(
     origin: str,
     *,
     size: int,
-    most: int = 0,
+    max_versions: int = 0,
 ) -> None:
     """Store the newest version of an article, which takes `size` bytes.
 
-    With `most`, delete versions beyond that number unless they are published, and subtract their size from the row's
-    `stored`.
+    With `max_versions`, delete versions beyond that number unless they are published, and subtract their size from
+    the row's `stored`.
     """
     added, removed = line_counts(before.body if before else "", draft.body)
     session.add(
@@ -214,11 +214,11 @@ async def add(
             created_at=row.updated_at,
         )
     )
-    if most and row.version > most:
+    if max_versions and row.version > max_versions:
         published = select(PublicationRow.article_version).where(PublicationRow.article_id == row.id)
         old = delete(VersionRow).where(
             VersionRow.article_id == row.id,
-            VersionRow.version <= row.version - most,
+            VersionRow.version <= row.version - max_versions,
             VersionRow.version.not_in(published),
         )
         row.stored -= sum(await session.scalars(old.returning(VersionRow.size)))
@@ -226,8 +226,8 @@ async def add(
 
 async def read(session: AsyncSession, article_id: str, version: int) -> Draft:
     """Return the content of a version. Raises `NotFound`."""
-    wanted = select(VersionRow).where(VersionRow.article_id == article_id, VersionRow.version == version)
-    row = await session.scalar(wanted)
+    statement = select(VersionRow).where(VersionRow.article_id == article_id, VersionRow.version == version)
+    row = await session.scalar(statement)
     if row is None:
         raise NotFound(
             f"this article has no version {version}; get_content with versions: true lists the ones that are kept"
@@ -246,8 +246,8 @@ async def listed(session: AsyncSession, article_id: str) -> Sequence[Version]:
         VersionRow.added,
         VersionRow.removed,
     )
-    wanted = select(*columns).where(VersionRow.article_id == article_id).order_by(VersionRow.version.desc())
+    statement = select(*columns).where(VersionRow.article_id == article_id).order_by(VersionRow.version.desc())
     return [
         Version(version, created_at, origin, fields.get("author", ""), tuple(changed), added, removed)
-        for version, created_at, origin, fields, changed, added, removed in await session.execute(wanted)
+        for version, created_at, origin, fields, changed, added, removed in await session.execute(statement)
     ]

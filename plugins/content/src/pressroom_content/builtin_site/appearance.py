@@ -86,7 +86,7 @@ def style_of(settings: WebsiteSettings) -> tuple[bytes, str]:
 
 def icon_of(name: str, settings: WebsiteSettings) -> tuple[bytes, str]:
     """Return the default icon of a site as SVG, and its version: the site's initial on its accent colour."""
-    letter = next((one for one in name if one.isalnum()), name.strip()[:1]).upper()[:1]
+    letter = next((character for character in name if character.isalnum()), name.strip()[:1]).upper()[:1]
     ground = settings.accent_color or _LIGHT[settings.theme]["ink"]
     content = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
@@ -149,7 +149,9 @@ def _text_on(ground: str) -> str:
 
 def _readable(color: str, grounds: tuple[str, ...], towards: str) -> str:
     steps = (_mix(color, towards, step / 20) for step in range(21))
-    return next((one for one in steps if all(contrast(one, ground) >= AA_TEXT for ground in grounds)), towards)
+    return next(
+        (candidate for candidate in steps if all(contrast(candidate, ground) >= AA_TEXT for ground in grounds)), towards
+    )
 
 
 def _mix(one: str, other: str, share: float) -> str:

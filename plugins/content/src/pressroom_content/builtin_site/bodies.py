@@ -52,11 +52,11 @@ class _Kept:
         self._size = 0
 
     def get(self, post_id: str, version: Hashable) -> str | None:
-        known = self._bodies.get(post_id)
-        if known is None or known[0] != version or time.monotonic() >= known[2]:
+        entry = self._bodies.get(post_id)
+        if entry is None or entry[0] != version or time.monotonic() >= entry[2]:
             return None
         self._bodies.move_to_end(post_id)
-        return known[1]
+        return entry[1]
 
     def keep(self, post_id: str, version: Hashable, html: str, seconds: float) -> None:
         if (earlier := self._bodies.pop(post_id, None)) is not None:
@@ -98,7 +98,7 @@ async def shown_body(
 
 async def _made(
     plugin: PluginContext,
-    kept: _Kept,
+    cache: _Kept,
     row: BuiltinPostRow,
     version: Hashable,
     owner: str,
@@ -107,20 +107,20 @@ async def _made(
     *more: Any,
 ) -> str:
     """Return a body processed by a worker, from the cache if possible, or unchanged if that fails or takes too long."""
-    if (known := kept.get(row.id, version)) is not None:
-        return known
+    if (cached := cache.get(row.id, version)) is not None:
+        return cached
     run = plugin.services.workers.run
     try:
-        made = await run(work, html, *more, owner=owner, what="the body of a post", seconds=_SECONDS)
+        processed = await run(work, html, *more, owner=owner, what="the body of a post", seconds=_SECONDS)
     except CallError as error:
         log.warning("the body of a post is shown plain", post=row.id, error=error.message)
         if error.code != "timeout":
             return html
         # Until then, readers of a body that always takes too long do not occupy the workers.
-        kept.keep(row.id, version, html, _TRY_AGAIN)
+        cache.keep(row.id, version, html, _TRY_AGAIN)
         return html
-    kept.keep(row.id, version, made, math.inf)
-    return made
+    cache.keep(row.id, version, processed, math.inf)
+    return processed
 
 
 def for_readers(
@@ -135,12 +135,12 @@ def for_readers(
 
     def shown(match: re.Match[str]) -> str:
         element, source = match[0], _SRC.search(match[0])
-        known = next((images[name] for name in names_in(source[1]) if name in images), None) if source else None
+        image = next((images[name] for name in names_in(source[1]) if name in images), None) if source else None
         added = []
-        if known is not None and not _SIZE.search(element):
-            added.append(f'width="{known.width}" height="{known.height}"')
-        if known is not None and known.copies and "srcset=" not in element:
-            added.append(f'srcset="{escape(known.srcset(root))}" sizes="(max-width: 46rem) calc(100vw - 2rem), 46rem"')
+        if image is not None and not _SIZE.search(element):
+            added.append(f'width="{image.width}" height="{image.height}"')
+        if image is not None and image.copies and "srcset=" not in element:
+            added.append(f'srcset="{escape(image.srcset(root))}" sizes="(max-width: 46rem) calc(100vw - 2rem), 46rem"')
         if "loading=" not in element:
             added.append('loading="lazy" decoding="async"')
         return " ".join(["<img", *added, element.removeprefix("<img ")])
@@ -174,14 +174,14 @@ def highlighted(html: str) -> str:
 
     Blocks in languages that Pygments does not support, and those beyond the limits, are returned unchanged.
     """
-    room = MAX_CODE
+    remaining = MAX_CODE
 
     def shown(match: re.Match[str]) -> str:
-        nonlocal room
+        nonlocal remaining
         name, code = match["name"].lower(), match["code"]
-        if name in _PLAIN or len(code) > min(room, MAX_BLOCK) or (lexer := _lexer(name)) is None:
+        if name in _PLAIN or len(code) > min(remaining, MAX_BLOCK) or (lexer := _lexer(name)) is None:
             return match[0]
-        room -= len(code)
+        remaining -= len(code)
         return match["head"] + "".join(_spans(lexer, unescape(code)))
 
     return _BLOCK.sub(shown, html)
@@ -201,10 +201,10 @@ def _spans(lexer: Lexer, code: str) -> Iterator[str]:
     """Yield the code as HTML, with one span for consecutive tokens of the same role."""
     role, text = "", ""
     for token, value in lexer.get_tokens(code):
-        own = _role(str(token)) if value.strip() else role
-        if own != role:
+        token_role = _role(str(token)) if value.strip() else role
+        if token_role != role:
             yield _span(role, text)
-            role, text = own, ""
+            role, text = token_role, ""
         text += value
     yield _span(role, text)
 

@@ -31,19 +31,19 @@ _known: dict[int, tuple[float, bool]] = {}
 async def available(plugin: PluginContext) -> bool:
     """Check whether the image generator can be used. The result is cached for five minutes."""
     key = id(plugin.services)
-    asked, answer = _known.get(key, (float("-inf"), False))
-    if time.monotonic() - asked < _ASK_AGAIN:
-        return answer
+    checked_at, is_available = _known.get(key, (float("-inf"), False))
+    if time.monotonic() - checked_at < _ASK_AGAIN:
+        return is_available
     try:
         await plugin.services.tools.make_file(GENERATOR, {})
     except NotFound:
-        answer = False
+        is_available = False
     except CallError:
-        answer = True  # it exists and rejects the empty parameters
+        is_available = True  # it exists and rejects the empty parameters
     except RuntimeError:
         return False  # the server is still starting
-    _known[key] = (time.monotonic(), answer)
-    return answer
+    _known[key] = (time.monotonic(), is_available)
+    return is_available
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ def _composed(texts: Mapping[str, str]) -> Card:
         return Card(texts)
     characters = "".join(dict.fromkeys("".join(lacking.values())))
     reason = f"no font of this server has {_shown(characters)}; its operator can add one"
-    drawn = {name: text for name, text in texts.items() if name not in lacking}
+    drawable = {name: text for name, text in texts.items() if name not in lacking}
     if "title" not in lacking:
         left_out = " and ".join(_NAMES[name] for name in lacking)
-        return Card(drawn, f"the post's image for link previews leaves out the {left_out}: {reason}")
-    if "siteName" not in drawn:
+        return Card(drawable, f"the post's image for link previews leaves out the {left_out}: {reason}")
+    if "siteName" not in drawable:
         return Card({}, f"the post has no image for link previews: {reason}")
-    only_name = {"title": drawn["siteName"]}
+    only_name = {"title": drawable["siteName"]}
     return Card(only_name, f"the post's image for link previews shows the name of the site only: {reason}")
 
 
@@ -113,6 +113,6 @@ def _shown(characters: str) -> str:
     return characters[:_MAX_SHOWN] + (f" and {more} more characters" if more > 0 else "")
 
 
-def _cut(text: str, longest: int) -> str:
+def _cut(text: str, max_length: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}…"

@@ -119,13 +119,13 @@ class _BuiltinSite:
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return the tags, categories or authors of the posts."""
         counts: dict[str, int] = {}
-        wanted = select(BuiltinPostRow.fields).where(BuiltinPostRow.website_id == self._address.id)
+        statement = select(BuiltinPostRow.fields).where(BuiltinPostRow.website_id == self._address.id)
         async with self._database.reading() as session:
-            for fields in await session.scalars(wanted):
+            for fields in await session.scalars(statement):
                 for name in term_names(fields, kind):
                     counts[name] = counts.get(name, 0) + 1
-        found = [name for name in sorted(counts, key=str.casefold) if query.casefold() in name.casefold()]
-        return [Term(name, name, slugify(name), counts[name]) for name in found[:limit]]
+        names = [name for name in sorted(counts, key=str.casefold) if query.casefold() in name.casefold()]
+        return [Term(name, name, slugify(name), counts[name]) for name in names[:limit]]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
         """Return the names themselves: terms are created together with their posts."""
@@ -139,11 +139,11 @@ class _BuiltinSite:
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         """Store a file for a post that is about to be written. Files with the same content are stored once."""
         try:
-            made = await self._upload(file, marker)
+            media = await self._upload(file, marker)
         except IntegrityError:
-            made = await self._upload(file, marker)  # the same file was uploaded concurrently
-        await self._add_copies(file, next(iter(names_in(made.url))))
-        return made
+            media = await self._upload(file, marker)  # the same file was uploaded concurrently
+        await self._add_copies(file, next(iter(names_in(media.url))))
+        return media
 
     async def _add_copies(self, file: MediaFile, name: str) -> None:
         """Create smaller copies of an image, unless it has some. Without them, pages show the image itself."""
@@ -163,13 +163,13 @@ class _BuiltinSite:
     async def _upload(self, file: MediaFile, marker: str) -> RemoteMedia:
         async with self._database.writing() as session:
             files = await self._files(session)
-            found = await files.held(file) or await files.marked(marker)
-            if found is None:
-                found = files.add(file)
+            media = await files.held(file) or await files.marked(marker)
+            if media is None:
+                media = files.add(file)
                 await self._reserve(session, len(file.content))
                 await session.flush()
-            await files.reserve(found, marker)
-            return found
+            await files.reserve(media, marker)
+            return media
 
     async def _files(self, session: AsyncSession) -> SiteFiles:
         """Return the site's files. Their stored URLs are those on this server, with or without a domain."""
@@ -197,9 +197,9 @@ class _BuiltinSite:
         fill(row, post, self._slug(post), now)
         try:
             async with self._database.writing() as session:
-                there = await self._marked(session, post.marker)
-                if there is not None:
-                    return remote_post(there, self._address.url)
+                existing = await self._marked(session, post.marker)
+                if existing is not None:
+                    return remote_post(existing, self._address.url)
                 await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
@@ -252,8 +252,8 @@ class _BuiltinSite:
             row = await self._row(session, post_id)
             was_live = state_of(row) == "live"
             if state == "gone":
-                known = await store.rule_at(session, site, f"/{row.slug}") is not None
-                if was_live or (not known and await self._was_public(session, row)):
+                has_rule = await store.rule_at(session, site, f"/{row.slug}") is not None
+                if was_live or (not has_rule and await self._was_public(session, row)):
                     await store.mark_gone(session, site, row.slug)
                 files, used = await self._files(session), names_of(row)
                 await session.delete(row)
@@ -285,27 +285,29 @@ class _BuiltinSite:
 
     async def _touch(self, session: AsyncSession, now: datetime) -> None:
         """Update the site's time of change: lists and neighbouring posts change with each post."""
-        mine = update(WebsiteRow).where(WebsiteRow.id == self._address.id)
-        await session.execute(mine.values(updated_at=now).execution_options(synchronize_session=False))
+        statement = update(WebsiteRow).where(WebsiteRow.id == self._address.id)
+        await session.execute(statement.values(updated_at=now).execution_options(synchronize_session=False))
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first."""
-        wanted = select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._address.id, is_live(datetime.now(UTC)))
+        statement = select(BuiltinPostRow).where(
+            BuiltinPostRow.website_id == self._address.id, is_live(datetime.now(UTC))
+        )
         if since is not None:
-            wanted = wanted.where(BuiltinPostRow.updated_at >= since)
-        wanted = wanted.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc()).limit(most)
+            statement = statement.where(BuiltinPostRow.updated_at >= since)
+        statement = statement.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc()).limit(most)
         async with self._database.reading() as session:
-            found = [remote_post(row, self._address.url) for row in await session.scalars(wanted)]
-        for post in found:
+            posts = [remote_post(row, self._address.url) for row in await session.scalars(statement)]
+        for post in posts:
             yield post
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects, ordered by source."""
-        wanted = select(BuiltinRedirectRow).where(
+        statement = select(BuiltinRedirectRow).where(
             BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != store.GONE
         )
         async with self._database.reading() as session:
-            return [_redirect(row) for row in await session.scalars(wanted.order_by(BuiltinRedirectRow.source))]
+            return [_redirect(row) for row in await session.scalars(statement.order_by(BuiltinRedirectRow.source))]
 
     async def add_redirect(self, source: str, target: str, *, permanent: bool) -> RemoteRedirect:
         """Add a redirect, or change the target of an existing one."""
@@ -320,8 +322,8 @@ class _BuiltinSite:
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
                     "website of this account that is proven to control it (get_website with check: true says how)"
                 )
-            made = await store.redirect(session, self._address.id, source, target, permanent=permanent)
-            return _redirect(made)
+            rule = await store.redirect(session, self._address.id, source, target, permanent=permanent)
+            return _redirect(rule)
 
     async def remove_redirect(self, redirect_id: str) -> None:
         """Remove a redirect."""
@@ -338,10 +340,10 @@ class _BuiltinSite:
         return row
 
     async def _marked(self, session: AsyncSession, marker: str) -> BuiltinPostRow | None:
-        wanted = select(BuiltinPostRow).where(
+        statement = select(BuiltinPostRow).where(
             BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.marker == marker
         )
-        return cast("BuiltinPostRow | None", await session.scalar(wanted.limit(1)))
+        return cast("BuiltinPostRow | None", await session.scalar(statement.limit(1)))
 
     def _of_slug(self, slug: str) -> Any:
         return select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.slug == slug)

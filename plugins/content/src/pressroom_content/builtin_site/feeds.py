@@ -108,9 +108,9 @@ def atom(site: FeedSite, items: Sequence[FeedItem]) -> bytes:
         f"<author>{_element('name', site.name)}</author>",
     ]
     for item in items:
-        own = f" xml:lang={quoteattr(item.language)}" if item.language else ""
+        item_language = f" xml:lang={quoteattr(item.language)}" if item.language else ""
         parts += [
-            f"<entry{own}>",
+            f"<entry{item_language}>",
             _element("id", f"{site.url}#{item.id}"),
             _element("title", item.title),
             f"<link href={quoteattr(item.url)}/>",
@@ -233,12 +233,12 @@ class Feeds:
     ) -> _Feed:
         settings = site_settings.read(website.settings)
         items: list[FeedItem] = []
-        room = _MAX_TEXT
+        remaining = _MAX_TEXT
         for row in rows:
             html = ""
-            if room > 0 and (whole := await posts.post(row.slug)) is not None and len(whole.html) <= room:
-                html = whole.html
-            room -= len(html)
+            if remaining > 0 and (post := await posts.post(row.slug)) is not None and len(post.html) <= remaining:
+                html = post.html
+            remaining -= len(html)
             items.append(_item(website, row, html))
         site = FeedSite(website.name, website.url, settings.description, settings.language, website.server_url)
         run = self._plugin.services.workers.run
@@ -260,8 +260,8 @@ class Feeds:
 def _state(website: Website, rows: Sequence[BuiltinPostRow]) -> str:
     """Return a hash that changes whenever the feed does."""
     posts = [(row.id, row.slug, row.revision, row.updated_at, row.published_at, row.publish_at) for row in rows]
-    seen = (website.name, website.url, website.settings, posts)
-    return hashlib.sha256(repr(seen).encode("utf-8", "surrogatepass")).hexdigest()
+    fields = (website.name, website.url, website.settings, posts)
+    return hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _item(website: Website, row: BuiltinPostRow, html: str) -> FeedItem:

@@ -71,16 +71,16 @@ def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
     widths = [width for width in WIDTHS if width < image.width]
     if image.width <= WIDTHS[-1]:
         widths.append(image.width)
-    made: list[tuple[int, int, bytes]] = []
+    copies: list[tuple[int, int, bytes]] = []
     for width in widths:
         height = max(1, round(image.height * width / image.width))
-        written = io.BytesIO()
+        output = io.BytesIO()
         image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0).save(
-            written, "WEBP", quality=_QUALITY, method=4
+            output, "WEBP", quality=_QUALITY, method=4
         )
-        if len(written.getvalue()) <= len(content) * _WORTH_IT:
-            made.append((width, height, written.getvalue()))
-    return made
+        if len(output.getvalue()) <= len(content) * _WORTH_IT:
+            copies.append((width, height, output.getvalue()))
+    return copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +102,13 @@ async def images_of(session: Any, website_id: str, names: Collection[str]) -> Ma
     some = sorted(names)[:_MAX_NAMES]
     if not some:
         return {}
-    wanted = select(BuiltinFileRow.name, BuiltinFileRow.width, BuiltinFileRow.height, BuiltinFileRow.parent).where(
+    statement = select(BuiltinFileRow.name, BuiltinFileRow.width, BuiltinFileRow.height, BuiltinFileRow.parent).where(
         BuiltinFileRow.website_id == website_id,
         BuiltinFileRow.width > 0,
         BuiltinFileRow.height > 0,
         BuiltinFileRow.name.in_(some) | BuiltinFileRow.parent.in_(some),
     )
-    rows = (await session.execute(wanted)).all()
+    rows = (await session.execute(statement)).all()
     copies: dict[str, dict[int, str]] = {}
     for row in rows:
         if row.parent:
@@ -178,10 +178,10 @@ class SiteFiles:
 
     async def has_copies(self, name: str) -> bool:
         """Check whether a file has smaller copies."""
-        found = select(BuiltinFileRow.id).where(
+        statement = select(BuiltinFileRow.id).where(
             BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.parent == name
         )
-        return await self._session.scalar(found.limit(1)) is not None
+        return await self._session.scalar(statement.limit(1)) is not None
 
     def add_copies(self, name: str, copies: Iterable[tuple[int, int, bytes]]) -> None:
         """Add smaller copies of a file, given by width, height and bytes."""
@@ -253,13 +253,13 @@ class SiteFiles:
                 )
 
     async def _is_used(self, name: str) -> bool:
-        place = f"/files/{quote(name)}"
+        path = f"/files/{quote(name)}"
         using = select(BuiltinPostRow.id).where(
             BuiltinPostRow.website_id == self._website_id,
             or_(
-                BuiltinPostRow.html.contains(place, autoescape=True),
-                BuiltinPostRow.markdown.contains(place, autoescape=True),
-                cast(BuiltinPostRow.featured, Text).contains(place, autoescape=True),
+                BuiltinPostRow.html.contains(path, autoescape=True),
+                BuiltinPostRow.markdown.contains(path, autoescape=True),
+                cast(BuiltinPostRow.featured, Text).contains(path, autoescape=True),
             ),
         )
         return await self._session.scalar(using.limit(1)) is not None

@@ -122,8 +122,8 @@ class SiteFrame:
         heading = words["missing"] if status == 404 else words["gone"]
         note = words["missing_note"] if status == 404 else words["gone_note"]
         title = f"{heading} · {website.name}"
-        answer = await self.page(website, "missing.html", status=status, title=title, heading=heading, note=note)
-        return replace(answer, headers={**answer.headers, **ASK_AGAIN})
+        response = await self.page(website, "missing.html", status=status, title=title, heading=heading, note=note)
+        return replace(response, headers={**response.headers, **ASK_AGAIN})
 
     async def page(
         self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any
@@ -137,7 +137,7 @@ class SiteFrame:
         light, dark = grounds(settings)
         # The home page of a small site lists all of its posts already.
         has_archive = await PostLists(self._plugin, website).count() > PER_PAGE
-        given = {
+        context = {
             "site": {"name": website.name, "url": website.url, "description": settings.description},
             "root": self._root if website.url == website.server_url else "",
             "settings": settings,
@@ -157,7 +157,7 @@ class SiteFrame:
             "is_home": False,
             "query": "",
         }
-        text = self._plugin.templates.render(template, **(given | values))
+        text = self._plugin.templates.render(template, **(context | values))
         return HttpResponse(text.encode("utf-8", "replace"), status, _HTML, dict(_PAGE_HEADERS))
 
     async def _menu(
@@ -167,19 +167,19 @@ class SiteFrame:
         if settings.menu:
             return [(item.label, _menu_url(website, item.url)) for item in settings.menu]
         pages = await PostLists(self._plugin, website).pages()
-        own = [(title, f"{website.url}/{quote(slug)}") for title, slug in pages]
-        return [*own, (words["archive"], f"{website.url}/archive")] if has_archive else own
+        links = [(title, f"{website.url}/{quote(slug)}") for title, slug in pages]
+        return [*links, (words["archive"], f"{website.url}/archive")] if has_archive else links
 
     async def listed(self, website: Website, posts: Sequence[ListedPost], language: str = "") -> Sequence[ShownPost]:
         """Return posts with excerpts and covers, for a list in a language; empty means the site's language."""
-        names = names_in(*(str(one.row.featured.get("url", "")) for one in posts))
+        names = names_in(*(str(post.row.featured.get("url", "")) for post in posts))
         images = await self.images(website, names)
         return [
             replace(
-                self.shown(website, one.row, beginning=one.beginning, language=language),
-                cover=self.cover(website, one.row, images),
+                self.shown(website, post.row, beginning=post.beginning, language=language),
+                cover=self.cover(website, post.row, images),
             )
-            for one in posts
+            for post in posts
         ]
 
     async def images(self, website: Website, names: frozenset[str]) -> Mapping[str, SiteImage]:
@@ -193,10 +193,10 @@ class SiteFrame:
         if not url:
             return None
         alt, caption = row.featured.get("alt", ""), row.featured.get("caption", "")
-        known = next((images[name] for name in names_in(url) if name in images), None)
-        if known is None:
+        image = next((images[name] for name in names_in(url) if name in images), None)
+        if image is None:
             return BlogImage(url, alt, caption)
-        return BlogImage(url, alt, caption, known.width, known.height, known.srcset(files_path(website)))
+        return BlogImage(url, alt, caption, image.width, image.height, image.srcset(files_path(website)))
 
     def shown(
         self, website: Website, row: BuiltinPostRow, *, beginning: str = "", html: str = "", language: str = ""

@@ -42,11 +42,11 @@ class ListPages(SiteFrame):
         posts = PostLists(self._plugin, website)
         if not 1 <= page <= _MAX_PAGES:
             return await self.missing(website)
-        found = list(await posts.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE))
-        if not found and page > 1:
+        entries = list(await posts.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE))
+        if not entries and page > 1:
             return await self.missing(website)
         settings = site_settings.read(website.settings)
-        shown = await self.listed(website, found[:PER_PAGE])
+        shown = await self.listed(website, entries[:PER_PAGE])
         description = list_description(settings.description if page == 1 else "", _contents(shown))
         words = words_of(website)
         name = website.name if page == 1 else words.say("page", name=website.name, n=page)
@@ -70,7 +70,7 @@ class ListPages(SiteFrame):
             image=await LinkPreviews(self._plugin).of_site(website),
             posts=shown,
             linked_data=json_script(linked),
-            **_pager(website.url, page, more=len(found) > PER_PAGE),
+            **_pager(website.url, page, more=len(entries) > PER_PAGE),
         )
 
     async def term(self, site_key: str, kind: BlogTermKind, slug: str, page: int = 1) -> HttpResponse:
@@ -80,12 +80,12 @@ class ListPages(SiteFrame):
         name = await lists.term_name(kind, slug)
         if not name or not 1 <= page <= _MAX_PAGES:
             return await self.missing(website)
-        found = list(await lists.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE, term=(kind, slug)))
-        if not found:
+        entries = list(await lists.page(limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE, term=(kind, slug)))
+        if not entries:
             return await self.missing(website)
         url = term_url(website, kind, slug)
         heading = name if page == 1 else words.say("page", name=name, n=page)
-        shown = await self.listed(website, found[:PER_PAGE])
+        shown = await self.listed(website, entries[:PER_PAGE])
         # A list of all posts duplicates the home page.
         is_all = await lists.count() == await lists.count((kind, slug))
         return await self.page(
@@ -95,7 +95,7 @@ class ListPages(SiteFrame):
             **await self._described(website, heading, f"{words[kind]}: {heading}", _contents(shown)),
             canonical=_numbered(website.url if is_all else url, page),
             posts=shown,
-            **_pager(url, page, more=len(found) > PER_PAGE),
+            **_pager(url, page, more=len(entries) > PER_PAGE),
         )
 
     async def archive(self, site_key: str, page: int = 1) -> HttpResponse:
@@ -159,13 +159,13 @@ class ListPages(SiteFrame):
         words, query = words_of(website), " ".join(query[:_MAX_QUERY].split())
         if not 1 <= page <= _MAX_PAGES:
             return await self.missing(website)
-        total, found = 0, []
+        total, entries = 0, []
         if query:
             total, some = await PostLists(self._plugin, website).search(
                 query, limit=PER_PAGE, offset=(page - 1) * PER_PAGE
             )
-            found = list(some)
-        if not found and page > 1:
+            entries = list(some)
+        if not entries and page > 1:
             return await self.missing(website)
         return await self.page(
             website,
@@ -174,7 +174,7 @@ class ListPages(SiteFrame):
             heading=words["search"],
             query=query,
             results=words.say("results", n=total, query=query) if query else "",
-            posts=await self.listed(website, found),
+            posts=await self.listed(website, entries),
             **_pager(f"{website.url}/search?{urlencode({'q': query})}", page, more=total > page * PER_PAGE),
         )
 
@@ -224,10 +224,10 @@ class SiteMaps(SiteFrame):
             NotFound: the site or the part does not exist.
         """
         website = await self.website(site_key)
-        shown = (BuiltinPostRow.website_id == website.id, is_live(datetime.now(UTC)))
-        counted = select(BuiltinPostRow.kind, func.count()).where(*shown).group_by(BuiltinPostRow.kind)
+        conditions = (BuiltinPostRow.website_id == website.id, is_live(datetime.now(UTC)))
+        statement = select(BuiltinPostRow.kind, func.count()).where(*conditions).group_by(BuiltinPostRow.kind)
         async with self._plugin.services.database.reading() as session:
-            numbers: dict[str, int] = dict((await session.execute(counted)).all())
+            numbers: dict[str, int] = dict((await session.execute(statement)).all())
         total, posts = sum(numbers.values()), numbers.get("post", 0)
         newest = await BuiltinSite(self._plugin, website.id).changed_at()
         parts = -(-total // MAX_POSTS)
@@ -237,31 +237,31 @@ class SiteMaps(SiteFrame):
             if not (part.isascii() and part.isdecimal() and len(part) <= 6 and 1 <= int(part) <= parts):
                 raise NotFound("the site map has no such part")
             # Oldest first, so that a new post changes only the last part.
-            return _urls(await self._posts(website, shown, newest_first=False, offset=(int(part) - 1) * MAX_POSTS))
+            return _urls(await self._posts(website, conditions, newest_first=False, offset=(int(part) - 1) * MAX_POSTS))
         if parts <= 1:
-            own = await self._posts(website, shown, newest_first=True)
-            return _urls([(website.url, newest), *own, *await self._lists(website, posts, newest)])
+            post_urls = await self._posts(website, conditions, newest_first=True)
+            return _urls([(website.url, newest), *post_urls, *await self._lists(website, posts, newest)])
         names = (str(number) for number in range(1, min(parts, _MAX_URLS - 1) + 1))
         return _index(f"{website.url}/sitemap.xml?part={name}" for name in (*names, _LISTS))
 
     async def _posts(
-        self, website: Website, shown: Sequence[Any], *, newest_first: bool, offset: int = 0
+        self, website: Website, conditions: Sequence[Any], *, newest_first: bool, offset: int = 0
     ) -> Sequence[tuple[str, datetime]]:
         """Return URL and last change of posts and pages, without those whose canonical URL is elsewhere."""
         row = BuiltinPostRow
         came_out = func.coalesce(row.published_at, row.publish_at, row.created_at)
         order = (row.published_at.desc(), row.id.desc()) if newest_first else (row.kind, row.published_at, row.id)
-        wanted = (
+        statement = (
             select(row.slug, row.updated_at, came_out, row.fields["canonical_url"].as_string())
-            .where(*shown)
+            .where(*conditions)
             .order_by(*order)
             .limit(MAX_POSTS)
             .offset(offset)
         )
         async with self._plugin.services.database.reading() as session:
-            rows = (await session.execute(wanted)).all()
-        found = [(f"{website.url}/{quote(slug)}", max(at, out), original) for slug, at, out, original in rows]
-        return [(url, at) for url, at, original in found if self.current(website, original or "") in ("", url)]
+            rows = (await session.execute(statement)).all()
+        entries = [(f"{website.url}/{quote(slug)}", max(at, out), original) for slug, at, out, original in rows]
+        return [(url, at) for url, at, original in entries if self.current(website, original or "") in ("", url)]
 
     async def _lists(self, website: Website, posts: int, newest: datetime) -> Sequence[tuple[str, datetime]]:
         """Return the lists of posts including further pages, the archive, and the lists of terms."""
@@ -271,10 +271,10 @@ class SiteMaps(SiteFrame):
             urls += [(url, newest) for url in (archive, *further_pages(archive, posts, PER_ARCHIVE_PAGE))]
         terms = await PostLists(self._plugin, website).terms(MAX_POSTS)
         # A list of all posts has the home page as its canonical URL.
-        for one in terms:
-            if one.posts < posts:
-                url = term_url(website, one.kind, one.slug)
-                urls += [(page, one.changed) for page in (url, *further_pages(url, one.posts))]
+        for term in terms:
+            if term.posts < posts:
+                url = term_url(website, term.kind, term.slug)
+                urls += [(page, term.changed) for page in (url, *further_pages(url, term.posts))]
         return urls[: _MAX_URLS - 1 - MAX_POSTS]
 
 

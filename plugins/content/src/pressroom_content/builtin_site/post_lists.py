@@ -50,18 +50,18 @@ def term_slug(name: str) -> str:
 
 def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str]]:
     """Yield kind, slug and name of the terms in a post's fields, without duplicate slugs of a kind."""
-    seen: set[tuple[str, str]] = set()
+    known_slugs: set[tuple[str, str]] = set()
     author = str(fields.get("author") or "").strip()
-    named: list[tuple[BlogTermKind, str]] = [
+    names: list[tuple[BlogTermKind, str]] = [
         *(("tag", str(name)) for name in fields.get("tags") or ()),
         *(("category", str(name)) for name in fields.get("categories") or ()),
     ]
     if author:
-        named.append(("author", author))
-    for kind, name in named:
+        names.append(("author", author))
+    for kind, name in names:
         slug = term_slug(name)
-        if slug and (kind, slug) not in seen:
-            seen.add((kind, slug))
+        if slug and (kind, slug) not in known_slugs:
+            known_slugs.add((kind, slug))
             yield kind, slug, name[:500]
 
 
@@ -94,12 +94,12 @@ class ListedTerm:
 
 def matching(texts: Sequence[tuple[str, str, str]], groups: Sequence[frozenset[str]]) -> Sequence[str]:
     """Return the IDs of the texts (ID, text, language) that contain a stem of every group."""
-    found = []
+    ids = []
     for id_, text, language in texts:
         stems = counted_stems(text, language_of(language)).keys()
         if all(group & stems for group in groups):
-            found.append(id_)
-    return found
+            ids.append(id_)
+    return ids
 
 
 class PostLists:
@@ -114,23 +114,23 @@ class PostLists:
         self, *, limit: int, offset: int = 0, term: tuple[BlogTermKind, str] | None = None
     ) -> Sequence[ListedPost]:
         """Return posts, optionally only those with a term (kind and slug)."""
-        wanted = self._posts().order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+        statement = self._posts().order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
         if term is not None:
-            wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
-        return await self._listed(wanted.limit(limit).offset(offset))
+            statement = statement.where(BuiltinPostRow.id.in_(self._of_term(*term)))
+        return await self._listed(statement.limit(limit).offset(offset))
 
     async def count(self, term: tuple[BlogTermKind, str] | None = None) -> int:
         """Return the number of posts, or of those with a term."""
-        wanted = select(func.count()).select_from(BuiltinPostRow).where(self._is_listed())
+        statement = select(func.count()).select_from(BuiltinPostRow).where(self._is_listed())
         if term is not None:
-            wanted = wanted.where(BuiltinPostRow.id.in_(self._of_term(*term)))
+            statement = statement.where(BuiltinPostRow.id.in_(self._of_term(*term)))
         async with self._database.reading() as session:
-            return int(await session.scalar(wanted) or 0)
+            return int(await session.scalar(statement) or 0)
 
     async def terms(self, limit: int) -> Sequence[ListedTerm]:
         """Return the terms of posts, most used first."""
         posts = func.count(BuiltinTermRow.post_id)
-        wanted = (
+        statement = (
             select(BuiltinTermRow.kind, BuiltinTermRow.slug, posts, func.max(BuiltinPostRow.updated_at))
             .join(BuiltinPostRow, BuiltinPostRow.id == BuiltinTermRow.post_id)
             .where(self._is_listed())
@@ -138,31 +138,31 @@ class PostLists:
             .order_by(posts.desc(), BuiltinTermRow.kind, BuiltinTermRow.slug)
         )
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted.limit(limit))).all()
+            rows = (await session.execute(statement.limit(limit))).all()
         return [ListedTerm(kind, slug, number, changed) for kind, slug, number, changed in rows]
 
     async def term_name(self, kind: BlogTermKind, slug: str) -> str:
         """Return the name of a term as its newest post spells it; empty if no live post has it."""
-        wanted = (
+        statement = (
             select(BuiltinTermRow.name)
             .join(BuiltinPostRow, BuiltinPostRow.id == BuiltinTermRow.post_id)
             .where(self._is_listed(), *self._is_term(kind, slug))
             .order_by(BuiltinPostRow.published_at.desc())
         )
         async with self._database.reading() as session:
-            return await session.scalar(wanted.limit(1)) or ""
+            return await session.scalar(statement.limit(1)) or ""
 
     async def months(self, *, limit: int, offset: int = 0) -> Sequence[BuiltinPostRow]:
         """Return the rows of posts for an archive, without their texts."""
-        return [one.row for one in await self._listed(self._newest(limit, offset), beginnings=False)]
+        return [post.row for post in await self._listed(self._newest(limit, offset), beginnings=False)]
 
     async def pages(self) -> Sequence[tuple[str, str]]:
         """Return title and slug of up to 12 of the site's pages, ordered by title."""
-        wanted = select(BuiltinPostRow.title, BuiltinPostRow.slug).where(
+        statement = select(BuiltinPostRow.title, BuiltinPostRow.slug).where(
             BuiltinPostRow.website_id == self._website.id, is_live(datetime.now(UTC)), BuiltinPostRow.kind == "page"
         )
         async with self._database.reading() as session:
-            rows = await session.execute(wanted.order_by(BuiltinPostRow.title).limit(12))
+            rows = await session.execute(statement.order_by(BuiltinPostRow.title).limit(12))
             return [(row.title, row.slug) for row in rows]
 
     async def neighbours(self, row: BuiltinPostRow) -> tuple[BuiltinPostRow | None, BuiltinPostRow | None]:
@@ -180,13 +180,13 @@ class PostLists:
 
     async def related(self, row: BuiltinPostRow, limit: int, without: Collection[str] = ()) -> Sequence[ListedPost]:
         """Return recent posts that share tags or categories with a post, those with the most in common first."""
-        own = select(BuiltinTermRow.kind, BuiltinTermRow.slug).where(
+        own_terms = select(BuiltinTermRow.kind, BuiltinTermRow.slug).where(
             BuiltinTermRow.post_id == row.id, BuiltinTermRow.kind.in_(("tag", "category"))
         )
         async with self._database.reading() as session:
             terms = [
                 and_(BuiltinTermRow.kind == kind, BuiltinTermRow.slug == slug)
-                for kind, slug in await session.execute(own)
+                for kind, slug in await session.execute(own_terms)
             ]
         if not terms:
             return []
@@ -198,13 +198,13 @@ class PostLists:
             .group_by(BuiltinTermRow.post_id)
             .subquery()
         )
-        wanted = (
+        statement = (
             self._posts()
             .join(shared, shared.c.post_id == BuiltinPostRow.id)
             .where(BuiltinPostRow.id.not_in({row.id, *without}))
             .order_by(shared.c.number.desc(), BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
         )
-        return await self._listed(wanted.limit(limit))
+        return await self._listed(statement.limit(limit))
 
     async def search(self, query: str, *, limit: int, offset: int = 0) -> tuple[int, Sequence[ListedPost]]:
         """Return the number of posts with every word of a query in any inflection, and a page of them, best first.
@@ -225,12 +225,12 @@ class PostLists:
             groups = variants_of(query, languages)[:_MAX_QUERY_WORDS]
             if not groups:
                 return 0, []
-            found = list(await session.scalars(self._candidates(groups)))
+            matches = list(await session.scalars(self._candidates(groups)))
             changed = (await session.execute(self._changed())).all()
-        found += await self._that_have(changed, groups)
-        shown = found[offset : offset + limit]
-        by_id = {one.row.id: one for one in await self._listed(self._posts().where(BuiltinPostRow.id.in_(shown)))}
-        return len(found), [by_id[id_] for id_ in shown if id_ in by_id]
+        matches += await self._that_have(changed, groups)
+        page_ids = matches[offset : offset + limit]
+        by_id = {post.row.id: post for post in await self._listed(self._posts().where(BuiltinPostRow.id.in_(page_ids)))}
+        return len(matches), [by_id[id_] for id_ in page_ids if id_ in by_id]
 
     def _candidates(self, groups: Sequence[frozenset[str]]) -> Select[str]:
         """Return the query for the IDs of matching posts whose indexed version is the published one, best first."""
@@ -301,12 +301,12 @@ class PostLists:
     def _of_term(self, kind: BlogTermKind, slug: str) -> Select[Any]:
         return select(BuiltinTermRow.post_id).where(*self._is_term(kind, slug))
 
-    async def _listed(self, wanted: Select[Any], *, beginnings: bool = True) -> Sequence[ListedPost]:
-        wanted = wanted.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
+    async def _listed(self, statement: Select[Any], *, beginnings: bool = True) -> Sequence[ListedPost]:
+        statement = statement.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
         if beginnings:
-            wanted = wanted.add_columns(func.substr(BuiltinPostRow.html, 1, _BEGINNING))
+            statement = statement.add_columns(func.substr(BuiltinPostRow.html, 1, _BEGINNING))
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted)).all()
+            rows = (await session.execute(statement)).all()
         return [ListedPost(row[0], row[1] if beginnings else "") for row in rows]
 
 
@@ -325,14 +325,14 @@ _searches: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Searches]] = 
 async def turn_to_search(website_id: str) -> AsyncIterator[None]:
     """Wait for a free search slot of a site. Raises `Overloaded` if too many are waiting."""
     of_sites = _searches.setdefault(asyncio.get_running_loop(), {})
-    own = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))
-    if own.number >= MAX_SEARCHES:
+    searches = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))
+    if searches.number >= MAX_SEARCHES:
         raise Overloaded("Many people search this blog at the moment. Try again in a few seconds.")
-    own.number += 1
+    searches.number += 1
     try:
-        async with own.places:
+        async with searches.places:
             yield
     finally:
-        own.number -= 1
-        if not own.number:
+        searches.number -= 1
+        if not searches.number:
             del of_sites[website_id]

@@ -37,7 +37,7 @@ _NO_STORE: Final = {"Cache-Control": "no-store"}
 def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     """Return the routes of all built-in sites (pages, feeds, sitemaps, twins, files), and the server's robots.txt."""
     site = SiteRoutes(plugin)
-    own = [
+    site_routes = [
         Route("/sites/<site>", site.home),
         Route("/sites/<site>/<slug>", site.post),
         Route("/sites/<site>/<slug>/llms.txt", site.text),
@@ -45,7 +45,7 @@ def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
         Route("/sites/<site>/files/<name>", site.file),
         Route("/sites/<site>/cards/<name>", site.card),
     ]
-    return [*own, Route("/robots.txt", site.robots)] if plugin.config.robots_txt else own
+    return [*site_routes, Route("/robots.txt", site.robots)] if plugin.config.robots_txt else site_routes
 
 
 class SiteRoutes:
@@ -85,8 +85,8 @@ class SiteRoutes:
         website = await pages.website(key)
         if _has_moved(request, website):
             return _moved(website, "llms.txt" if is_text else "", request)
-        answer = await pages.contents(key) if is_text else await pages.home(key, _page(request))
-        return await self._revalidated(request, website, answer)
+        response = await pages.contents(key) if is_text else await pages.home(key, _page(request))
+        return await self._revalidated(request, website, response)
 
     async def term(self, name: str, request: HttpRequest) -> HttpResponse:
         """Return the posts of a tag, a category or an author. `name` is the segment before the term."""
@@ -95,10 +95,10 @@ class SiteRoutes:
         website = await pages.website(site)
         if term == "llms.txt":  # of a post whose slug is a word such as tags
             return await self._twin(request, website, name, "text")
-        answer = await pages.term(site, _KINDS[name], term, _page(request))
-        if answer.status == 200 and _has_moved(request, website):
+        response = await pages.term(site, _KINDS[name], term, _page(request))
+        if response.status == 200 and _has_moved(request, website):
             return _moved(website, f"{name}/{quote(term)}", request)
-        return await self._revalidated(request, website, answer)
+        return await self._revalidated(request, website, response)
 
     async def post(self, request: HttpRequest) -> HttpResponse:
         """Return the resource at a path of one segment: a post, a feed, the sitemap, and so on."""
@@ -117,16 +117,16 @@ class SiteRoutes:
             case "icon.svg" | "style.css":
                 return conditional(request, await pages.asset(site, slug, request.query.get("v", "")))
             case "feed.xml" | "atom.xml" | "feed.json":
-                answer = await self._feeds.answer(site, slug)
+                response = await self._feeds.answer(site, slug)
             case "sitemap.xml":
-                answer = await SiteMaps(self._plugin).answer(site, request.query.get("part", ""))
+                response = await SiteMaps(self._plugin).answer(site, request.query.get("part", ""))
             case "llms.txt":
-                answer = await pages.contents(site)
+                response = await pages.contents(site)
             case "archive" | "search":
-                answer = await self._list(request, website, site, slug)
+                response = await self._list(request, website, site, slug)
             case _:
-                answer = await pages.post(site, slug)
-        return await self._revalidated(request, website, answer)
+                response = await pages.post(site, slug)
+        return await self._revalidated(request, website, response)
 
     async def _moved_page(self, request: HttpRequest, website: Website, slug: str) -> HttpResponse:
         """Redirect to a page of the domain. Missing, removed and redirected pages are answered directly."""
@@ -181,12 +181,12 @@ class SiteRoutes:
             return _moved(website, f"{quote(slug)}{ending}", request)
         return await self._twins.answer(request, request.path.removesuffix(ending), kind)
 
-    async def _revalidated(self, request: HttpRequest, website: Website, answer: HttpResponse) -> HttpResponse:
+    async def _revalidated(self, request: HttpRequest, website: Website, response: HttpResponse) -> HttpResponse:
         """Add `Cache-Control: no-cache` to a successful response, and handle conditional requests."""
-        if answer.status != 200:
-            return answer
+        if response.status != 200:
+            return response
         changed = await BuiltinSite(self._plugin, website.id).changed_at()
-        return conditional(request, _with(answer, "no-cache"), changed)
+        return conditional(request, _with(response, "no-cache"), changed)
 
 
 def _has_moved(request: HttpRequest, website: Website) -> bool:
@@ -212,13 +212,13 @@ def _page(request: HttpRequest) -> int:
     return int(page) if page.isascii() and page.isdecimal() and len(page) <= 6 else 0
 
 
-def _kept_briefly(answer: HttpResponse) -> HttpResponse:
-    return _with(answer, "public, max-age=3600")
+def _kept_briefly(response: HttpResponse) -> HttpResponse:
+    return _with(response, "public, max-age=3600")
 
 
-def _with(answer: HttpResponse, caching: str) -> HttpResponse:
-    headers = {**answer.headers, "Cache-Control": caching}
-    return HttpResponse(answer.body, answer.status, answer.media_type, headers)
+def _with(response: HttpResponse, caching: str) -> HttpResponse:
+    headers = {**response.headers, "Cache-Control": caching}
+    return HttpResponse(response.body, response.status, response.media_type, headers)
 
 
 def domain_hosts(plugin: PluginContext[ContentConfig]) -> Sequence[VirtualHosts]:
@@ -277,21 +277,21 @@ async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
     This needs no network request. Any other URL is answered with 404.
     """
     redirects: tuple[str, ...] = ()
-    answer = await _answer(plugin, url) or HttpResponse(b"", 404)
-    target = answer.headers.get("Location", "")
+    response = await _answer(plugin, url) or HttpResponse(b"", 404)
+    target = response.headers.get("Location", "")
     if target and (led := await _answer(plugin, target)) is not None:
-        redirects, url, answer = (url,), target, led
-    media_type = answer.media_type.partition(";")[0]
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    return Fetched(url, answer.status, media_type, answer.body, headers, redirects)
+        redirects, url, response = (url,), target, led
+    media_type = response.media_type.partition(";")[0]
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Fetched(url, response.status, media_type, response.body, headers, redirects)
 
 
 async def _answer(plugin: PluginContext[ContentConfig], url: str) -> HttpResponse | None:
     """Return the response for a URL of a built-in site; `None` for any other URL."""
-    place = await Domains(plugin).place_of(url)
-    if place is None:
+    location = await Domains(plugin).place_of(url)
+    if location is None:
         return None
-    key, path = place
+    key, path = location
     parts = urlsplit(url)
     name = "" if url.startswith(f"{plugin.base_url}/") else parts.hostname or ""
     request = HttpRequest("GET", f"/{quote(path)}", dict(parse_qsl(parts.query)), {}, b"", "", "", virtual_host=name)

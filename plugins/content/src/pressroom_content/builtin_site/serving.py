@@ -79,16 +79,16 @@ class BuiltinPages(ListPages):
         """Return the posts that a post links to: the previous one, the next one, and others."""
         lists = PostLists(self._plugin, website)
         older, newer = await lists.neighbours(row)
-        near = {one.id for one in (older, newer) if one is not None}
-        others = list(await lists.related(row, _RELATED))
-        is_related = bool(others)
-        if not others:
+        neighbour_ids = {neighbour.id for neighbour in (older, newer) if neighbour is not None}
+        related = list(await lists.related(row, _RELATED))
+        is_related = bool(related)
+        if not related:
             newest = await lists.page(limit=_RELATED + 3)
-            others = [one for one in newest if one.row.id not in {row.id, *near}][:_RELATED]
+            related = [post for post in newest if post.row.id not in {row.id, *neighbour_ids}][:_RELATED]
         return {
             "previous": None if older is None else self.shown(website, older),
             "next": None if newer is None else self.shown(website, newer),
-            "others": await self.listed(website, others, row.fields.get("language", "")),
+            "others": await self.listed(website, related, row.fields.get("language", "")),
             "is_related": is_related,
         }
 
@@ -138,11 +138,11 @@ class BuiltinPages(ListPages):
     async def file(self, site_key: str, name: str) -> HttpResponse:
         """Return an image that was uploaded to the site. Raises `NotFound`."""
         website = await self.website(site_key)
-        found = await BuiltinSite(self._plugin, website.id).file(name)
-        if found is None:
+        file = await BuiltinSite(self._plugin, website.id).file(name)
+        if file is None:
             raise NotFound("there is no such file")
         headers = {"Cache-Control": _IMMUTABLE, "X-Content-Type-Options": "nosniff", **_INERT}
-        return HttpResponse(found.content, media_type=found.media_type, headers=headers)
+        return HttpResponse(file.content, media_type=file.media_type, headers=headers)
 
     async def card(self, site_key: str, name: str) -> HttpResponse:
         """Return the link preview image of a post. Raises `NotFound`."""

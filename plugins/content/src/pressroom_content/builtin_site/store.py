@@ -65,31 +65,31 @@ async def may_lead_to(session: AsyncSession, website_id: str, target: str) -> bo
     if target.startswith("/") and not target.startswith("//"):
         return True
     owner = select(WebsiteRow.user_id).where(WebsiteRow.id == website_id).scalar_subquery()
-    place = case((WebsiteRow.platform == "builtin", WebsiteRow.proven_domain), else_=WebsiteRow.control_place)
+    location = case((WebsiteRow.platform == "builtin", WebsiteRow.proven_domain), else_=WebsiteRow.control_place)
     proven = or_(WebsiteRow.platform == "builtin", WebsiteRow.control_method != "")
-    wanted = select(place).where(WebsiteRow.user_id == owner, WebsiteRow.disconnected_at.is_(None), proven)
-    return any(place and is_below(target, f"https://{place}") for place in await session.scalars(wanted))
+    statement = select(location).where(WebsiteRow.user_id == owner, WebsiteRow.disconnected_at.is_(None), proven)
+    return any(location and is_below(target, f"https://{location}") for location in await session.scalars(statement))
 
 
 async def delete_site(session: AsyncSession, website_id: str) -> None:
     """Delete posts, files and redirects of a built-in site. Articles that are not live elsewhere become drafts."""
-    mine = PublicationRow.website_id == website_id
+    on_site = PublicationRow.website_id == website_id
     elsewhere = select(PublicationRow.article_id).where(
-        not_(mine), PublicationRow.status.in_(("published", "scheduled"))
+        not_(on_site), PublicationRow.status.in_(("published", "scheduled"))
     )
-    articles = select(PublicationRow.article_id).where(mine, PublicationRow.status != "unpublished")
+    articles = select(PublicationRow.article_id).where(on_site, PublicationRow.status != "unpublished")
     drafts = update(ArticleRow).where(
         ArticleRow.id.in_(articles), ArticleRow.id.not_in(elsewhere), ArticleRow.status != "trashed"
     )
     await session.execute(drafts.values(status="draft").execution_options(synchronize_session=False))
-    taken_down = (
+    statement = (
         update(PublicationRow)
-        .where(mine)
+        .where(on_site)
         .values(
             status="unpublished", due_at=None, error="", path="", external_id="", url="", revision="", sent_hash=b""
         )
     )
-    await session.execute(taken_down.execution_options(synchronize_session=False))
+    await session.execute(statement.execution_options(synchronize_session=False))
     for table in (BuiltinPostRow, BuiltinFileRow, BuiltinRedirectRow):
         await session.execute(delete(table).where(table.website_id == website_id))
 
@@ -108,11 +108,11 @@ class PublicSite:
 async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
     """Return the sites with a live post, most recently changed first."""
     shows = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
-    wanted = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings, WebsiteRow.proven_domain).where(
+    statement = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings, WebsiteRow.proven_domain).where(
         WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), shows.exists()
     )
     async with plugin.services.database.reading() as session:
-        found = await session.execute(wanted.order_by(WebsiteRow.updated_at.desc()).limit(_MAX_SITES))
+        rows = await session.execute(statement.order_by(WebsiteRow.updated_at.desc()).limit(_MAX_SITES))
         return [
             PublicSite(
                 row.site_key,
@@ -121,7 +121,7 @@ async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
                 site_url(row.site_key, row.proven_domain, plugin.base_url),
                 row.proven_domain is not None,
             )
-            for row in found
+            for row in rows
         ]
 
 
@@ -136,20 +136,20 @@ class BuiltinSite:
         self, *, limit: int, offset: int = 0, bodies: bool = False, kind: Kind | None = "post"
     ) -> Sequence[BuiltinPostRow]:
         """Return live posts or pages (`None`: both), newest first, with their texts only if `bodies` is set."""
-        wanted = self._live(datetime.now(UTC)).limit(limit).offset(offset)
+        statement = self._live(datetime.now(UTC)).limit(limit).offset(offset)
         if kind is not None:
-            wanted = wanted.where(BuiltinPostRow.kind == kind)
+            statement = statement.where(BuiltinPostRow.kind == kind)
         if not bodies:
-            wanted = wanted.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
+            statement = statement.options(defer(BuiltinPostRow.html), defer(BuiltinPostRow.markdown))
         async with self._database.reading() as session:
-            return list(await session.scalars(wanted))
+            return list(await session.scalars(statement))
 
     async def post(self, slug: str) -> BuiltinPostRow | None:
         """Return the live post of a slug, or `None`."""
-        wanted = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == slug)
+        statement = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == slug)
         async with self._database.reading() as session:
-            found: BuiltinPostRow | None = await session.scalar(wanted)
-            return found
+            row: BuiltinPostRow | None = await session.scalar(statement)
+            return row
 
     async def post_id(self, slug: str, site_url: str) -> str:
         """Return the ID of the post that visitors of a slug get, or else of the post that has the slug but is not live.
@@ -181,36 +181,36 @@ class BuiltinSite:
 
     async def file(self, name: str) -> BuiltinFileRow | None:
         """Return a file by its name, or `None`."""
-        wanted = select(BuiltinFileRow).where(
+        statement = select(BuiltinFileRow).where(
             BuiltinFileRow.website_id == self._website_id, BuiltinFileRow.name == name, BuiltinFileRow.size > 0
         )
         async with self._database.reading() as session:
-            found: BuiltinFileRow | None = await session.scalar(wanted.limit(1))
-            return found
+            row: BuiltinFileRow | None = await session.scalar(statement.limit(1))
+            return row
 
     async def detour(self, slug: str, site_url: str) -> Detour | None:
         """Return the response for a slug without a live post; `None` if there never was one.
 
         Chained redirects are resolved to their final target. A redirect that may not lead to its target is ignored.
         """
-        path, seen, found, permanent = f"/{slug}", set[str](), Detour(), True
+        path, visited, detour, permanent = f"/{slug}", set[str](), Detour(), True
         async with self._database.reading() as session:
-            while path not in seen and len(seen) < _MAX_HOPS:
-                seen.add(path)
+            while path not in visited and len(visited) < _MAX_HOPS:
+                visited.add(path)
                 rule = await rule_at(session, self._website_id, path)
-                known = rule is not None and rule.target == GONE
-                if rule is None or not (known or await may_lead_to(session, self._website_id, rule.target)):
+                is_gone = rule is not None and rule.target == GONE
+                if rule is None or not (is_gone or await may_lead_to(session, self._website_id, rule.target)):
                     was_there = await self._was_there(session, path)
-                    return Detour(gone=True) if was_there else found if found.target else None
+                    return Detour(gone=True) if was_there else detour if detour.target else None
                 if rule.target == GONE:
                     return Detour(gone=True)
                 permanent = permanent and rule.permanent
-                inside = _inside(rule.target, site_url)
-                url = rule.target if inside is None else _url_inside(inside, site_url)
-                found = Detour(target=url, permanent=permanent)
-                if inside is None:
-                    return found
-                path = inside.partition("#")[0].partition("?")[0]
+                local_url = _inside(rule.target, site_url)
+                url = rule.target if local_url is None else _url_inside(local_url, site_url)
+                detour = Detour(target=url, permanent=permanent)
+                if local_url is None:
+                    return detour
+                path = local_url.partition("#")[0].partition("?")[0]
                 live = self._live(datetime.now(UTC)).where(BuiltinPostRow.slug == path.removeprefix("/"))
                 if await session.scalar(live.with_only_columns(BuiltinPostRow.id)) is not None:
                     return Detour(target=url, slug=path.removeprefix("/"), permanent=permanent)
@@ -218,24 +218,24 @@ class BuiltinSite:
 
     async def _was_there(self, session: AsyncSession, path: str) -> bool:
         """Check whether the post with this slug, which is not live, was public before."""
-        wanted = select(BuiltinPostRow.id).where(
+        statement = select(BuiltinPostRow.id).where(
             BuiltinPostRow.website_id == self._website_id,
             BuiltinPostRow.slug == path.removeprefix("/"),
             BuiltinPostRow.published_at <= datetime.now(UTC),
         )
-        return await session.scalar(wanted.limit(1)) is not None
+        return await session.scalar(statement.limit(1)) is not None
 
     def _live(self, now: datetime) -> Select[Any]:
-        mine = select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._website_id, is_live(now))
-        return mine.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
+        posts = select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._website_id, is_live(now))
+        return posts.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc())
 
 
 def _inside(target: str, site_url: str) -> str | None:
     """Return the path and query of a target on the site; `None` for one elsewhere."""
     if target.startswith("/"):
         return target
-    rest = target.removeprefix(site_url)
-    return rest if rest != target and rest.startswith("/") else None
+    path = target.removeprefix(site_url)
+    return path if path != target and path.startswith("/") else None
 
 
 def _url_inside(path: str, site_url: str) -> str:
@@ -252,12 +252,12 @@ GONE: Final = ""
 
 async def rule_at(session: AsyncSession, website_id: str, source: str) -> BuiltinRedirectRow | None:
     """Return the rule of a path such as `/old`, or `None`."""
-    found: BuiltinRedirectRow | None = await session.scalar(
+    rule: BuiltinRedirectRow | None = await session.scalar(
         select(BuiltinRedirectRow).where(
             BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.source == source
         )
     )
-    return found
+    return rule
 
 
 async def redirect(
@@ -319,6 +319,8 @@ async def _put(
 
 
 async def _make_room(session: AsyncSession, website_id: str) -> None:
-    counted = select(func.count()).where(BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.target != GONE)
-    if int(await session.scalar(counted) or 0) >= MAX_REDIRECTS:
+    statement = select(func.count()).where(
+        BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.target != GONE
+    )
+    if int(await session.scalar(statement) or 0) >= MAX_REDIRECTS:
         raise SiteRefused(f"the site has {MAX_REDIRECTS:,} redirects, the maximum; remove some first")

@@ -68,23 +68,23 @@ def _width(character: str) -> float:
     return _WIDE if unicodedata.east_asian_width(character) in "WF" else _OTHER_SCRIPT
 
 
-def shortened(text: str, longest: float = MAX_WIDTH) -> str:
+def shortened(text: str, max_width: float = MAX_WIDTH) -> str:
     """Return a text on one line, cut between words to at most this width."""
-    line = " ".join(text[: int(longest) * 20].split())
-    if width(line) <= longest:
+    line = " ".join(text[: int(max_width) * 20].split())
+    if width(line) <= max_width:
         return line
-    room, end = longest - 1.0, 0
+    remaining, end = max_width - 1.0, 0
     for character in line:
-        room -= _width(character)
-        if room < 0:
+        remaining -= _width(character)
+        if remaining < 0:
             break
         end += 1
     head = line[:end]
     if not line[end].isspace():
-        place = max(head.rfind(" "), *(head.rfind(mark) + 1 for mark in _CLOSING))
+        position = max(head.rfind(" "), *(head.rfind(mark) + 1 for mark in _CLOSING))
         # A word longer than half of the line is cut, but not between a letter and its combining marks.
-        if place > end // 2:
-            head = head[:place]
+        if position > end // 2:
+            head = head[:position]
         elif unicodedata.combining(line[end]):
             head = head[:-1]
     return f"{head.rstrip(_LOOSE + _STOPS)}…"
@@ -98,35 +98,35 @@ def summary(html: str) -> str:
     return _summary(_readable(html))
 
 
-def excerpt_of(html: str, longest: float) -> tuple[str, Markup]:
+def excerpt_of(html: str, max_width: float) -> tuple[str, Markup]:
     """Return the beginning of a body for a list of posts, as text and as HTML.
 
     In the HTML, code is isolated: in right-to-left text, `print()` would be shown as `()print`.
     """
-    text = shortened(summary(html), longest)
+    text = shortened(summary(html), max_width)
     if "<code" not in html and "<kbd" not in html and "<samp" not in html:
         return text, escape(text)
     tree = _readable(html)
     for node in tree.css(_CODE):
         node.insert_before(_ISOLATED)
         node.insert_after(_END_ISOLATED)
-    return text, _isolating(shortened(_summary(tree), longest))
+    return text, _isolating(shortened(_summary(tree), max_width))
 
 
 def _isolating(marked: str) -> Markup:
     """Return marked text as HTML, with code in `bdi` elements. An element that was cut off is closed."""
     text, ellipsis = (marked[:-1], "…") if marked.endswith("…") else (marked, "")
-    found, depth = [], 0
+    parts, depth = [], 0
     for part in _ISOLATES.split(text):
         if part == _ISOLATED:
-            found.append(Markup('<bdi dir="ltr">'))
+            parts.append(Markup('<bdi dir="ltr">'))
             depth += 1
         elif part != _END_ISOLATED:
-            found.append(escape(part))
+            parts.append(escape(part))
         elif depth:
-            found.append(Markup("</bdi>"))
+            parts.append(Markup("</bdi>"))
             depth -= 1
-    return Markup("").join([*found, Markup("</bdi>") * depth, ellipsis])
+    return Markup("").join([*parts, Markup("</bdi>") * depth, ellipsis])
 
 
 def _readable(html: str) -> LexborHTMLParser:
@@ -138,12 +138,12 @@ def _readable(html: str) -> LexborHTMLParser:
 
 
 def _summary(tree: LexborHTMLParser) -> str:
-    found = _joined(" ".join(node.text(deep=True).split()) for node in tree.css("p"))
-    if not found and tree.body is not None:
-        found = _joined([tree.body.text(deep=True, separator=" ")])
-    if not found:
-        found = _joined(node.attributes.get("alt") or "" for node in tree.css("img"))
-    return found
+    text = _joined(" ".join(node.text(deep=True).split()) for node in tree.css("p"))
+    if not text and tree.body is not None:
+        text = _joined([tree.body.text(deep=True, separator=" ")])
+    if not text:
+        text = _joined(node.attributes.get("alt") or "" for node in tree.css("img"))
+    return text
 
 
 def description_of(fields: Mapping[str, Any], html: str) -> str:
@@ -170,20 +170,20 @@ def list_title(name: str, *parts: str) -> str:
 
 def page_title(title: str, site_name: str) -> str:
     """Return the title of a page for search results, with the name of the site if it fits."""
-    whole = f"{title} · {site_name}"
-    return whole if width(whole) <= MAX_TITLE_WIDTH else title
+    full_title = f"{title} · {site_name}"
+    return full_title if width(full_title) <= MAX_TITLE_WIDTH else title
 
 
 def _joined(parts: Iterable[str]) -> str:
     """Return the first of these texts, extended by the next ones until it is long enough."""
-    found = ""
+    joined = ""
     for part in parts:
         line = " ".join(part[:5000].split())
         if line:
-            found = f"{found} {line}" if found else line
-        if width(found) >= ENOUGH:
+            joined = f"{joined} {line}" if joined else line
+        if width(joined) >= ENOUGH:
             break
-    return shortened(found)
+    return shortened(joined)
 
 
 FALLBACK: Final = "en"
@@ -282,11 +282,11 @@ MAX_ROBOTS_BYTES: Final = 500_000
 
 def robots_txt(sitemaps: Sequence[str]) -> bytes:
     """Return a robots.txt (RFC 9309) that allows everything and lists sitemaps up to the size limit."""
-    lines, room = ["User-agent: *", "Allow: /", ""], MAX_ROBOTS_BYTES - 100
+    lines, remaining = ["User-agent: *", "Allow: /", ""], MAX_ROBOTS_BYTES - 100
     for url in sitemaps:
         line = f"Sitemap: {url}"
-        room -= len(line.encode()) + 1
-        if room < 0:
+        remaining -= len(line.encode()) + 1
+        if remaining < 0:
             break
         lines.append(line)
     return "\n".join([*lines, ""]).encode()

@@ -61,26 +61,26 @@ class SiteResponse:
         Raises `SiteUnavailable` for anything else, since treating it as an empty list would do harm. With `with_ids`,
         also raises it if an object has no `id` that can be stored.
         """
-        found = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        rows = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise SiteUnavailable(f"{self.source} answered with something other than a list of {name or 'objects'}")
-        if with_ids and not all(_has_id(one) for one in found):
+        if with_ids and not all(_has_id(row) for row in rows):
             raise SiteUnavailable(f"{self.source} did not say which object it is about")
-        return found
+        return rows
 
     def row(self, name: str = "", *, written: bool) -> dict[str, Any]:
         """Return the object with an `id` that is the body, or the first object in the body's list `name`.
 
         For anything else, raises `UnknownOutcome` if something was `written`, and `SiteUnavailable` otherwise.
         """
-        found = self.body
+        row = self.body
         if name:
-            listed = found.get(name) if isinstance(found, dict) else None
-            found = listed[0] if isinstance(listed, list) and listed else None
-        if not isinstance(found, dict) or not _has_id(found):
+            listed = row.get(name) if isinstance(row, dict) else None
+            row = listed[0] if isinstance(listed, list) and listed else None
+        if not isinstance(row, dict) or not _has_id(row):
             message = f"{self.source} did not say which object it is about"
             raise UnknownOutcome(message) if written else SiteUnavailable(message)
-        return found
+        return row
 
 
 class SiteApi:
@@ -126,10 +126,10 @@ class SiteApi:
                 unreadable or larger than 16 MiB.
         """
         url = with_query(f"{self._root}{path}", query or {})
-        answer = await self._api.request(
+        response = await self._api.request(
             self._fetcher, method, url, document=document, content=content, headers=headers
         )
-        return SiteResponse(answer.status, answer.headers, answer.body, self._api.title)
+        return SiteResponse(response.status, response.headers, response.body, self._api.title)
 
 
 class SiteErrors:
@@ -145,14 +145,14 @@ class SiteErrors:
 
     def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
         """Return the error for a response that is not JSON, or has a status of 300 or above."""
-        status, told = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
+        status, reason = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
         if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
             return None
         if status < _REDIRECT:
-            what = (
+            description = (
                 _page(answer) or f"{answer.problem or 'answered with nothing'} instead of its API; is there a firewall?"
             )
-            message = f"{title} {what}"
+            message = f"{title} {description}"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
             location = answer.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
@@ -160,29 +160,29 @@ class SiteErrors:
         if status in _UNAUTHORIZED:
             if page := _page(answer):
                 return SiteRejected(f"{title} {page}")
-            return SiteRejected(f"{title} does not allow this ({told}); connect the website again if it did before")
+            return SiteRejected(f"{title} does not allow this ({reason}); connect the website again if it did before")
         if status in _GONE:
-            return SiteGone(f"{title} does not have this ({told})")
+            return SiteGone(f"{title} does not have this ({reason})")
         if status == _TOO_LARGE:
             return SiteRefused(
-                f"{title} takes no request of this size ({told}); make the article or its images smaller, or have "
+                f"{title} takes no request of this size ({reason}); make the article or its images smaller, or have "
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            what = _page(answer) or f"does not accept requests right now ({told})"
-            return SiteUnavailable(f"{title} {what}", retry_after=answer.retry_after)
+            description = _page(answer) or f"does not accept requests right now ({reason})"
+            return SiteUnavailable(f"{title} {description}", retry_after=answer.retry_after)
         if status < _FAILED:
-            return SiteRefused(f"{title} refused this ({told})")
-        message = f"{title} failed with an internal error ({told}); its error log says why"
+            return SiteRefused(f"{title} refused this ({reason})")
+        message = f"{title} failed with an internal error ({reason}); its error log says why"
         return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
 
 
 def _has_id(row: Mapping[str, Any]) -> bool:
     """Return whether an object has an `id` that every database can store: an integer or a short printable text."""
-    known = row.get("id")
-    if isinstance(known, bool) or not isinstance(known, int | str):
+    id_ = row.get("id")
+    if isinstance(id_, bool) or not isinstance(id_, int | str):
         return False
-    return 0 < len(str(known)) <= _MAX_ID_LENGTH and str(known).isprintable()
+    return 0 < len(str(id_)) <= _MAX_ID_LENGTH and str(id_).isprintable()
 
 
 def _page(answer: JsonAnswer) -> str:

@@ -152,9 +152,9 @@ def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH, language: str = "")
     `language` is the tag of the title's language (BCP 47): in German, ü becomes ue. Letters of other scripts stay
     unchanged. The slug is empty if the title has neither letters nor digits.
     """
-    own = _OF_LANGUAGE.get(language.partition("-")[0].lower(), {})
+    transliterations = _OF_LANGUAGE.get(language.partition("-")[0].lower(), {})
     letters = unicodedata.normalize("NFC", title)
-    return cut(as_slug("".join(own.get(letter.lower()) or _plain(letter) for letter in letters)), longest)
+    return cut(as_slug("".join(transliterations.get(letter.lower()) or _plain(letter) for letter in letters)), longest)
 
 
 def as_slug(text: str) -> str:
@@ -171,12 +171,12 @@ def as_slug(text: str) -> str:
     return "".join(parts).strip("-")
 
 
-def cut(slug: str, longest: int) -> str:
-    """Return a slug of at most `longest` characters, cut between words if possible."""
-    if len(slug) <= longest:
+def cut(slug: str, max_length: int) -> str:
+    """Return a slug of at most `max_length` characters, cut between words if possible."""
+    if len(slug) <= max_length:
         return slug
-    head, hyphen, _ = slug[: longest + 1].rpartition("-")
-    return (head if hyphen and len(head) > longest // 2 else slug[:longest]).rstrip("-")
+    head, hyphen, _ = slug[: max_length + 1].rpartition("-")
+    return (head if hyphen and len(head) > max_length // 2 else slug[:max_length]).rstrip("-")
 
 
 def free_slugs(slug: str) -> Iterator[str]:

@@ -139,5 +139,5 @@ def web_url(url: str) -> str:
 
 def is_on_this_server(url: str, base_url: str) -> bool:
     """Return whether a URL is on the origin of this server, whatever its scheme and spelling."""
-    own, asked = place_of(base_url).partition("/")[0], place_of(url).partition("/")[0]
-    return bool(own) and own == asked
+    server, requested = place_of(base_url).partition("/")[0], place_of(url).partition("/")[0]
+    return bool(server) and server == requested

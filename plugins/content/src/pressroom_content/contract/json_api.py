@@ -153,15 +153,15 @@ class JsonApi:
 
         Raises the errors that the policy returns.
         """
-        sent = {"Accept": "application/json", **self.headers, **(headers or {})}
+        all_headers = {"Accept": "application/json", **self.headers, **(headers or {})}
         if document is not None:
             content = json.dumps(document, ensure_ascii=False).encode(errors="replace")
-            sent["Content-Type"] = "application/json"
+            all_headers["Content-Type"] = "application/json"
         try:
             fetched = await fetcher.request(
                 method,
                 url,
-                headers=sent,
+                headers=all_headers,
                 content=content,
                 max_bytes=self.max_bytes,
                 seconds=self.seconds,
@@ -175,13 +175,13 @@ class JsonApi:
                 body = read_json(fetched.content, max_values=self.max_values)
             except UnreadableJson as unreadable:
                 problem = str(unreadable)
-        answer = JsonAnswer(
+        response = JsonAnswer(
             fetched.status, fetched.headers, fetched.media_type, body, problem, len(fetched.content), empty
         )
-        failure = self.policy.failure(self.title, method, answer)
+        failure = self.policy.failure(self.title, method, response)
         if failure is not None:
             raise failure
-        return answer
+        return response
 
 
 def with_query(url: str, query: Mapping[str, Any]) -> str:

@@ -53,4 +53,4 @@ def _has_a_module(function: object) -> bool:
 def built_in_codes() -> tuple[str, ...]:
     """Return the primary subtags of the languages whose rules come with Pressroom."""
     data = files("pressroom_content") / "language" / "data"
-    return tuple(sorted(one.name.removesuffix(".toml") for one in data.iterdir() if one.name.endswith(".toml")))
+    return tuple(sorted(file.name.removesuffix(".toml") for file in data.iterdir() if file.name.endswith(".toml")))

@@ -55,8 +55,8 @@ class ArticleReviewer:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"the name of a reviewer must be lower-case letters, digits and _ (got {self.name!r})")
         if self.name in _RESERVED:
-            taken = ", ".join(sorted(_RESERVED))
-            raise ValueError(f"the name of a reviewer must be none of {taken} (got {self.name!r})")
+            reserved = ", ".join(sorted(_RESERVED))
+            raise ValueError(f"the name of a reviewer must be none of {reserved} (got {self.name!r})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class VoiceReview:
     @property
     def passed(self) -> bool:
         """Whether the text follows the voice; warnings do not count."""
-        return all(one.severity != "error" for one in self.findings)
+        return all(finding.severity != "error" for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,10 +100,10 @@ def storable(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def cut(record: object, most: int, *names: str) -> None:
-    """Cut text fields of a frozen record to `most` characters and make them storable. Call it in `__post_init__`."""
+def cut(record: object, limit: int, *names: str) -> None:
+    """Cut text fields of a frozen record to `limit` characters and make them storable. Call it in `__post_init__`."""
     for name in names:
-        object.__setattr__(record, name, storable(getattr(record, name)[:most]))
+        object.__setattr__(record, name, storable(getattr(record, name)[:limit]))
 
 
 def bounded_time(at: datetime | None) -> datetime | None:
@@ -119,5 +119,5 @@ def _bounded(value: Any) -> Any:
     if isinstance(value, str):
         return value[:MAX_FIELD_LENGTH]
     if isinstance(value, list | tuple):
-        return type(value)(_bounded(one) for one in value[:MAX_FIELD_VALUES])
+        return type(value)(_bounded(element) for element in value[:MAX_FIELD_VALUES])
     return value

@@ -23,8 +23,8 @@ _SECONDS: Final = 10.0
 def contributed_languages(plugin: PluginContext) -> tuple[ContributedLanguage, ...]:
     """Return the languages that other plugins offer, in the order of plugin ids."""
     return tuple(
-        ContributedLanguage(owner, one.code, one.rules, one.stemmer)
-        for owner, one in languages(plugin)
+        ContributedLanguage(owner, language.code, language.rules, language.stemmer)
+        for owner, language in languages(plugin)
         if owner != plugin.id
     )
 
@@ -32,12 +32,12 @@ def contributed_languages(plugin: PluginContext) -> tuple[ContributedLanguage, .
 @asynccontextmanager
 async def languages_in_use(plugin: PluginContext) -> AsyncIterator[None]:
     """Activate the languages of plugins for as long as the server runs."""
-    before = in_use()
-    use([one for one in contributed_languages(plugin) if await _works(plugin, one)])
+    previous = in_use()
+    use([language for language in contributed_languages(plugin) if await _works(plugin, language)])
     try:
         yield
     finally:
-        use(before)
+        use(previous)
 
 
 async def _works(plugin: PluginContext, language: ContributedLanguage) -> bool:

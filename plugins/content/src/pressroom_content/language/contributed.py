@@ -56,7 +56,7 @@ def use(languages: Sequence[ContributedLanguage]) -> None:
     if tuple(languages) == _active.languages:
         return
     _active.languages = tuple(languages)
-    _active.by_code = MappingProxyType({one.code: one for one in languages})
+    _active.by_code = MappingProxyType({language.code: language for language in languages})
     _active.broken = set()
     _clear_caches()
 
@@ -104,10 +104,10 @@ def contributed_stem(word: str, code: str) -> str | None:
 
 def checked_stem(stemmer: Callable[[str], str], word: str) -> str:
     """Return a stemmer's result for a word. Raises `InvalidStem`, and whatever the stemmer raises."""
-    found: object = stemmer(word)
-    if not isinstance(found, str) or not found or len(found) > MAX_STEM_LENGTH or found.split() != [found]:
-        raise InvalidStem(f"the stemmer returned {str(found)[:80]!r} for {word!r}; it must return one word")
-    return found
+    result: object = stemmer(word)
+    if not isinstance(result, str) or not result or len(result) > MAX_STEM_LENGTH or result.split() != [result]:
+        raise InvalidStem(f"the stemmer returned {str(result)[:80]!r} for {word!r}; it must return one word")
+    return result
 
 
 async def run_with_languages(workers: Workers, function: Callable[..., T], *arguments: Any, **options: Any) -> T:

@@ -30,13 +30,13 @@ def find_passive(text: str, words: Collection[str], pack: LanguagePack) -> str |
     `words` are the sentence's words in lower case; they rule most sentences out quickly.
     """
     rules = pack.passive
-    known = rules.auxiliaries | rules.agent_auxiliaries if rules.agent in words else rules.auxiliaries
-    if known.isdisjoint(words) and not any("'" in word for word in words):
+    auxiliaries = rules.auxiliaries | rules.agent_auxiliaries if rules.agent in words else rules.auxiliaries
+    if auxiliaries.isdisjoint(words) and not any("'" in word for word in words):
         return None
     for clause in _CLAUSE.split(text):
-        found = _in_clause(split_words(clause), rules, pack.elisions)
-        if found:
-            return found
+        passive = _in_clause(split_words(clause), rules, pack.elisions)
+        if passive:
+            return passive
     return None
 
 
@@ -49,9 +49,9 @@ def _in_clause(written: list[str], rules: PassiveRules, elisions: Collection[str
     for at, word in enumerate(words):
         if word not in auxiliaries or (at and words[at - 1] in rules.blocked_before):
             continue
-        found = _participle_near(words, forms, at, rules)
-        if found is not None:
-            first, last = sorted((at, found))
+        participle = _participle_near(words, forms, at, rules)
+        if participle is not None:
+            first, last = sorted((at, participle))
             between = " " if last == first + 1 else " … "
             return f"{words[first]}{between}{words[last]}"
     return None
@@ -99,15 +99,15 @@ def find_transition(text: str, words: Sequence[str], pack: LanguagePack) -> str 
     and on its neighbours: "Next, add salt" has one, "the next street" and "Next week it rains" do not.
     """
     rules = pack.transitions
-    seen = _without_exceptions(words, rules)
-    found = rules.anywhere.find(seen) or rules.opening.begins(seen)
-    if found or (rules.beginning.words | rules.closing.words).isdisjoint(seen):
-        return found
+    visible = _without_exceptions(words, rules)
+    transition = rules.anywhere.find(visible) or rules.opening.begins(visible)
+    if transition or (rules.beginning.words | rules.closing.words).isdisjoint(visible):
+        return transition
     for clause in _CLAUSE.split(text):
         part = _without_exceptions(lowered(split_words(clause)), rules)
-        found = rules.beginning.begins(part) or rules.closing.ends(part)
-        if found:
-            return found
+        transition = rules.beginning.begins(part) or rules.closing.ends(part)
+        if transition:
+            return transition
     return None
 
 
@@ -115,7 +115,7 @@ def _without_exceptions(words: Sequence[str], rules: TransitionRules) -> Sequenc
     if rules.exceptions is None:
         return words
     joined = " ".join(words)
-    hidden = rules.exceptions.sub(lambda found: " ".join(_HIDDEN for _ in found[0].split(" ")), joined)
+    hidden = rules.exceptions.sub(lambda match: " ".join(_HIDDEN for _ in match[0].split(" ")), joined)
     return words if hidden == joined else hidden.split(" ")
 
 
@@ -146,8 +146,8 @@ def stem(word: str, language: str) -> str:
         return word
     if language == "pt" and len(word) > 4:
         word = _singular(word)
-    found = contributed_stem(word, language)
-    return snowball(word, language) if found is None else found
+    stemmed = contributed_stem(word, language)
+    return snowball(word, language) if stemmed is None else stemmed
 
 
 clear_with(stem.cache_clear)
@@ -188,7 +188,9 @@ def infinitive_forms(word: str, language: str) -> frozenset[str]:
     """
     if language != "de" or not word.endswith("en") or len(word) < 5:
         return frozenset()
-    prefix = next((one for one in _SEPARABLE if word.startswith(one) and len(word) > len(one) + 4), "")
+    prefix = next(
+        (candidate for candidate in _SEPARABLE if word.startswith(candidate) and len(word) > len(candidate) + 4), ""
+    )
     root = word.removeprefix(prefix).removesuffix("en")
     spoken = [word.removesuffix("en") + end for end in ("t", "et", "te", "ete", "ten", "eten")]
     past = [f"{prefix}ge{root}{end}" for end in ("t", "et", "en")]

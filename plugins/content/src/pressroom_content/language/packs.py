@@ -19,7 +19,7 @@ from pressroom_content.language.segmentation import primary_subtag
 
 _DATA: Final = files(__package__) / "data"
 SUPPORTED: Final = tuple(
-    sorted(one.name.removesuffix(".toml") for one in _DATA.iterdir() if one.name.endswith(".toml"))
+    sorted(file.name.removesuffix(".toml") for file in _DATA.iterdir() if file.name.endswith(".toml"))
 )
 """The primary subtags of the languages that have a file. `supported()` also includes those of plugins."""
 
@@ -39,8 +39,8 @@ class PhraseSet:
             words = tuple(phrase.split())
             if words:
                 self._by_first.setdefault(words[0], []).append(words)
-        for known in self._by_first.values():
-            known.sort(key=len, reverse=True)
+        for candidates in self._by_first.values():
+            candidates.sort(key=len, reverse=True)
         split = (pair.partition("...") for pair in pairs)
         self._pairs = [(tuple(first.split()), tuple(second.split())) for first, _, second in split]
         self._pair_starts = {first[0] for first, _ in self._pairs if first}
@@ -59,13 +59,13 @@ class PhraseSet:
 
     def begins(self, words: Sequence[str]) -> str | None:
         """Return the longest phrase that the words start with, or None."""
-        known = self._by_first.get(words[0], ()) if words else ()
-        return next((" ".join(one) for one in known if tuple(words[: len(one)]) == one), None)
+        candidates = self._by_first.get(words[0], ()) if words else ()
+        return next((" ".join(phrase) for phrase in candidates if tuple(words[: len(phrase)]) == phrase), None)
 
     def ends(self, words: Sequence[str]) -> str | None:
         """Return a phrase that the words end with, or None."""
-        last = ((one, len(words) - len(one)) for known in self._by_first.values() for one in known)
-        return next((" ".join(one) for one, at in last if at >= 0 and tuple(words[at:]) == one), None)
+        last = ((phrase, len(words) - len(phrase)) for candidates in self._by_first.values() for phrase in candidates)
+        return next((" ".join(phrase) for phrase, at in last if at >= 0 and tuple(words[at:]) == phrase), None)
 
     @property
     def words(self) -> frozenset[str]:
@@ -123,9 +123,9 @@ class Syllables:
             return max(1, len(self._nucleus.findall(word)))
         if "-" in word:
             return sum(self.count(part) for part in word.split("-") if part) or 1
-        known = self._exceptions.get(word)
-        if known is not None:
-            return known
+        count = self._exceptions.get(word)
+        if count is not None:
+            return count
         plain = word
         for pattern in self._mute:
             plain = pattern.sub("·", plain)
@@ -223,7 +223,7 @@ class LanguagePack:
 
 def supported() -> tuple[str, ...]:
     """Return the primary subtags of the languages with rules: those with a file, and those of plugins."""
-    return tuple(sorted({*SUPPORTED, *(one.code for one in in_use())}))
+    return tuple(sorted({*SUPPORTED, *(language.code for language in in_use())}))
 
 
 def language_pack(tag: str) -> LanguagePack | None:

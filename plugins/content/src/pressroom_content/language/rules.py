@@ -122,11 +122,13 @@ def read_rules(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InvalidRules(f"rules are not TOML: {error}") from None
     except ValidationError as error:
-        raise InvalidRules("; ".join(_worded(one["loc"], one["msg"], one["type"]) for one in error.errors())) from None
+        raise InvalidRules(
+            "; ".join(_worded(details["loc"], details["msg"], details["type"]) for details in error.errors())
+        ) from None
 
 
-def _worded(place: tuple[int | str, ...], message: str, kind: str) -> str:
-    name = ".".join(map(str, place))
+def _worded(location: tuple[int | str, ...], message: str, kind: str) -> str:
+    name = ".".join(map(str, location))
     if kind == "extra_forbidden":
         return f"rules have no key {name}; the keys are {', '.join(LanguageRules.model_fields)}"
     return f"rules.{name} {'is missing' if kind == 'missing' else message.removeprefix('Value error, ')}"

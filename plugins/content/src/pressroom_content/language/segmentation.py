@@ -123,18 +123,18 @@ def word_parts(word: str, elisions: Collection[str] = ()) -> list[str]:
     """Return the parts of a lower-case word: `open-source` and `l'eau` have two, `baker's` is `baker`."""
     if word.isalpha() or len(word) > _MAX_WORD_LENGTH:
         return [word]
-    found: list[str] = []
+    parts: list[str] = []
     for part in _JOINTS.split(word):
         head, apostrophe, tail = part.partition("'")
         if not apostrophe:
-            found.append(part)
+            parts.append(part)
         elif head in elisions:
-            found += [head, tail]
+            parts += [head, tail]
         elif tail == "s":
-            found.append(head)
+            parts.append(head)
         else:
-            found.append(part)
-    return [part for part in found if part]
+            parts.append(part)
+    return [part for part in parts if part]
 
 
 def split_sentences(
