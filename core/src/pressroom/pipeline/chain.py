@@ -224,11 +224,11 @@ class Pipeline:
         """
         end = time.monotonic() + seconds
         if self._detached:
-            _, late = await asyncio.wait(set(self._detached), timeout=seconds)
-            for task in late:
+            _, pending = await asyncio.wait(set(self._detached), timeout=seconds)
+            for task in pending:
                 task.cancel()
-            if late:
-                await asyncio.wait(late, timeout=_CUT_OFF_SECONDS)
+            if pending:
+                await asyncio.wait(pending, timeout=_CUT_OFF_SECONDS)
         await self._single_flight.settle(max(0, end - time.monotonic()))
         await self._observe.settle(max(0, end - time.monotonic()))
 

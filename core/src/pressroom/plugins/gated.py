@@ -276,8 +276,8 @@ class GatedBackend:
                 call, seconds, partial(method, *args, **kwargs), passes=(PressroomError,), repeats=True
             )
         except PluginFailed as failure:
-            late = failure.reason != "failed"
-            raise (Unavailable if late else BackendError)(failure.message) from failure
+            timed_out = failure.reason != "failed"
+            raise (Unavailable if timed_out else BackendError)(failure.message) from failure
 
 
 def class_name(store: object) -> str:

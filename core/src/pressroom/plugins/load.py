@@ -92,9 +92,9 @@ class LoadedPlugins:
         Plugins that require it are removed too.
         """
         remaining = {id_: required for id_, required in self.requires.items() if id_ != plugin}
-        lost = without_requirements(remaining, {plugin: "broken"})
+        broken = without_requirements(remaining, {plugin: "broken"})
         contributions = self.contributions.without(plugin)
-        for dependent in lost:
+        for dependent in broken:
             contributions = contributions.without(dependent)
 
         def after(record: PluginRecord) -> PluginRecord:
@@ -102,9 +102,9 @@ class LoadedPlugins:
                 return record
             if record.id == plugin:
                 return fallen(record, "broken", phase, error)
-            return taken_out(record, "broken", phase, lost[record.id]) if record.id in lost else record
+            return taken_out(record, "broken", phase, broken[record.id]) if record.id in broken else record
 
-        removed = {plugin, *lost}
+        removed = {plugin, *broken}
         extensions = {
             owner: {hook: [pair for pair in pairs if pair[0] not in removed] for hook, pairs in hooks.items()}
             for owner, hooks in self.extensions.items()
@@ -115,7 +115,7 @@ class LoadedPlugins:
             contributions=contributions,
             contexts=self.contexts,
             provider=self.provider,
-            requires={id_: required for id_, required in remaining.items() if id_ not in lost},
+            requires={id_: required for id_, required in remaining.items() if id_ not in broken},
             worker_modules={id_: names for id_, names in self.worker_modules.items() if id_ not in removed},
             worker_setup={id_: names for id_, names in self.worker_setup.items() if id_ not in removed},
             extensions=extensions,

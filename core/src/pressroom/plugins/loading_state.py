@@ -101,15 +101,15 @@ def _losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]]
     `host` is the ID under which the host claims names. The host keeps its claims first, then the plugins of each group
     in `favoured`, in order. In a conflict between other plugins all of them lose, since any choice would be arbitrary.
     """
-    lost: dict[str, Reason] = {}
+    losers: dict[str, Reason] = {}
     for plugin, names in claimed.items():
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            lost[plugin] = f"it offers {twice[0]} twice", "give each its own name"
+        duplicates = sorted({name for name in names if names.count(name) > 1})
+        if duplicates:
+            losers[plugin] = f"it offers {duplicates[0]} twice", "give each its own name"
     # A plugin that has lost is left out of later rounds, so it causes no further conflicts.
     for group in (frozenset({host}), *filter(None, favoured), frozenset[str]()):
-        lost |= _round({plugin: names for plugin, names in claimed.items() if plugin not in lost}, group, host)
-    return lost
+        losers |= _round({plugin: names for plugin, names in claimed.items() if plugin not in losers}, group, host)
+    return losers
 
 
 def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str) -> dict[str, Reason]:
@@ -118,22 +118,22 @@ def _round(claimed: Mapping[str, list[str]], favoured: frozenset[str], host: str
     for plugin in sorted(claimed):
         for claim in claimed[plugin]:
             claimants[claim].append(plugin)
-    lost: dict[str, Reason] = {}
+    losers: dict[str, Reason] = {}
     for claim, plugins in sorted(claimants.items()):
         winners = [plugin for plugin in plugins if plugin in favoured]
         if len(plugins) == 1 or len(winners) != (1 if favoured else 0):
             continue
         for plugin in plugins:
             if plugin not in winners:
-                lost.setdefault(plugin, _reason(claim, plugin, [rival for rival in plugins if rival != plugin], host))
-    return lost
+                losers.setdefault(plugin, _reason(claim, plugin, [rival for rival in plugins if rival != plugin], host))
+    return losers
 
 
 def _reason(claim: str, plugin: str, rivals: list[str], host: str) -> Reason:
-    off = f"set enabled = false in [plugins.{plugin}]"
+    advice = f"set enabled = false in [plugins.{plugin}]"
     if rivals == [host]:
-        return f"{claim} belongs to the host itself", f"{off}, and ask the plugin's authors for another name"
-    return f"{claim} is offered by {' and '.join(rivals)} too", f"{off} or in [plugins.{rivals[0]}]"
+        return f"{claim} belongs to the host itself", f"{advice}, and ask the plugin's authors for another name"
+    return f"{claim} is offered by {' and '.join(rivals)} too", f"{advice} or in [plugins.{rivals[0]}]"
 
 
 def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, other_statuses: dict[str, Status]) -> None:
@@ -174,7 +174,7 @@ def without_requirements(
     installed plugins that are not among them.
     """
     remaining = dict(requires)
-    lost: dict[str, Reason] = {}
+    broken: dict[str, Reason] = {}
     while True:
         fallen = {
             plugin: missing
@@ -182,12 +182,12 @@ def without_requirements(
             if (missing := [requirement for requirement in required if requirement not in remaining])
         }
         if not fallen:
-            return lost
+            return broken
         for plugin, missing in fallen.items():
             del remaining[plugin]
             is_are = "is" if len(missing) == 1 else "are"
-            status: Status | None = "broken" if missing[0] in lost else other_statuses.get(missing[0])
-            lost[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
+            status: Status | None = "broken" if missing[0] in broken else other_statuses.get(missing[0])
+            broken[plugin] = f"it needs {' and '.join(missing)}, which {is_are} not active", _remedy(missing[0], status)
 
 
 def _remedy(plugin: str, status: Status | None) -> str:

@@ -74,8 +74,8 @@ def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
     """Return the record with warnings for the plugin's authors about uses that a later host will not support."""
     messages = [deprecation.message for deprecation in uses_of(record.id)]
     if plugin is not None and not plugin.api:
-        stated = f"PLUGIN = {_declared(record.id, FIRST_API)}"
-        messages.insert(0, f"it does not say which plugin API it is written for: say so with {stated}")
+        declaration = f"PLUGIN = {_declared(record.id, FIRST_API)}"
+        messages.insert(0, f"it does not say which plugin API it is written for: say so with {declaration}")
     return replace(record, warnings=tuple(messages))
 
 
@@ -338,8 +338,8 @@ def taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason
 
 def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
     """Return the record of a plugin that raised an error in a phase, without contributions."""
-    late = isinstance(error, PluginFailed) and error.reason != "failed"
-    if isinstance(error, PluginFailed) and not late:
+    timed_out = isinstance(error, PluginFailed) and error.reason != "failed"
+    if isinstance(error, PluginFailed) and not timed_out:
         error = error.cause
     if isinstance(error, IncompatibleApi):
         status, phase = "incompatible", "compatible"

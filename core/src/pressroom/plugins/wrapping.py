@@ -126,9 +126,9 @@ class Wrapped:
                     wrapped_by[owner] = wrapped_by.get(owner, frozenset()) | {context.id}
         if changes:
             counts = Counter([*host_claims, *_claimed(records, claims_of)])
-            twice = sorted(claim for claim, count in counts.items() if count > 1)
-            if twice:
-                raise PluginError(f"its wrappers offer {twice[0]} twice", hint="give each its own name")
+            duplicates = sorted(claim for claim, count in counts.items() if count > 1)
+            if duplicates:
+                raise PluginError(f"its wrappers offer {duplicates[0]} twice", hint="give each its own name")
         return type(self)(records, {**self.changes, context.id: tuple(changes)}, wrapped_by, changed)
 
 

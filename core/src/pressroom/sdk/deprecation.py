@@ -138,8 +138,8 @@ def _nobody(plugin: str, deprecation: Deprecation) -> None:
 def _caller() -> FrameType | None:
     """Return the frame that called the function that calls this one."""
     frame = inspect.currentframe()
-    asking = frame.f_back if frame else None
-    return asking.f_back if asking else None
+    caller = frame.f_back if frame else None
+    return caller.f_back if caller else None
 
 
 def _package(frame: FrameType) -> str:

@@ -194,8 +194,10 @@ class Generator:
         if not SLUG.fullmatch(self.slug):
             problems.append(f"slug {self.slug!r} must be lower-case words joined by hyphens")
         if self.mcp:
-            wrong = mcp_name_problems(self.mcp.name) + toolset_problems(self.mcp.toolsets) + self._mcp_param_problems()
-            problems += [f"mcp: {problem}" for problem in wrong]
+            mcp_problems = (
+                mcp_name_problems(self.mcp.name) + toolset_problems(self.mcp.toolsets) + self._mcp_param_problems()
+            )
+            problems += [f"mcp: {problem}" for problem in mcp_problems]
         if not self.produces:
             problems.append("produces must name at least one media type")
         problems += media_type_problems(self.produces, self.extensions)

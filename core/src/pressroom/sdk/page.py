@@ -175,8 +175,8 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
         if len({modes.get(name.partition(".")[0]) for name in section.params}) > 1:
             yield f"sections: {section.title!r} has parameters of several modes"
     for file in page.files:
-        if strange := ", ".join(sorted(set(file.media_types) - _FILE_TYPES)) or ("" if file.media_types else "nothing"):
-            yield f"files: {file.param!r} takes {strange}; known are {', '.join(sorted(_FILE_TYPES))}"
+        if unknown := ", ".join(sorted(set(file.media_types) - _FILE_TYPES)) or ("" if file.media_types else "nothing"):
+            yield f"files: {file.param!r} takes {unknown}; known are {', '.join(sorted(_FILE_TYPES))}"
 
 
 def _paths(params: type[Params]) -> Iterator[tuple[str, FieldInfo]]:

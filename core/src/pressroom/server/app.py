@@ -267,8 +267,8 @@ class _Application:
             # The stage that used up the time, such as an authorizer, would use it up again.
             return self._http.finish(request, self._api.failure(error, match["slug"], GENERATE))
         if match:
-            begin_and_refuse = self._http.wrap(self._api.refuse)
-            return await begin_and_refuse(request, slug=match["slug"], error=error)
+            refuse = self._http.wrap(self._api.refuse)
+            return await refuse(request, slug=match["slug"], error=error)
         if "text/html" in request.headers.get("accept", ""):
             way_on = self._dashboard.way_on(request.path) or (ALL_TOOLS if request.path.startswith("/tools") else HOME)
             response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message, way_on)

@@ -95,16 +95,16 @@ class TextIndex:
 
     async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _Kept:
         texts: dict[int, str] = {}
-        lasts, remaining = True, _MAX_TEXT
+        all_versioned, remaining = True, _MAX_TEXT
         for entry in (entry for entries in sections.values() for entry in entries):
             if remaining <= 0:
                 break
             text = await _text_of(entry)
-            lasts = lasts and (entry.read is None or (text is not None and entry.version != ""))
+            all_versioned = all_versioned and (entry.read is None or (text is not None and entry.version != ""))
             if text and len(text) <= remaining:
                 texts[id(entry)] = text
                 remaining -= len(text)
-        ends = inf if lasts else monotonic() + _UNVERSIONED_SECONDS
+        ends = inf if all_versioned else monotonic() + _UNVERSIONED_SECONDS
         return _Kept(state, ends, self._text(sections, texts))
 
     async def _sections(self) -> dict[str, list[IndexEntry]]:

@@ -112,9 +112,9 @@ class PluginRequests:
         if not title or not kind.startswith("text/html") or 300 <= response.status < 400:
             return HTTPResponse(response.body, status=response.status, headers=headers, content_type=kind)
         body = self._site.public_page(title, response.body.decode("utf-8", "replace"))
-        framed = private_page(body, self._site.content_security_policy, response.status)
-        framed.headers.update(headers)
-        return framed
+        page = private_page(body, self._site.content_security_policy, response.status)
+        page.headers.update(headers)
+        return page
 
 
 def virtual_host_of(request: Request) -> str:

@@ -54,7 +54,7 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
     """Serve until SIGTERM or SIGINT; a second signal ends the delay after the first. See `serve`."""
     # On a terminal, Sanic recommends options that this command does not have.
     os.environ.setdefault("SANIC_IGNORE_PRODUCTION_WARNING", "1")
-    loop, stop, hurry = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    loop, stop, stop_now = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     supervisor = Supervisor(compiled, loop)
     server = compiled.settings.server
     signals = 0
@@ -66,7 +66,7 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
         in_flight = server.shutdown_timeout + _HARD_END_SECONDS + (server.shutdown_delay if signals == 1 else 0)
         supervisor.end_within(_START_END_SECONDS if supervisor.starting else in_flight, 1)
         with suppress(RuntimeError):  # the loop is closed: the process is about to exit
-            loop.call_soon_threadsafe((stop if signals == 1 else hurry).set)
+            loop.call_soon_threadsafe((stop if signals == 1 else stop_now).set)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, told)
@@ -81,7 +81,7 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
     try:
         # A tool that exits the process, which only works in a worker process, fails instead.
         with no_exit():
-            await serve(compiled, listener, stop, announce, hurry)
+            await serve(compiled, listener, stop, announce, stop_now)
         code = 0
     finally:
         # Everything of the host is closed by now: anything that still runs is a plugin's abandoned task or thread.
@@ -93,11 +93,11 @@ async def serve(
     listener: socket.socket,
     stop: asyncio.Event,
     started: Started,
-    hurry: asyncio.Event | None = None,
+    stop_now: asyncio.Event | None = None,
 ) -> None:
     """Serve on the socket until `stop` is set, then finish requests in flight and stop.
 
-    For `[server] shutdown_delay` after `stop`, or until `hurry` is set, `/readyz` reports that the host is about to
+    For `[server] shutdown_delay` after `stop`, or until `stop_now` is set, `/readyz` reports that the host is about to
     stop, and everything else is served as before. `started` is called once requests are served, and its result is
     awaited meanwhile.
 
@@ -122,7 +122,7 @@ async def serve(
                     await announcement
                 await stop.wait()
                 host.leave()
-                await _delay(settings.server.shutdown_delay, hurry or asyncio.Event())
+                await _delay(settings.server.shutdown_delay, stop_now or asyncio.Event())
                 log.info("shutting down", seconds=settings.server.shutdown_timeout)
                 host.drain()
                 await _drain(server, listener, host.time_left)
@@ -178,12 +178,12 @@ async def _listen(app: Any, listener: socket.socket) -> AsyncioServer:
     return server
 
 
-async def _delay(seconds: float, hurry: asyncio.Event) -> None:
+async def _delay(seconds: float, stop_now: asyncio.Event) -> None:
     """Give load balancers time to notice that the host is about to stop."""
     if seconds:
         log.info("about to shut down", seconds=seconds)
         with suppress(TimeoutError):
-            await asyncio.wait_for(hurry.wait(), seconds)
+            await asyncio.wait_for(stop_now.wait(), seconds)
 
 
 async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float) -> None:

@@ -267,7 +267,7 @@ def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Ite
 
 def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
     """Check the records whose contract needs more than the record, or depends on the record."""
-    nothing: Mapping[str, Any] = {}
+    no_payload: Mapping[str, Any] = {}
     for record in _records(running, plugin, Route, Authenticator, Job, Backend):
         match record:
             case Route():
@@ -276,7 +276,7 @@ def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
                 known = (record, KnownCredentials())
                 yield from check_record(AUTHENTICATOR, running, plugin, known, f"authenticator {record.name}")
             case Job(every=float() | int()):
-                yield from check_record(JOB, running, plugin, (record, nothing, ""), f"job {record.kind}")
+                yield from check_record(JOB, running, plugin, (record, no_payload, ""), f"job {record.kind}")
             case Backend():
                 yield from check_backend(running, record)
 

@@ -26,17 +26,17 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """
     if not 0 < len(name) <= _MAX_NAME_LENGTH:
         return None
-    meant = _folded(name)
+    target = _folded(name)
     by_folded = {_folded(candidate): candidate for candidate in sorted(candidates, reverse=True)}
-    if meant in by_folded:
-        return by_folded[meant]
-    letters = sorted(meant)
+    if target in by_folded:
+        return by_folded[target]
+    letters = sorted(target)
     for folded in sorted(by_folded):
         if len(folded) > 2 and sorted(folded) == letters:
             return by_folded[folded]
-    similar = difflib.get_close_matches(meant, sorted(by_folded), n=1, cutoff=_SIMILAR)
-    if not similar and len(meant) >= _MIN_PREFIX_LENGTH:
-        completions = [folded for folded in by_folded if folded.startswith(meant)]
+    similar = difflib.get_close_matches(target, sorted(by_folded), n=1, cutoff=_SIMILAR)
+    if not similar and len(target) >= _MIN_PREFIX_LENGTH:
+        completions = [folded for folded in by_folded if folded.startswith(target)]
         similar = completions if len(completions) == 1 else []
     return by_folded[similar[0]] if similar else None
 

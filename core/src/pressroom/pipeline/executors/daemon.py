@@ -34,10 +34,10 @@ async def on_daemon_thread(name: str, function: Callable[..., T], *arguments: ob
             `SystemExit`.
     """
 
-    def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
+    def start(work: Callable[[], None], notify: Callable[[], None]) -> None:
         def body() -> None:
             work()
-            tell()
+            notify()
 
         threading.Thread(target=body, name=name, daemon=True).start()
 
@@ -56,12 +56,12 @@ class DaemonThreads:
     async def run(self, name: str, function: Callable[..., T], *arguments: object) -> T:
         """Run a function on a thread that is named `name` meanwhile. See `on_daemon_thread`."""
 
-        def start(work: Callable[[], None], tell: Callable[[], None]) -> None:
+        def start(work: Callable[[], None], notify: Callable[[], None]) -> None:
             try:
                 thread = self._idle.pop()
             except IndexError:
                 thread = _IdleThread(self._idle)
-            thread.given.put((name, work, tell))
+            thread.given.put((name, work, notify))
 
         return await _run(start, function, arguments)
 
@@ -89,11 +89,11 @@ async def _run(
         except BaseException as error:  # noqa: BLE001  # raised again below
             outcome.set_exception(error)
 
-    def tell() -> None:
+    def notify() -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the caller is gone
             loop.call_soon_threadsafe(finished.set)
 
-    start(work, tell)
+    start(work, notify)
     await finished.wait()
     error = outcome.exception()
     if error is None or isinstance(error, Exception):
@@ -122,10 +122,10 @@ class _IdleThread:
                 return
             if task is None:
                 return
-            self._thread.name, work, tell = task
+            self._thread.name, work, notify = task
             work()
             self._thread.name = _IDLE_NAME
-            # Before `tell`, so that the next caller finds this thread idle.
+            # Before `notify`, so that the next caller finds this thread idle.
             self._idle.append(self)
-            tell()
-            del task, work, tell
+            notify()
+            del task, work, notify

@@ -58,8 +58,8 @@ class Executors:
         for executor in self.by_name.values():
             executor.gate.close()
         drained = [asyncio.create_task(executor.gate.drained()) for executor in self.by_name.values()]
-        _, late = await asyncio.wait(drained, timeout=grace)
-        for task in late:
+        _, pending = await asyncio.wait(drained, timeout=grace)
+        for task in pending:
             task.cancel()
         await asyncio.gather(*(executor.close() for executor in self.by_name.values()))
 

@@ -226,14 +226,14 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
     """
     coroutine = awaitable if isinstance(awaitable, types.CoroutineType) else _awaited(awaitable)
     try:
-        waits_for = coroutine.send(None)
+        yielded = coroutine.send(None)
     except StopIteration as end:
         result: T = end.value
         return result
     scope = asyncio.timeout(seconds)
     try:
         async with scope:
-            return await _rest(coroutine, waits_for)
+            return await _rest(coroutine, yielded)
     except TimeoutError as error:
         if scope.expired():
             cancelled = error.__cause__ or error.__context__  # `__context__` before Python 3.12
@@ -253,18 +253,18 @@ class OutOfTime(Exception):
 
 
 @types.coroutine
-def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any) -> Generator[Any, Any, T]:
+def _rest(coroutine: Coroutine[Any, Any, T], yielded: Any) -> Generator[Any, Any, T]:
     """Continue a coroutine that has already begun (delegation follows PEP 380)."""
     try:
         while True:
             try:
-                value = yield waits_for
+                value = yield yielded
             except GeneratorExit:
                 raise
             except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
-                waits_for = coroutine.throw(error)
+                yielded = coroutine.throw(error)
             else:
-                waits_for = coroutine.send(value)
+                yielded = coroutine.send(value)
     except StopIteration as end:
         result: T = end.value
         return result

@@ -184,8 +184,8 @@ class WorkerPool:
         try:
             return await worker.run(_APPLIED, work.pickled, work.memory_mib, work.seconds)
         except TimeoutError:
-            late = f"it did not end within {work.seconds:g} s"
-            return Reply("failed", _TIMED_OUT, _fault_of(worker.contributed_call(), "timeout", late))
+            message = f"it did not end within {work.seconds:g} s"
+            return Reply("failed", _TIMED_OUT, _fault_of(worker.contributed_call(), "timeout", message))
         except WorkerLost as error:
             fault = _fault_of(worker.contributed_call(), "failed", f"its worker process was lost: {error}")
             return Reply("failed", str(error).encode(), fault)

@@ -123,12 +123,12 @@ class _LowerCase(Mapping[str, str]):
 
     @cached_property
     def _gathered(self) -> dict[str, str]:
-        gathered: dict[str, str] = {}
+        combined: dict[str, str] = {}
         for header, value in self._headers.items():
             name = header.lower()
             between = "; " if name == "cookie" else ", "
-            gathered[name] = f"{gathered[name]}{between}{value}" if name in gathered else value
-        return gathered
+            combined[name] = f"{combined[name]}{between}{value}" if name in combined else value
+        return combined
 
 
 class Plan(CallStage[IdentifiedCall, ResolvedCall]):
@@ -192,14 +192,14 @@ class Authorize(CallStage[ResolvedCall, ResolvedCall]):
 
     def _beyond(self, tool: Tool, caller: Caller) -> str:
         required, granted = BY_NAME[tool.access], BY_NAME.get(caller.granted)
-        does = f"{tool.mcp_name or tool.name} {required.adds}"
+        action = f"{tool.mcp_name or tool.name} {required.adds}"
         if allows(caller.granted, tool):
             return (
-                f"{does}, and this request asked for tools that only read (`readonly=true` in the URL or the header "
+                f"{action}, and this request asked for tools that only read (`readonly=true` in the URL or the header "
                 f"X-MCP-Readonly); {_named(caller)} itself may use it without that"
             )
         return (
-            f"{does}, and the access level of {_named(caller)} is {granted.title if granted else caller.granted!r}; "
+            f"{action}, and the access level of {_named(caller)} is {granted.title if granted else caller.granted!r}; "
             f"its owner can change it to {required.title!r} at {self._page(caller)}"
         )
 

@@ -74,17 +74,17 @@ def _trace_of(headers: Headers) -> dict[str, str]:
 
 
 def _record(call: ResolvedCall, error: CallError | None) -> CallRecord:
-    ran = call if isinstance(call, ValidatedCall) else None
-    params = vars(ran.params) if ran else {}
+    validated = call if isinstance(call, ValidatedCall) else None
+    params = vars(validated.params) if validated else {}
     tool = call.plan_tool.tool
     return CallRecord(
         tool=tool.name,
         caller=call.caller,
         request_id=call.request.request_id,
         code="ok" if error is None else error.code,
-        cached=ran is not None and ran.cached,
+        cached=validated is not None and validated.cached,
         duration=time.perf_counter() - call.request.started,
-        run_duration=ran.run_seconds if ran else None,
+        run_duration=validated.run_seconds if validated else None,
         attributes={name: value for name in TRACED if isinstance(value := params.get(name), str)},
         interface=call.request.interface,
         mcp_name=tool.mcp_name,
@@ -146,13 +146,13 @@ async def _within(seconds: float, coroutine: Coroutine[Any, Any, Any]) -> Any:
     closed. The first step runs before the timer is set, since most coroutines end in that step.
     """
     try:
-        waits_for = coroutine.send(None)
+        yielded = coroutine.send(None)
     except StopIteration as end:
         return end.value
     scope = asyncio.timeout(seconds)
     try:
         async with scope:
-            return await _driven(coroutine, waits_for)
+            return await _driven(coroutine, yielded)
     except TimeoutError:
         if scope.expired():
             raise _OutOfTime from None
@@ -163,16 +163,16 @@ _CLOSING_ERRORS: Final = (Exception, asyncio.CancelledError)
 
 
 @types.coroutine
-def _driven(coroutine: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+def _driven(coroutine: Coroutine[Any, Any, Any], yielded: Any) -> Generator[Any, Any, Any]:
     task = asyncio.current_task()
     cancelled = task.cancelling() if task else 0
     try:
         while True:
             try:
-                value = yield waits_for
+                value = yield yielded
             except asyncio.CancelledError as error:
                 if task is None or task.cancelling() == cancelled:
-                    waits_for = coroutine.throw(error)  # raised by what the coroutine awaits
+                    yielded = coroutine.throw(error)  # raised by what the coroutine awaits
                     continue
                 with suppress(StopIteration, *_CLOSING_ERRORS):
                     coroutine.throw(error)
@@ -180,9 +180,9 @@ def _driven(coroutine: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[An
             except GeneratorExit:
                 raise
             except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
-                waits_for = coroutine.throw(error)
+                yielded = coroutine.throw(error)
             else:
-                waits_for = coroutine.send(value)
+                yielded = coroutine.send(value)
     except StopIteration as end:
         return end.value
     finally:

@@ -50,16 +50,16 @@ class Observe(CallStage[Outcome, Outcome]):
         self._metrics.call(tool.name if tool else "", code, duration)
         if not self._audiences or caller is None:
             return call
-        ran = context if isinstance(context, ValidatedCall) else None
+        validated = context if isinstance(context, ValidatedCall) else None
         record = CallRecord(
             tool=tool.name if tool else "",
             caller=caller,
             request_id=request.request_id,
             code=code,
-            cached=ran is not None and ran.cached,
+            cached=validated is not None and validated.cached,
             duration=duration,
-            run_duration=ran.run_seconds if ran else None,
-            attributes=_attributes(ran.params) if ran else {},
+            run_duration=validated.run_seconds if validated else None,
+            attributes=_attributes(validated.params) if validated else {},
             interface=request.interface,
             mcp_name=tool.mcp_name if tool else self._mcp_name(request),
         )
@@ -77,8 +77,8 @@ class Observe(CallStage[Outcome, Outcome]):
         tasks = {task for audience in self._audiences for task in audience.tasks}
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=seconds)
-        for task in late:
+        _, pending = await asyncio.wait(tasks, timeout=seconds)
+        for task in pending:
             task.cancel()
         for audience in self._audiences:
             audience.drop()

@@ -118,20 +118,20 @@ class Recall(_RepeatStage):
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
         """Give the caller's place back."""
         if isinstance(call, ValidatedCall) and call.repeatable is not None:
-            whose = _owner(call)
-            self._running[whose] -= 1
-            if not self._running[whose]:
-                del self._running[whose]
+            owner = _owner(call)
+            self._running[owner] -= 1
+            if not self._running[owner]:
+                del self._running[owner]
 
     def _take_place(self, call: ValidatedCall) -> None:
         """Take one of the caller's places, which the call keeps until it ends, even if its client leaves."""
-        whose = _owner(call)
-        if self._running[whose] >= self._most:
+        owner = _owner(call)
+        if self._running[owner] >= self._most:
             raise Overloaded(
                 f"This connection has {self._most} calls with a {REQUEST_ID} under way, the maximum at once. Wait "
                 "until one of them has ended, then try again."
             )
-        self._running[whose] += 1
+        self._running[owner] += 1
 
 
 class Claim(_RepeatStage):

@@ -134,11 +134,11 @@ class DatabaseProbe:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
-        asking = self._asking
-        if asking is not None:
-            await asyncio.wait({asking}, timeout=ANSWER_SECONDS)
-            asking.cancel()
-            await asyncio.wait({asking})
+        task = self._asking
+        if task is not None:
+            await asyncio.wait({task}, timeout=ANSWER_SECONDS)
+            task.cancel()
+            await asyncio.wait({task})
 
     async def answers(self) -> bool:
         """Return whether the database responds, within `ANSWER_SECONDS`."""
@@ -146,13 +146,13 @@ class DatabaseProbe:
         if self._asking is None and now - self._asked_at >= FRESH_SECONDS:
             self._asked_at = now
             self._asking = asyncio.create_task(self._ask_once())
-        asking = self._asking
-        if asking is not None:
+        task = self._asking
+        if task is not None:
             part = max(0.0, self._asked_at + ANSWER_SECONDS - now) / _PARTS
             for _ in range(_PARTS):
                 # `wait` does not cancel the probe when a caller is cancelled, unlike awaiting its result.
-                await asyncio.wait({asking}, timeout=part)
-                if asking.done():
+                await asyncio.wait({task}, timeout=part)
+                if task.done():
                     break
             else:
                 self._note(up=False, reason=f"no answer within {ANSWER_SECONDS:g} s")

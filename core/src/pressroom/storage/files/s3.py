@@ -100,10 +100,10 @@ class S3FileStore:
 
     async def close(self) -> None:
         """Close the connections."""
-        looks = list(self._looks.values())
-        for check in looks:
+        checks = list(self._looks.values())
+        for check in checks:
             check.cancel()
-        await asyncio.gather(*looks, return_exceptions=True)
+        await asyncio.gather(*checks, return_exceptions=True)
         connected = {id(files): files for files in (self._files, self._signing) if files is not None}
         self._files = self._signing = None
         for files in connected.values():
@@ -280,7 +280,7 @@ class S3FileStore:
         if not check.cancelled():
             check.exception()  # marks it as retrieved, in case every caller has left
 
-    async def _call(self, doing: str, operation: Callable[[], Awaitable[T]], *, key: str = "") -> T:
+    async def _call(self, action: str, operation: Callable[[], Awaitable[T]], *, key: str = "") -> T:
         """Return the result of an operation, with the configured timeout, failing at once while the service is down.
 
         `key` is the file that `FileMissing` reports if it does not exist.
@@ -301,30 +301,30 @@ class S3FileStore:
             if not isinstance(cause, Exception):
                 raise  # the service was not asked
             reason = cause.__cause__ if isinstance(cause, _Unreachable) else cause
-            raise self._failed(doing, reason if isinstance(reason, Exception) else cause) from cause
+            raise self._failed(action, reason if isinstance(reason, Exception) else cause) from cause
         if isinstance(result, _Refusal):
-            raise self._explained(result.error, doing, key) from result.error
+            raise self._explained(result.error, action, key) from result.error
         return result
 
     @asynccontextmanager
-    async def _bounded(self, doing: str) -> AsyncIterator[None]:
+    async def _bounded(self, action: str) -> AsyncIterator[None]:
         """Limit the time of the block, and raise its failures as `BackendError`."""
         try:
             async with asyncio.timeout(self._settings.timeout):
                 yield
         except FAILURES as error:
-            raise self._failed(doing, error) from error
+            raise self._failed(action, error) from error
 
-    def _explained(self, error: Exception, doing: str, key: str) -> BackendError:
+    def _explained(self, error: Exception, action: str, key: str) -> BackendError:
         if key and isinstance(error, FileNotFoundError) and service_code(error) != "NoSuchBucket":
             self._seen.discard(key)
             return FileMissing(f"there is no file {key}")
-        return self._failed(doing, error)
+        return self._failed(action, error)
 
-    def _failed(self, doing: str, error: Exception) -> BackendError:
+    def _failed(self, action: str, error: Exception) -> BackendError:
         problem, hint = explain(error)
         kind = Unavailable if is_unreachable(error) else BackendError
-        return kind(f"the file store {self._name} failed when {doing}: {problem}", hint=hint)
+        return kind(f"the file store {self._name} failed when {action}: {problem}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,8 @@ async def _apart(cache: CacheIndex) -> None:
     entries = {_new_id(): CacheEntry(f"t/{number}.png", "image/png", number, b"{}") for number in range(50)}
     await asyncio.gather(*(cache.put(content_id, entry, seconds=60) for content_id, entry in entries.items()))
     stored = await asyncio.gather(*(cache.get(content_id) for content_id in entries))
-    wrong = sum(got is not None and got != put for got, put in zip(stored, entries.values(), strict=True))
-    expect(not wrong, f"{wrong} of {len(entries)} entries wrong")
+    mismatches = sum(got is not None and got != put for got, put in zip(stored, entries.values(), strict=True))
+    expect(not mismatches, f"{mismatches} of {len(entries)} entries wrong")
 
 
 @CACHE_INDEX.promise(

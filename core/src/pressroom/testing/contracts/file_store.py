@@ -169,8 +169,8 @@ async def _many(stores: FileStorePair) -> None:
     writes = (stores.store.write(key, content, media_type="image/png") for key, content in files.items())
     await asyncio.gather(*writes)
     contents = await asyncio.gather(*(stores.store.read(key) for key in files))
-    wrong = sum(read != written for read, written in zip(contents, files.values(), strict=True))
-    expect(not wrong, f"{wrong} of {len(files)} files with other bytes")
+    mismatches = sum(read != written for read, written in zip(contents, files.values(), strict=True))
+    expect(not mismatches, f"{mismatches} of {len(files)} files with other bytes")
 
 
 @FILE_STORE.promise(

@@ -206,8 +206,8 @@ async def _section(subject: RecordInHost[OverviewSection]) -> None:
 )
 async def _host_names(subject: RecordInHost[VirtualHosts]) -> None:
     names = list(await subject.on_host(subject.record.hosts, seconds=_HOSTS_SECONDS))
-    wrong = [name for name in names if not _HOST_NAME.fullmatch(str(name))]
-    expect(not wrong, wrong[:3])
+    invalid = [name for name in names if not _HOST_NAME.fullmatch(str(name))]
+    expect(not invalid, invalid[:3])
 
 
 @VIRTUAL_HOSTS.promise(

@@ -91,9 +91,9 @@ async def _editable(subject: Subject) -> None:
         layout = json.loads(text)
         names = [field.alias or name for name, field in subject.record.params.model_fields.items()]
         expect(layout["param"] in names, f"the parameter {layout['param']!r}; there are {', '.join(names)}")
-        inside = 0 <= layout["left"] < layout["imageWidth"] and layout["top"] >= 0 and layout["rows"] > 0
+        in_bounds = 0 <= layout["left"] < layout["imageWidth"] and layout["top"] >= 0 and layout["rows"] > 0
         sizes = [layout[name] for name in ("columns", "columnWidth", "rowHeight", "fontSize")]
-        expect(inside and min(sizes) > 0, text)
+        expect(in_bounds and min(sizes) > 0, text)
 
 
 @GENERATOR.promise("an unknown field is refused by name", fix="let the params inherit from pressroom.sdk.Params")

@@ -41,8 +41,8 @@ async def _listed(subject: Subject) -> None:
         return
     schema = await _schema(subject)
     expect(schema.get("type") == "object", schema)
-    bare = [name for name, field in schema.get("properties", {}).items() if not field.get("description")]
-    expect(not bare, f"no description for {', '.join(bare)}")
+    undescribed = [name for name, field in schema.get("properties", {}).items() if not field.get("description")]
+    expect(not undescribed, f"no description for {', '.join(undescribed)}")
 
 
 @MCP_TOOL.promise("an unknown field is refused by name", fix="let the params inherit from pressroom.sdk.Params")

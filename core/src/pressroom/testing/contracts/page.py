@@ -59,8 +59,8 @@ async def _forms(subject: Subject) -> None:
         response = await subject.http.get(subject.record.path, headers=await _signed_in_headers(subject))
         reader = _Reader()
         reader.feed(response.text)
-        bare = [action for action, fields in reader.forms if "csrf" not in fields]
-        expect(not bare, f"a form for {bare[0] if bare else ''} without it")
+        unprotected = [action for action, fields in reader.forms if "csrf" not in fields]
+        expect(not unprotected, f"a form for {unprotected[0] if unprotected else ''} without it")
 
 
 @PAGE.promise("a user who is not signed in is redirected to the sign-in page", fix="declare the route with page=…")

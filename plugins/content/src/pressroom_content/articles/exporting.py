@@ -164,12 +164,12 @@ def markdown_file(article: Article) -> str:
 
 def _plain(article: Article) -> dict[str, Any]:
     values = {name: getattr(article, name) for name in FIELDS}
-    moments = {
-        name: moment.isoformat() if moment else None
+    timestamps = {
+        name: timestamp.isoformat() if timestamp else None
         for name in ("created_at", "updated_at", "published_at")
-        for moment in [getattr(article, name)]
+        for timestamp in [getattr(article, name)]
     }
-    return {"id": article.id, "status": article.status, **values, **{n: list(values[n]) for n in _LISTS}, **moments}
+    return {"id": article.id, "status": article.status, **values, **{n: list(values[n]) for n in _LISTS}, **timestamps}
 
 
 def _wxr(articles: Sequence[Article]) -> str:

@@ -249,9 +249,9 @@ async def explicit_slug(session: AsyncSession, user_id: str, content_id: str, dr
 async def _free_slug(session: AsyncSession, user_id: str, website_id: str | None, slug: str) -> str:
     """Return a free slug that consists of a taken one and a number. Raises `InvalidInput`."""
     numbered = islice(free_slugs(slug), 1, 1 + _MAX_NUMBER)
-    while some := list(islice(numbered, _AT_ONCE)):
-        taken = await _taken(session, user_id, website_id, some)
-        for candidate in some:
+    while batch := list(islice(numbered, _AT_ONCE)):
+        taken = await _taken(session, user_id, website_id, batch)
+        for candidate in batch:
             if candidate not in taken:
                 return candidate
     raise InvalidInput("slug", "is taken, with every number at its end; choose another one")

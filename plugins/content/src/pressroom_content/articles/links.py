@@ -74,15 +74,15 @@ async def suggested(
     """
     article = await Articles(plugin).get(user_id, content_id)
     workers = plugin.services.workers
-    stems, weighty = await run_with_languages(workers, _stems, article, owner=user_id, what="the article")
+    stems, key_stems = await run_with_languages(workers, _stems, article, owner=user_id, what="the article")
     async with plugin.services.database.reading() as session:
-        ranked = (await related(session, user_id, stems, weighty, without=article.id))[: 4 * _LOOKED_AT]
+        ranked = (await related(session, user_id, stems, key_stems, without=article.id))[: 4 * _LOOKED_AT]
         targets = await _targets(session, article, [hit.document_id for hit in ranked])
     scored = [(targets[hit.document_id], hit.score) for hit in ranked if hit.document_id in targets]
-    placed = await run_with_languages(
+    suggestions = await run_with_languages(
         workers, _placed, article, scored[:_LOOKED_AT], limit, owner=user_id, what="the article"
     )
-    return article, placed
+    return article, suggestions
 
 
 async def applied(
@@ -112,12 +112,12 @@ async def applied(
 
 def _stems(article: Article) -> tuple[Mapping[str, int], frozenset[str]]:
     language = language_of(article.language)
-    weighty = frozenset(stems_of(f"{article.title} {article.keyphrase}", language))
+    key_stems = frozenset(stems_of(f"{article.title} {article.keyphrase}", language))
     try:
         text = plain_text(article)
     except InvalidInput:
         text = ""  # it was stored when the limits were higher
-    return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), weighty
+    return counted_stems(f"{article.title} {article.keyphrase}\n{text}", language), key_stems
 
 
 async def _targets(session: AsyncSession, article: Article, ids: Sequence[str]) -> dict[str, LinkTarget]:
@@ -147,28 +147,28 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
     free = free_text(article.body, article.body_format)
     words = words_with_places(free, language)
     present = {word.stem for word in words}
-    taken: list[Place] = []
+    occupied: list[Place] = []
     suggestions: list[Suggestion] = []
     for target, score in targets:
         if len(suggestions) == limit:
             break
         if target.url in article.body:
             continue  # already linked
-        best = _best_place(target, words, present, free, language, taken)
+        best = _best_place(target, words, present, free, language, occupied)
         if best is not None:
             place, reason = best
-            taken.append(place)
+            occupied.append(place)
             suggestions.append(Suggestion(target, place, reason, round(score, 3)))
     return suggestions
 
 
 def _best_place(
-    target: LinkTarget, words: Sequence[Word], present: set[str], text: str, language: str, taken: Sequence[Place]
+    target: LinkTarget, words: Sequence[Word], present: set[str], text: str, language: str, occupied: Sequence[Place]
 ) -> tuple[Place, str] | None:
     for phrase, reason in _phrases(target, language):
         if present.issuperset(phrase):
             for place in places_of(phrase, words, text):
-                if all(_apart(place, other) for other in taken):
+                if all(_apart(place, other) for other in occupied):
                     return place, reason
     return None
 
@@ -183,11 +183,11 @@ def _phrases(target: LinkTarget, language: str) -> list[tuple[tuple[str, ...], s
         phrase = tuple(stem_of(word, language) for word in words_of(target.keyphrase))
         phrases.append((phrase, f"the keyphrase of “{target.title}”"))
     title = [stem_of(word, language) for word in words_of(target.title)][:30]
-    telling = set(stems_of(target.title, language))
+    title_stems = set(stems_of(target.title, language))
     for size in range(min(MAX_ANCHOR_LENGTH, len(title)), 1, -1):
         for start in range(len(title) - size + 1):
             run = tuple(title[start : start + size])
-            if run[0] in telling and run[-1] in telling:
+            if run[0] in title_stems and run[-1] in title_stems:
                 phrases.append((run, f"words of the title “{target.title}”"))
     return phrases
 

@@ -174,12 +174,12 @@ async def _search(session: AsyncSession, user_id: str, query: str) -> Any:
     groups = variants_of(query, languages.all())[:MAX_QUERY_WORDS]
     if not groups:
         return None
-    has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
+    conditions = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
     return (
         select(WordRow.document_id, func.sum(case((WordRow.in_title, 1), else_=0)).label("in_title"))
         .where(WordRow.user_id == user_id, WordRow.stem.in_(frozenset().union(*groups)))
         .group_by(WordRow.document_id)
-        .having(and_(*has_all))
+        .having(and_(*conditions))
         .subquery()
     )
 

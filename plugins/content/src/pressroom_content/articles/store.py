@@ -84,13 +84,13 @@ class Articles:
         draft = draft.kept()
         if request_id is not None and (earlier := await self._made_before(user_id, request_id, draft)) is not None:
             return earlier
-        likely = replace(draft, slug=await slug_for(self._database, draft))
-        analysis = await analyse(self._plugin, unstored(user_id, likely))
+        provisional = replace(draft, slug=await slug_for(self._database, draft))
+        analysis = await analyse(self._plugin, unstored(user_id, provisional))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
-                    slug = await place_for(session, user_id, likely, self._plugin.config.max_articles)
-                    final = likely if slug == likely.slug else replace(likely, slug=slug)
+                    slug = await place_for(session, user_id, provisional, self._plugin.config.max_articles)
+                    final = provisional if slug == provisional.slug else replace(provisional, slug=slug)
                     size = final.size()
                     stored = size + final.body_size()
                     await self._storage.reserve(session, user_id, stored)
@@ -101,7 +101,7 @@ class Articles:
                     await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
-                return await self._as_made(article_of(row), likely, analysis)
+                return await self._as_made(article_of(row), provisional, analysis)
             except IntegrityError:
                 # A concurrent request took the slug, or had the same request id.
                 earlier = await self._made_before(user_id, request_id, draft) if request_id is not None else None
@@ -157,7 +157,7 @@ class Articles:
         delta = _delta(article.score, analysis.score)
         if not changed:
             return ArticleUpdate(await self._noted(article, analysis.score), (), analysis.score, delta)
-        size, grown = draft.size(), draft.body_size() - before.body_size()
+        size, growth = draft.size(), draft.body_size() - before.body_size()
         values = {
             **draft.columns(),
             "version": article.version + 1,
@@ -168,13 +168,13 @@ class Articles:
         }
         try:
             async with self._database.writing() as session:
-                await self._storage.reserve(session, article.user_id, size + max(0, grown))
+                await self._storage.reserve(session, article.user_id, size + max(0, growth))
                 if "website_id" in changed:
                     await check_website(session, article.user_id, draft.website_id)
                 if {"slug", "website_id"}.intersection(changed):
                     await explicit_slug(session, article.user_id, article.id, draft)
                 row = await self._take_turn(session, article, values)
-                row.stored += size + grown
+                row.stored += size + growth
                 await versions.add(
                     session, row, draft, before, origin, size=size, max_versions=self._plugin.config.max_versions
                 )
@@ -218,9 +218,9 @@ class Articles:
             await session.execute(statement.values(score=score, word_count=updated.word_count))
         return updated
 
-    async def _as_made(self, article: Article, likely: Draft, analysis: Analysis) -> ArticleUpdate:
+    async def _as_made(self, article: Article, provisional: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return a newly created article with its score, which is computed again if the slug had to change."""
-        if article.slug == likely.slug:
+        if article.slug == provisional.slug:
             return ArticleUpdate(article, score=analysis.score)
         score = (await analyse(self._plugin, article)).score
         return ArticleUpdate(await self._noted(article, score), score=score)

@@ -84,14 +84,14 @@ async def draw(plugin: PluginContext, card: Card) -> tuple[bytes, str]:
 
 
 def _composed(texts: Mapping[str, str]) -> Card:
-    lacking = {name: characters for name, text in texts.items() if (characters := _not_in_any_font(text))}
-    if not lacking:
+    undrawable = {name: characters for name, text in texts.items() if (characters := _not_in_any_font(text))}
+    if not undrawable:
         return Card(texts)
-    characters = "".join(dict.fromkeys("".join(lacking.values())))
+    characters = "".join(dict.fromkeys("".join(undrawable.values())))
     reason = f"no font of this server has {_shown(characters)}; its operator can add one"
-    drawable = {name: text for name, text in texts.items() if name not in lacking}
-    if "title" not in lacking:
-        left_out = " and ".join(_NAMES[name] for name in lacking)
+    drawable = {name: text for name, text in texts.items() if name not in undrawable}
+    if "title" not in undrawable:
+        left_out = " and ".join(_NAMES[name] for name in undrawable)
         return Card(drawable, f"the post's image for link previews leaves out the {left_out}: {reason}")
     if "siteName" not in drawable:
         return Card({}, f"the post has no image for link previews: {reason}")

@@ -99,14 +99,14 @@ class SiteImage:
 
 async def images_of(session: Any, website_id: str, names: Collection[str]) -> Mapping[str, SiteImage]:
     """Return the images among these files, by name. Only files of known size are included."""
-    some = sorted(names)[:_MAX_NAMES]
-    if not some:
+    selected = sorted(names)[:_MAX_NAMES]
+    if not selected:
         return {}
     statement = select(BuiltinFileRow.name, BuiltinFileRow.width, BuiltinFileRow.height, BuiltinFileRow.parent).where(
         BuiltinFileRow.website_id == website_id,
         BuiltinFileRow.width > 0,
         BuiltinFileRow.height > 0,
-        BuiltinFileRow.name.in_(some) | BuiltinFileRow.parent.in_(some),
+        BuiltinFileRow.name.in_(selected) | BuiltinFileRow.parent.in_(selected),
     )
     rows = (await session.execute(statement)).all()
     copies: dict[str, dict[int, str]] = {}
@@ -254,7 +254,7 @@ class SiteFiles:
 
     async def _is_used(self, name: str) -> bool:
         path = f"/files/{quote(name)}"
-        using = select(BuiltinPostRow.id).where(
+        statement = select(BuiltinPostRow.id).where(
             BuiltinPostRow.website_id == self._website_id,
             or_(
                 BuiltinPostRow.html.contains(path, autoescape=True),
@@ -262,7 +262,7 @@ class SiteFiles:
                 cast(BuiltinPostRow.featured, Text).contains(path, autoescape=True),
             ),
         )
-        return await self._session.scalar(using.limit(1)) is not None
+        return await self._session.scalar(statement.limit(1)) is not None
 
     async def _named(self, name: str) -> RemoteMedia | None:
         row = await self._session.scalar(

@@ -50,7 +50,7 @@ class ListPages(SiteFrame):
         description = list_description(settings.description if page == 1 else "", _contents(shown))
         words = words_of(website)
         name = website.name if page == 1 else words.say("page", name=website.name, n=page)
-        linked = {
+        linked_data = {
             "@context": "https://schema.org",
             "@type": "Blog",
             "name": website.name,
@@ -69,7 +69,7 @@ class ListPages(SiteFrame):
             is_home=True,
             image=await LinkPreviews(self._plugin).of_site(website),
             posts=shown,
-            linked_data=json_script(linked),
+            linked_data=json_script(linked_data),
             **_pager(website.url, page, more=len(entries) > PER_PAGE),
         )
 
@@ -136,7 +136,7 @@ class ListPages(SiteFrame):
         settings = site_settings.read(website.settings)
         title = f"{heading} · {website.name}"
         description = list_description(f"{about}.", posts)
-        linked = {
+        linked_data = {
             "@context": "https://schema.org",
             "@type": "CollectionPage",
             "name": heading,
@@ -150,7 +150,7 @@ class ListPages(SiteFrame):
             "heading": heading,
             "description": description,
             "image": await LinkPreviews(self._plugin).of_site(website),
-            "linked_data": json_script(linked),
+            "linked_data": json_script(linked_data),
         }
 
     async def search(self, site_key: str, query: str, page: int = 1) -> HttpResponse:
@@ -161,10 +161,10 @@ class ListPages(SiteFrame):
             return await self.missing(website)
         total, entries = 0, []
         if query:
-            total, some = await PostLists(self._plugin, website).search(
+            total, matches = await PostLists(self._plugin, website).search(
                 query, limit=PER_PAGE, offset=(page - 1) * PER_PAGE
             )
-            entries = list(some)
+            entries = list(matches)
         if not entries and page > 1:
             return await self.missing(website)
         return await self.page(
@@ -249,10 +249,10 @@ class SiteMaps(SiteFrame):
     ) -> Sequence[tuple[str, datetime]]:
         """Return URL and last change of posts and pages, without those whose canonical URL is elsewhere."""
         row = BuiltinPostRow
-        came_out = func.coalesce(row.published_at, row.publish_at, row.created_at)
+        published = func.coalesce(row.published_at, row.publish_at, row.created_at)
         order = (row.published_at.desc(), row.id.desc()) if newest_first else (row.kind, row.published_at, row.id)
         statement = (
-            select(row.slug, row.updated_at, came_out, row.fields["canonical_url"].as_string())
+            select(row.slug, row.updated_at, published, row.fields["canonical_url"].as_string())
             .where(*conditions)
             .order_by(*order)
             .limit(MAX_POSTS)
@@ -260,7 +260,9 @@ class SiteMaps(SiteFrame):
         )
         async with self._plugin.services.database.reading() as session:
             rows = (await session.execute(statement)).all()
-        entries = [(f"{website.url}/{quote(slug)}", max(at, out), original) for slug, at, out, original in rows]
+        entries = [
+            (f"{website.url}/{quote(slug)}", max(at, published), original) for slug, at, published, original in rows
+        ]
         return [(url, at) for url, at, original in entries if self.current(website, original or "") in ("", url)]
 
     async def _lists(self, website: Website, posts: int, newest: datetime) -> Sequence[tuple[str, datetime]]:

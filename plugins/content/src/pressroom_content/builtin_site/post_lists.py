@@ -218,10 +218,10 @@ class PostLists:
     async def _search(self, query: str, limit: int, offset: int) -> tuple[int, Sequence[ListedPost]]:
         languages = {language_of(self._website.settings.get("language", ""))}
         async with self._database.reading() as session:
-            spoken = (
+            statement = (
                 select(ArticleRow.language).distinct().join(PublicationRow, PublicationRow.article_id == ArticleRow.id)
             )
-            languages |= set(await session.scalars(spoken.where(PublicationRow.website_id == self._website.id)))
+            languages |= set(await session.scalars(statement.where(PublicationRow.website_id == self._website.id)))
             groups = variants_of(query, languages)[:_MAX_QUERY_WORDS]
             if not groups:
                 return 0, []
@@ -235,7 +235,7 @@ class PostLists:
     def _candidates(self, groups: Sequence[frozenset[str]]) -> Select[str]:
         """Return the query for the IDs of matching posts whose indexed version is the published one, best first."""
         score = func.sum(WordRow.count) + _TITLE_WEIGHT * func.sum(case((WordRow.in_title, 1), else_=0))
-        has_all = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
+        conditions = [func.sum(case((WordRow.stem.in_(group), 1), else_=0)) > 0 for group in groups]
         return (
             self._published(BuiltinPostRow.id)
             .join(WordRow, WordRow.document_id == ArticleRow.id)
@@ -245,7 +245,7 @@ class PostLists:
                 WordRow.stem.in_(frozenset().union(*groups)),
             )
             .group_by(BuiltinPostRow.id, BuiltinPostRow.published_at)
-            .having(and_(*has_all))
+            .having(and_(*conditions))
             .order_by(score.desc(), BuiltinPostRow.published_at.desc(), BuiltinPostRow.id)
             .limit(_MAX_FOUND)
         )

@@ -279,8 +279,8 @@ async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
     redirects: tuple[str, ...] = ()
     response = await _answer(plugin, url) or HttpResponse(b"", 404)
     target = response.headers.get("Location", "")
-    if target and (led := await _answer(plugin, target)) is not None:
-        redirects, url, response = (url,), target, led
+    if target and (redirected := await _answer(plugin, target)) is not None:
+        redirects, url, response = (url,), target, redirected
     media_type = response.media_type.partition(";")[0]
     headers = {name.lower(): value for name, value in response.headers.items()}
     return Fetched(url, response.status, media_type, response.body, headers, redirects)

@@ -107,9 +107,9 @@ class PublicSite:
 
 async def public_sites(plugin: PluginContext) -> Sequence[PublicSite]:
     """Return the sites with a live post, most recently changed first."""
-    shows = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
+    live_posts = select(BuiltinPostRow.id).where(BuiltinPostRow.website_id == WebsiteRow.id, is_live(datetime.now(UTC)))
     statement = select(WebsiteRow.site_key, WebsiteRow.name, WebsiteRow.settings, WebsiteRow.proven_domain).where(
-        WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), shows.exists()
+        WebsiteRow.platform == "builtin", WebsiteRow.site_key.is_not(None), live_posts.exists()
     )
     async with plugin.services.database.reading() as session:
         rows = await session.execute(statement.order_by(WebsiteRow.updated_at.desc()).limit(_MAX_SITES))
@@ -157,8 +157,8 @@ class BuiltinSite:
         It is empty if no post has the slug.
         """
         live = await self.post(slug)
-        if live is None and (led := await self.detour(slug, site_url)) is not None and led.slug:
-            live = await self.post(led.slug)
+        if live is None and (detour := await self.detour(slug, site_url)) is not None and detour.slug:
+            live = await self.post(detour.slug)
         if live is not None:
             return live.id
         of_slug = select(BuiltinPostRow.id).where(

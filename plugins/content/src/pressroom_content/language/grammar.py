@@ -192,10 +192,10 @@ def infinitive_forms(word: str, language: str) -> frozenset[str]:
         (candidate for candidate in _SEPARABLE if word.startswith(candidate) and len(word) > len(candidate) + 4), ""
     )
     root = word.removeprefix(prefix).removesuffix("en")
-    spoken = [word.removesuffix("en") + end for end in ("t", "et", "te", "ete", "ten", "eten")]
+    conjugated = [word.removesuffix("en") + end for end in ("t", "et", "te", "ete", "ten", "eten")]
     past = [f"{prefix}ge{root}{end}" for end in ("t", "et", "en")]
     inserted = [f"{prefix}zu{root}en"] if prefix else []
-    return frozenset([*spoken, *past, *inserted])
+    return frozenset([*conjugated, *past, *inserted])
 
 
 @lru_cache(maxsize=16384)
