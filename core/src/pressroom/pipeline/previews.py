@@ -209,8 +209,8 @@ class Previews:
             return drawn
         finally:
             seconds = max(0.0, time.monotonic() - began - free)
-            more = int(seconds * SECOND_COST) + (FETCHING_COST - 1 if call.fetched else 0)
-            for _ in range(more if client_ip != SERVER else 0):
+            extra = int(seconds * SECOND_COST) + (FETCHING_COST - 1 if call.fetched else 0)
+            for _ in range(extra if client_ip != SERVER else 0):
                 await self._take(client_ip, refuse=False)
 
     async def _drawn(self, call: ValidatedCall, max_pixels: int) -> Drawn:

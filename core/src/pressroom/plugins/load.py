@@ -97,7 +97,7 @@ class LoadedPlugins:
         for dependent in broken:
             contributions = contributions.without(dependent)
 
-        def after(record: PluginRecord) -> PluginRecord:
+        def updated(record: PluginRecord) -> PluginRecord:
             if record.status != "active":
                 return record
             if record.id == plugin:
@@ -111,7 +111,7 @@ class LoadedPlugins:
         }
         _hand_out(extensions, self.contexts, remaining)
         return LoadedPlugins(
-            records=tuple(after(record) for record in self.records),
+            records=tuple(updated(record) for record in self.records),
             contributions=contributions,
             contexts=self.contexts,
             provider=self.provider,

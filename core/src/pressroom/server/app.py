@@ -311,10 +311,10 @@ def _failed_inside() -> InternalError:
 
 
 def _redirect(location: str) -> Callable[[Request], Awaitable[HTTPResponse]]:
-    async def answer(_request: Request) -> HTTPResponse:
+    async def respond(_request: Request) -> HTTPResponse:
         return HTTPResponse(status=302, headers={"Location": location})
 
-    return answer
+    return respond
 
 
 def _services(host: Host) -> list[OfferedService]:

@@ -60,7 +60,7 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
     signals = 0
 
     # Not a handler of the event loop: it has to work even while the loop is blocked.
-    def told(_number: int, _frame: object) -> None:
+    def handle_signal(_number: int, _frame: object) -> None:
         nonlocal signals
         signals += 1
         in_flight = server.shutdown_timeout + _HARD_END_SECONDS + (server.shutdown_delay if signals == 1 else 0)
@@ -69,7 +69,7 @@ async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started
             loop.call_soon_threadsafe((stop if signals == 1 else stop_now).set)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, told)
+        signal.signal(number, handle_signal)
     supervisor.start()
 
     def announce(host: Host) -> Awaitable[None] | None:

@@ -38,16 +38,16 @@ def main() -> int:
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
-    def tell(event: Mapping[str, Any]) -> None:
+    def report(event: Mapping[str, Any]) -> None:
         events.write(json.dumps(event) + "\n")
 
     for plugin in request["plugins"]:
         gc.freeze()  # the caches of earlier plugins' hosts are never freed
         for stage, findings in _stages(plugin, request["config"], request["postgresql"]):
-            tell({"stage": stage, "plugin": plugin})
+            report({"stage": stage, "plugin": plugin})
             for finding in findings:
-                tell({"stage": stage, "plugin": plugin, "finding": asdict(finding)})
-    tell({"ended": True})
+                report({"stage": stage, "plugin": plugin, "finding": asdict(finding)})
+    report({"ended": True})
     events.flush()
     return 0
 

@@ -260,9 +260,9 @@ async def _prepared(declaration: Generator, params: Params, call: Call, share: S
         raise
     except Exception as error:
         if scope.expired():
-            late = CallTimeout(f"{call.tool} was not ready within {call.timeout:g} s; try again later.")
-            late.spent = True
-            raise late from None
+            timeout_error = CallTimeout(f"{call.tool} was not ready within {call.timeout:g} s; try again later.")
+            timeout_error.spent = True
+            raise timeout_error from None
         log.exception("a generator could not prepare a run", tool=call.tool, request_id=call.request_id)
         raise InternalError(
             f"{call.tool} failed with an internal error; quote the request ID to the operator"

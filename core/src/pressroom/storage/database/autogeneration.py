@@ -102,11 +102,11 @@ def _shown(change: Any) -> list[str]:
 async def _compared(database: SqlDatabase, compare: Callable[[MigrationContext], T], ignored: set[str]) -> T:
     from alembic.migration import MigrationContext  # noqa: PLC0415 - takes a while to import
 
-    def ours(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
+    def is_included(_object: Any, name: str | None, kind: str, _reflected: bool, _to: Any) -> bool:
         return kind != "table" or not (str(name).startswith(VERSION_TABLE_PREFIX) or name in ignored)
 
     def run(connection: Connection) -> T:
-        options = {"compare_type": True, "include_object": ours}
+        options = {"compare_type": True, "include_object": is_included}
         return compare(MigrationContext.configure(connection, opts=options))
 
     async with database.reading() as session:

@@ -49,8 +49,8 @@ async def _listed(subject: Subject) -> None:
 async def _unknown_field(subject: Subject) -> None:
     if not _callable(subject):
         return
-    refused = await _code(subject, {**example_arguments(await _schema(subject)), UNKNOWN_FIELD: 1})
-    expect(refused is not None and refused.code == "validation_error" and UNKNOWN_FIELD in refused.message, refused)
+    failure = await _code(subject, {**example_arguments(await _schema(subject)), UNKNOWN_FIELD: 1})
+    expect(failure is not None and failure.code == "validation_error" and UNKNOWN_FIELD in failure.message, failure)
 
 
 @MCP_TOOL.promise(
@@ -62,9 +62,9 @@ async def _wrong_types(subject: Subject) -> None:
         return
     schema = await _schema(subject)
     for name in schema.get("properties", {}):
-        refused = await _code(subject, {**example_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
-        code = refused.code if refused is not None else ""
-        expect(code not in _FAILURES, f"{refused} for {name}")
+        failure = await _code(subject, {**example_arguments(schema), name: [{UNKNOWN_FIELD: []}]})
+        code = failure.code if failure is not None else ""
+        expect(code not in _FAILURES, f"{failure} for {name}")
 
 
 @MCP_TOOL.promise(
@@ -77,9 +77,9 @@ async def _documented_values(subject: Subject) -> None:
         return
     schema = await _schema(subject)
     for arguments in _documented(schema):
-        refused = await _code(subject, arguments)
-        code = refused.code if refused is not None else ""
-        expect(code not in _FAILURES, f"{refused} for {shorten(json.dumps(arguments))}")
+        failure = await _code(subject, arguments)
+        code = failure.code if failure is not None else ""
+        expect(code not in _FAILURES, f"{failure} for {shorten(json.dumps(arguments))}")
 
 
 @MCP_TOOL.promise(

@@ -95,10 +95,10 @@ async def _hanging(subject: ToolInOutage) -> None:
 
 
 async def _expect_words(subject: ToolInOutage) -> None:
-    refused = await subject.call()
-    plain = refused is not None and type(refused.__cause__) is CallError
+    failure = await subject.call()
+    plain = failure is not None and type(failure.__cause__) is CallError
     note = "; a CallError itself has the code of faults of the server: derive a class with a `code`" if plain else ""
-    expect(refused is None or refused.code != "internal_error", f"{refused}{note}")
+    expect(failure is None or failure.code != "internal_error", f"{failure}{note}")
 
 
 def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
@@ -118,10 +118,10 @@ def check_outages(running: RunningHost, plugin: str) -> Iterator[Finding]:
 async def _fails_anyway(subject: ToolInOutage) -> bool:
     with _fetching_nothing_real(subject.running):
         try:
-            refused = await subject.call()
+            failure = await subject.call()
         except PromiseBroken:
             return True
-    return refused is not None and refused.code == "internal_error" and type(refused.__cause__) is not CallError
+    return failure is not None and failure.code == "internal_error" and type(failure.__cause__) is not CallError
 
 
 def _arguments_of(tool: Any) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def for_readers(
     """
     html = with_current_links(html, *urls)
 
-    def shown(match: re.Match[str]) -> str:
+    def with_attributes(match: re.Match[str]) -> str:
         element, source = match[0], _SRC.search(match[0])
         image = next((images[name] for name in names_in(source[1]) if name in images), None) if source else None
         added = []
@@ -145,7 +145,7 @@ def for_readers(
             added.append('loading="lazy" decoding="async"')
         return " ".join(["<img", *added, element.removeprefix("<img ")])
 
-    text = _IMG.sub(shown, html).replace("<pre", '<pre tabindex="0"')
+    text = _IMG.sub(with_attributes, html).replace("<pre", '<pre tabindex="0"')
     text = _TASK.sub('<li class="task">', text)
     scroll = f'<div class="scroll" role="group" aria-label="{escape(table_label)}" tabindex="0"><table'
     return text.replace("<table", scroll).replace("</table>", "</table></div>")
@@ -176,7 +176,7 @@ def highlighted(html: str) -> str:
     """
     remaining = MAX_CODE
 
-    def shown(match: re.Match[str]) -> str:
+    def highlight(match: re.Match[str]) -> str:
         nonlocal remaining
         name, code = match["name"].lower(), match["code"]
         if name in _PLAIN or len(code) > min(remaining, MAX_BLOCK) or (lexer := _lexer(name)) is None:
@@ -184,7 +184,7 @@ def highlighted(html: str) -> str:
         remaining -= len(code)
         return match["head"] + "".join(_spans(lexer, unescape(code)))
 
-    return _BLOCK.sub(shown, html)
+    return _BLOCK.sub(highlight, html)
 
 
 def _lexer(name: str) -> Lexer | None:
