@@ -68,13 +68,13 @@ class Limit(CallStage[ValidatedCall, ValidatedCall]):
     async def _count(self, call: ValidatedCall, cost: float) -> None:
         if cost == 0:
             return
-        counted: list[LimitRule] = []
+        counted_rules: list[LimitRule] = []
         try:
             for rule in call.plan_tool.limits:
                 await self._count_against(rule, call, cost)
-                counted.append(rule)
+                counted_rules.append(rule)
         except Exception as error:
-            for rule in counted:
+            for rule in counted_rules:
                 await self._give_back(call, rule, cost)
             if isinstance(error, RateLimited) and _is_repeat(call):
                 return  # the client lost the response, and it has been looked up already: refusing would save nothing

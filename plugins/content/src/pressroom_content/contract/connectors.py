@@ -95,7 +95,11 @@ class SiteConnector:
         """Raise `ValueError` if the platform's name is invalid, or `fidelity_by` contains an unknown option."""
         if not _PLATFORM.fullmatch(self.platform):
             raise ValueError(f"platform {self.platform!r} must be 1 to 32 lower-case letters, digits, _ and -")
-        options = {field.name: field.options for field in self.fields if not field.secret}
+        options = {
+            credential_field.name: credential_field.options
+            for credential_field in self.fields
+            if not credential_field.secret
+        }
         for name, notes in self.fidelity_by.items():
             if unknown := sorted(set(notes) - set(options.get(name, ()))):
                 raise ValueError(f"fidelity_by of {self.platform!r}: {name!r} has no option {unknown[0]!r}")
