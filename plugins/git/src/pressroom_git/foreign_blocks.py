@@ -29,8 +29,9 @@ _BRACE = re.compile(r"(?<!\\)(?>(?:\\\\)*)\{")
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*+>", re.DOTALL)
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+|[\w.!#$%&'*+/=?^`{|}~-]++@[\w.-]++)>")
 _RAW = re.compile(r"<(?:/?[A-Za-z][^<>]*+|!--(?:(?!<!--).)*?--|[!?][^<>]*+)>", re.DOTALL)
-_LIST_OF_ATTRIBUTES = re.compile(r"^[ \t]*\{[#.\w][^{}\n]*\}[ \t]*$|^#{1,6} .*(?<!\\)\{[^{}\n]*\}[ \t]*$", re.MULTILINE)
-_KRAMDOWN_ATTRIBUTES = re.compile(rf"(?<!\\)\{{:|{_LIST_OF_ATTRIBUTES.pattern}", re.MULTILINE)
+_HEADING_ATTRIBUTES = r"^#{1,6} .*(?<!\\)\{[^{}\n]*\}[ \t]*$"
+_LIST_OF_ATTRIBUTES = re.compile(rf"^[ \t]*\{{[#.\w][^{{}}\n]*\}}[ \t]*$|{_HEADING_ATTRIBUTES}", re.MULTILINE)
+_KRAMDOWN_ATTRIBUTES = re.compile(rf"(?<!\\)\{{:|{_HEADING_ATTRIBUTES}", re.MULTILINE)
 _VOID: Final = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
