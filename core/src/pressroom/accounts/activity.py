@@ -131,15 +131,15 @@ class ActivityLog:
 
         Raises `BackendError` if too many calls are already waiting for the database.
         """
-        page, made_at = cut(printable(path), _MAX_PAGE_LENGTH), time_ns() // 1000
+        page, changed_at = cut(printable(path), _MAX_PAGE_LENGTH), time_ns() // 1000
         self._keep(
-            _Waiting(account, member, made_at, page, "ok", False, duration, client_ip[:64], request_id[:128], "")
+            _Waiting(account, member, changed_at, page, "ok", False, duration, client_ip[:64], request_id[:128], "")
         )
 
-    def _keep(self, one: _Waiting) -> None:
+    def _keep(self, entry: _Waiting) -> None:
         if len(self._waiting) >= MAX_WAITING:
             raise BackendError("too many calls wait to be written to the list of calls")
-        self._waiting.append(one)
+        self._waiting.append(entry)
 
     async def flush(self) -> None:
         """Write the calls that are waiting now, each exactly once. Raises `BackendError`; unwritten calls are kept.
@@ -150,10 +150,10 @@ class ActivityLog:
         async with self._flushing:
             await self._flush(len(self._waiting))
 
-    async def _flush(self, left: int) -> None:
+    async def _flush(self, remaining: int) -> None:
         size = BATCH
-        while left:
-            batch = tuple(islice(self._waiting, min(size, left)))
+        while remaining:
+            batch = tuple(islice(self._waiting, min(size, remaining)))
             try:
                 await self._write(batch)
             except BackendError:
@@ -166,7 +166,7 @@ class ActivityLog:
                 size = BATCH
             for _ in batch:
                 self._waiting.popleft()
-            left -= len(batch)
+            remaining -= len(batch)
 
     async def prune(self) -> int:
         """Delete calls past the operator's retention period and return their number.
@@ -205,7 +205,7 @@ class ActivityLog:
         """
         if not 1 <= limit <= MAX_PAGE_SIZE:
             raise InvalidInput("limit", f"must be between 1 and {MAX_PAGE_SIZE} (got {limit})")
-        wanted = listing(
+        statement = listing(
             user_id,
             before=before,
             tool=tool,
@@ -216,14 +216,17 @@ class ActivityLog:
             until=until,
         )
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted.limit(limit))).all()
-        return [_activity(row, name or "", shown_name(own, email) if email else "") for row, name, own, email in rows]
+            rows = (await session.execute(statement.limit(limit))).all()
+        return [
+            _activity(row, name or "", shown_name(member_name, email) if email else "")
+            for row, name, member_name, email in rows
+        ]
 
     async def last_uses(self, user_id: str, connection_id: str) -> LastUses:
         """Return when a connection last used each tool, by MCP name, searching only its latest calls."""
-        wanted = latest_uses(user_id, connection_id)
+        statement = latest_uses(user_id, connection_id)
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted)).all()
+            rows = (await session.execute(statement)).all()
         return LastUses(
             {tool: at for tool, at, _ in rows}, is_complete=sum(count for _, _, count in rows) < LAST_USES_AMONG
         )
@@ -239,8 +242,8 @@ class ActivityLog:
         users = {row.user_id for row in batch}
         async with self._database.writing() as session:
             # The account may have been deleted since, and users of other authenticators have none.
-            known = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
-            await insert_rows(session, _TABLE, _Waiting._fields, [row for row in batch if row.user_id in known])
+            existing_ids = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
+            await insert_rows(session, _TABLE, _Waiting._fields, [row for row in batch if row.user_id in existing_ids])
 
 
 def latest_uses(user_id: str, connection_id: str) -> Select[str, datetime, int]:

@@ -109,7 +109,7 @@ class ApiKeys:
 
     async def _look_up(self, key_hash: bytes) -> Identity:
         async with self._database.reading() as session:
-            found = (await session.execute(key_owner(key_hash))).one_or_none()
-        if found is None:
+            row = (await session.execute(key_owner(key_hash))).one_or_none()
+        if row is None:
             raise Rejected("unknown API key; create one in the dashboard under Connections")
-        return identity_of(*found)
+        return identity_of(*row)

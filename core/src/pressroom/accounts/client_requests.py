@@ -147,11 +147,11 @@ class ClientRequests:
             until = await _now(session) + timedelta(seconds=LEASE_SECONDS)
             return await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
 
-    async def answer(self, key: RequestKey, token: str, answer: bytes | None) -> None:
+    async def answer(self, key: RequestKey, token: str, response: bytes | None) -> None:
         """Record that the call was answered. Responses that are `None` or above `MAX_ANSWER_BYTES` are not stored."""
-        kept = None if answer is None or len(answer) > MAX_ANSWER_BYTES else self._sealed(key, answer)
+        sealed = None if response is None or len(response) > MAX_ANSWER_BYTES else self._sealed(key, response)
         async with self._database.writing() as session:
-            change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=kept)
+            change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=sealed)
             await _changes_one(session, change)
 
     async def release(self, key: RequestKey, token: str) -> None:
@@ -170,8 +170,10 @@ class ClientRequests:
         async with self._database.reading() as session:
             oldest = await _now(session) - self._retention
             by_account = select(ClientRequestRow.user_id).group_by(ClientRequestRow.user_id)
-            many = list(await session.scalars(by_account.having(func.count() > MAX_KEPT)))
-            newest = {one: await session.scalar(_created(one).offset(MAX_KEPT).limit(1)) for one in many}
+            over_limit = list(await session.scalars(by_account.having(func.count() > MAX_KEPT)))
+            newest = {
+                account: await session.scalar(_created(account).offset(MAX_KEPT).limit(1)) for account in over_limit
+            }
         removed = await self._remove(ClientRequestRow.created_at < oldest)
         for user_id, last in newest.items():
             removed += await self._remove(ClientRequestRow.user_id == user_id, ClientRequestRow.created_at <= last)
@@ -201,8 +203,8 @@ class ClientRequests:
         content = f"{name}\0{text}".encode(errors="surrogatepass")
         return hashlib.blake2b(content, key=self._secret, digest_size=_DIGEST_BYTES).hexdigest()
 
-    def _sealed(self, key: RequestKey, answer: bytes) -> str:
-        return jwe.encrypt_compact(dict(_HEADER), _owner(key) + b"\0" + answer, self._key)
+    def _sealed(self, key: RequestKey, response: bytes) -> str:
+        return jwe.encrypt_compact(dict(_HEADER), _owner(key) + b"\0" + response, self._key)
 
     def _opened(self, key: RequestKey, sealed: str | None) -> bytes | None:
         if sealed is None:
@@ -211,8 +213,8 @@ class ClientRequests:
             content = jwe.decrypt_compact(sealed, self._key, registry=_REGISTRY).plaintext or b""
         except (JoseError, ValueError):
             return None
-        owner, _, answer = content.partition(b"\0")
-        return answer if owner == _owner(key) else None
+        owner, _, response = content.partition(b"\0")
+        return response if owner == _owner(key) else None
 
 
 def _created(user_id: str) -> Select[datetime]:

@@ -72,7 +72,7 @@ class Connections:
             InvalidInput: The name is empty or too long, a toolset name is invalid, or the account has reached its
                 maximum number of connections.
         """
-        name, chosen = _checked_name(name), choice_columns(choice)
+        name, access_columns = _checked_name(name), choice_columns(choice)
         # Lock the account, so that concurrent additions cannot exceed the limit together.
         if await session.scalar(select(UserRow.id).where(UserRow.id == user_id).with_for_update()) is None:
             raise NotFound("there is no such account")
@@ -88,7 +88,7 @@ class Connections:
             name=name,
             disabled_tools=[],
             created_at=datetime.now(UTC),
-            **chosen,
+            **access_columns,
         )
         session.add(row)
         await session.flush()
@@ -107,11 +107,11 @@ class Connections:
 
         `kind` restricts the list to one kind. Revoked connections are left out unless `revoked` is true.
         """
-        wanted = all_connections(user_id) if revoked else live_connections(user_id)
+        statement = all_connections(user_id) if revoked else live_connections(user_id)
         if kind is not None:
-            wanted = wanted.where(ConnectionRow.kind == kind)
+            statement = statement.where(ConnectionRow.kind == kind)
         async with self._database.reading() as session:
-            rows = (await session.execute(wanted.limit(limit).offset(offset))).all()
+            rows = (await session.execute(statement.limit(limit).offset(offset))).all()
             return await self._records(session, rows)
 
     async def page(self, user_id: str, page: int, size: int) -> tuple[int, int, Sequence[Connection]]:
@@ -123,16 +123,16 @@ class Connections:
         async with self._database.reading() as session:
             total = await self.count_within(session, user_id)
             page = min(page, max(1, -(-total // size)))
-            wanted = live_connections(user_id).limit(size).offset((page - 1) * size)
-            return total, page, await self._records(session, (await session.execute(wanted)).all())
+            statement = live_connections(user_id).limit(size).offset((page - 1) * size)
+            return total, page, await self._records(session, (await session.execute(statement)).all())
 
     async def has_key(self, user_id: str, name: str) -> bool:
         """Return whether an account has an unrevoked API key with that name."""
-        wanted = live_connections(user_id).where(ConnectionRow.kind == "api_key", ConnectionRow.name == name)
+        statement = live_connections(user_id).where(ConnectionRow.kind == "api_key", ConnectionRow.name == name)
         if not is_line(name):
             return False
         async with self._database.reading() as session:
-            return (await session.execute(wanted.limit(1))).first() is not None
+            return (await session.execute(statement.limit(1))).first() is not None
 
     async def count_within(self, session: AsyncSession, user_id: str) -> int:
         """Count an account's unrevoked connections, using an open session."""
@@ -221,21 +221,21 @@ class Connections:
 
     async def owner(self, connection_id: str) -> str:
         """Return the ID of the account that owns a connection. Raises `NotFound`."""
-        wanted = select(ConnectionRow.user_id).where(ConnectionRow.id == as_id(connection_id))
+        statement = select(ConnectionRow.user_id).where(ConnectionRow.id == as_id(connection_id))
         async with self._database.reading() as session:
-            user_id = await session.scalar(wanted)
+            user_id = await session.scalar(statement)
         if user_id is None:
             raise _unknown()
         return user_id
 
     async def identity(self, connection_id: str) -> Identity:
         """Return the identity of a connection. Raises `Rejected` if it was revoked or its account is disabled."""
-        wanted = select(ConnectionRow, UserRow).join(UserRow).where(ConnectionRow.id == as_id(connection_id))
+        statement = select(ConnectionRow, UserRow).join(UserRow).where(ConnectionRow.id == as_id(connection_id))
         async with self._database.reading() as session:
-            found = (await session.execute(wanted)).one_or_none()
-        if found is None:
+            row = (await session.execute(statement)).one_or_none()
+        if row is None:
             raise Rejected("the connection of this credential was removed; connect again")
-        return identity_of(*found)
+        return identity_of(*row)
 
     async def flush(self) -> None:
         """Write the collected last uses. If that fails, they are kept for the next time. Raises `BackendError`."""
@@ -253,8 +253,8 @@ class Connections:
         )
         # Sorted, so that two processes that update the same rows cannot deadlock.
         values = [
-            {"connection": one, "at": datetime.fromtimestamp(at, UTC), "address": address[:64]}
-            for one, (at, address) in sorted(uses.items())
+            {"connection": connection_id, "at": datetime.fromtimestamp(at, UTC), "address": ip[:64]}
+            for connection_id, (at, ip) in sorted(uses.items())
         ]
         try:
             async with self._database.writing() as session:
@@ -274,8 +274,8 @@ class Connections:
             self._credentials.forget_connection(connection_id)
 
     async def _one(self, session: AsyncSession, user_id: str, connection_id: str) -> Connection:
-        wanted = _with_hint().where(ConnectionRow.id == as_id(connection_id), ConnectionRow.user_id == user_id)
-        rows = (await session.execute(wanted.execution_options(populate_existing=True))).all()
+        statement = _with_hint().where(ConnectionRow.id == as_id(connection_id), ConnectionRow.user_id == user_id)
+        rows = (await session.execute(statement.execution_options(populate_existing=True))).all()
         if not rows:
             raise _unknown()
         return (await self._records(session, rows))[0]
@@ -285,10 +285,10 @@ class Connections:
         return [self._record(row, hint or "", clients.get(row.id)) for row, hint in rows]
 
     def _record(self, row: ConnectionRow, hint: str, client: tuple[str, Sequence[str]] | None) -> Connection:
-        used_at, address = row.last_used_at, row.last_used_address
+        used_at, ip = row.last_used_at, row.last_used_address
         pending = self._credentials.uses.get(row.id)
         if pending is not None and (used_at is None or used_at.timestamp() < pending[0]):
-            used_at, address = datetime.fromtimestamp(pending[0], UTC), pending[1]
+            used_at, ip = datetime.fromtimestamp(pending[0], UTC), pending[1]
         client_id, redirect_uris = client or ("", ())
         choice = choice_of(row)
         return Connection(
@@ -299,7 +299,7 @@ class Connections:
             disabled_tools=frozenset(row.disabled_tools),
             created_at=row.created_at,
             last_used_at=used_at,
-            last_used_address=address,
+            last_used_address=ip,
             revoked_at=row.revoked_at,
             hint=hint,
             client_id=client_id,
@@ -353,13 +353,13 @@ def _with_hint() -> Select[ConnectionRow, str]:
 async def _clients(session: AsyncSession, connection_ids: Sequence[str]) -> dict[str, tuple[str, Sequence[str]]]:
     if not connection_ids:
         return {}
-    wanted = (
+    statement = (
         select(TokenFamilyRow.connection_id, ClientRow.id, ClientRow.redirect_uris)
         .join(ClientRow, ClientRow.id == TokenFamilyRow.client_id)
         .where(TokenFamilyRow.connection_id.in_(connection_ids))
         .order_by(TokenFamilyRow.created_at)
     )
-    return {connection: (client, uris) for connection, client, uris in await session.execute(wanted)}
+    return {connection: (client, uris) for connection, client, uris in await session.execute(statement)}
 
 
 def _host(uri: str) -> str:
@@ -382,13 +382,13 @@ def _checked_name(name: str) -> str:
 
 
 def _checked_tools(names: Iterable[str]) -> list[str]:
-    wanted = sorted(set(names))
-    if len(wanted) > MAX_DISABLED_TOOLS:
-        raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(wanted)})")
-    for name in wanted:
+    disabled = sorted(set(names))
+    if len(disabled) > MAX_DISABLED_TOOLS:
+        raise InvalidInput("tools", f"at most {MAX_DISABLED_TOOLS} can be switched off (got {len(disabled)})")
+    for name in disabled:
         if not _TOOL_NAME.fullmatch(name):
             raise InvalidInput("tools", f"{name[:64]!r} cannot be a tool's name: names are 1 to 64 of A-Za-z0-9_-")
-    return wanted
+    return disabled
 
 
 def _unknown() -> NotFound:

@@ -65,9 +65,9 @@ class CredentialCache:
         `seconds` is the remaining lifetime of the credential itself, such as an access token. Exceptions of `look_up`
         propagate.
         """
-        known = self.get(key)
-        if known is not None:
-            return known
+        cached = self.get(key)
+        if cached is not None:
+            return cached
         if self._seconds <= 0:
             return await look_up()
         task = self._look_ups.get(key)

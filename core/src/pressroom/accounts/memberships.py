@@ -57,11 +57,11 @@ class Memberships:
 
     async def of_members(self, member_ids: Iterable[str]) -> Mapping[str, Sequence[Membership]]:
         """Return the other accounts in which these people can work, by person ID."""
-        found: dict[str, list[Membership]] = {}
+        by_member: dict[str, list[Membership]] = {}
         statement = _with_people().where(MembershipRow.member_id.in_(list(member_ids))).order_by(UserRow.email)
-        for one in await self._list(statement):
-            found.setdefault(one.member.id, []).append(one)
-        return found
+        for membership in await self._list(statement):
+            by_member.setdefault(membership.member.id, []).append(membership)
+        return by_member
 
     async def set_role(self, account_id: str, member_id: str, role: str) -> None:
         """Change a member's role. Raises `NotFound`, or `InvalidInput` for a role that cannot be granted."""
@@ -144,8 +144,8 @@ class Invitations:
             return None
         statement = _with_account().where(InvitationRow.token_hash == hash_of(token), UserRow.disabled.is_(False))
         async with self._database.reading() as session:
-            found = (await session.execute(statement)).first()
-        return None if found is None else _invitation(*found)
+            row = (await session.execute(statement)).first()
+        return None if row is None else _invitation(*row)
 
     async def accept(self, token: str, person: User) -> Invitation:
         """Make a person a member and return the invitation. If two people accept concurrently, only one succeeds.
@@ -255,8 +255,10 @@ async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invita
     """Redeem an invitation within a transaction, whose rollback on an exception keeps the invitation valid."""
     if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
         raise _used()
-    taken = delete(InvitationRow).where(InvitationRow.token_hash == hash_of(token), InvitationRow.expires_at > _now())
-    row = await session.scalar(taken.returning(InvitationRow))
+    statement = delete(InvitationRow).where(
+        InvitationRow.token_hash == hash_of(token), InvitationRow.expires_at > _now()
+    )
+    row = await session.scalar(statement.returning(InvitationRow))
     if row is None:
         raise _used()
     account = await _locked(session, row.account_id)

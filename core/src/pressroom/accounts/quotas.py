@@ -77,13 +77,13 @@ class AccountStorage:
         if recent is not None and recent.allows(size):
             return
         limit = await self._limit(session, subject)
-        left = None
+        remaining = None
         if limit is not None:
             used = await self._make_room(session, subject, size, limit)
-            left = (limit - used - size) // _UNMEASURED
+            remaining = (limit - used - size) // _UNMEASURED
         if len(self._measurements) >= _MAX_REMEMBERED:
             self._measurements.clear()
-        self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_EVERY, left)
+        self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_EVERY, remaining)
 
     async def _make_room(self, session: Any, subject: str, size: int, limit: int) -> int:
         """Ensure that `size` more bytes fit and return the bytes an account stores. Raises `QuotaExceeded`."""
@@ -118,14 +118,14 @@ class AccountStorage:
         return self._settings.plans.get(plan, _NO_PLAN).storage or None
 
     async def _measured(self, session: Any, subject: str, limit: int | None) -> StorageUsage:
-        kinds = [StoredKind(one.name, one.title, await one.measure(session, subject)) for one in self._kinds()]
+        kinds = [StoredKind(kind.name, kind.title, await kind.measure(session, subject)) for kind in self._kinds()]
         return StorageUsage(tuple(kinds), limit)
 
     def _refusal(self, usage: StorageUsage, limit: int, size: int) -> str:
-        most = sorted(usage.kinds, key=lambda one: -one.size)
-        parts = ", ".join(f"{one.title} {shown(one.size)}" for one in most)
-        advice = {one.name: one.advice for one in self._kinds()}
-        todo = "; ".join(advice[one.name] for one in most if one.size)
+        by_size = sorted(usage.kinds, key=lambda kind: -kind.size)
+        parts = ", ".join(f"{kind.title} {shown(kind.size)}" for kind in by_size)
+        advice = {kind.name: kind.advice for kind in self._kinds()}
+        todo = "; ".join(advice[kind.name] for kind in by_size if kind.size)
         return (
             f"this account's storage is full: {shown(usage.used)} of {shown(limit)} are used ({parts}), and this needs "
             f"{shown(size)}. To make room: {todo or 'write less'}; or change the plan"
@@ -179,10 +179,10 @@ class Quotas:
         )
         try:
             async with self._database.writing() as session:
-                counted = (await session.execute(counting)).scalar_one_or_none()
+                new_count = (await session.execute(counting)).scalar_one_or_none()
         except IntegrityError:
             raise NotFound("there is no such account") from None
-        if counted is None:
+        if new_count is None:
             raise QuotaExceeded(
                 f"the plan of this account includes {limit} {quota} a month, and all of them are used; the quota "
                 f"resets on {next_month(now):%Y-%m-%d} (UTC)"

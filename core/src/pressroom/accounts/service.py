@@ -82,15 +82,15 @@ class AccountServices:
         if self._plan is None:
             raise RuntimeError("the plans are not compiled yet")
         async with self._database.reading() as session:
-            known = select(UserRow.plan).where(UserRow.id == as_id(subject)).scalar_subquery()
-            counted = connection_count(subject).scalar_subquery()
-            found, connections = (await session.execute(select(known, counted))).one()
+            plan_query = select(UserRow.plan).where(UserRow.id == as_id(subject)).scalar_subquery()
+            count_query = connection_count(subject).scalar_subquery()
+            stored_plan, connections = (await session.execute(select(plan_query, count_query))).one()
             # `plan` is set for accounts known only to a plugin's authenticator, which have no row.
-            name = found or plan
+            name = stored_plan or plan
             if not name:
                 raise NotFound("there is no such account")
             used = await self.quotas.used_within(session, subject)
-            stored = await self.stored.storage_within(session, subject, found or "")
+            stored = await self.stored.storage_within(session, subject, stored_plan or "")
         summary = self._plan(name)
         return AccountUsage(
             plan=name,

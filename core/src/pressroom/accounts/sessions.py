@@ -158,8 +158,8 @@ class Sessions:
             session.add(row)
             await session.flush()
             of_account = select(SessionRow.token_hash).where(SessionRow.user_id == user_id)
-            too_many = of_account.order_by(SessionRow.seen_at.desc()).offset(MAX_OF_ACCOUNT)
-            await session.execute(delete(SessionRow).where(SessionRow.token_hash.in_(too_many)))
+            excess = of_account.order_by(SessionRow.seen_at.desc()).offset(MAX_OF_ACCOUNT)
+            await session.execute(delete(SessionRow).where(SessionRow.token_hash.in_(excess)))
         return token
 
     async def find(self, token: str) -> BrowserSession | None:
@@ -170,10 +170,10 @@ class Sessions:
         if not 0 < len(token) <= _MAX_TOKEN_LENGTH:
             return None
         async with self._database.reading() as session:
-            found = (await session.execute(SESSION_OF_TOKEN, {"token_hash": hash_of(token)})).first()
-        if found is None:
+            record = (await session.execute(SESSION_OF_TOKEN, {"token_hash": hash_of(token)})).first()
+        if record is None:
             return None
-        row, user, account, role, is_member = found
+        row, user, account, role, is_member = record
         now = _now()
         if user.disabled or now >= min(row.expires_at, self._ends(row.created_at, row.seen_at)):
             return None
@@ -187,14 +187,14 @@ class Sessions:
         Raises:
             NotFound: The person is not a member of that account, or it is disabled.
         """
-        own = account_id in ("", session.person.id)
+        is_own_account = account_id in ("", session.person.id)
         async with self._database.writing() as writing:
-            if not own and await writing.scalar(membership_of(account_id, session.person.id)) is None:
+            if not is_own_account and await writing.scalar(membership_of(account_id, session.person.id)) is None:
                 raise NotFound("you have no access to that account: ask its owner for an invitation")
             await writing.execute(
                 update(SessionRow)
                 .where(SessionRow.token_hash == session.token_hash)
-                .values(account_id=None if own else account_id)
+                .values(account_id=None if is_own_account else account_id)
             )
 
     async def end(self, token: str) -> None:

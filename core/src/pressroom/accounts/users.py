@@ -44,15 +44,15 @@ def normalised_email(text: str) -> str:
     """Return an e-mail address in its canonical form: trimmed, NFC, lower case. Raises `InvalidInput`."""
     if len(text) > 2 * MAX_EMAIL_LENGTH:
         raise InvalidInput("email", f"must have at most {MAX_EMAIL_LENGTH} characters")
-    address = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).lower())
-    local, _, domain = address.rpartition("@")
-    if not address.isprintable() or not _LOCAL.fullmatch(local) or not _DOMAIN.fullmatch(domain):
+    email = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).lower())
+    local, _, domain = email.rpartition("@")
+    if not email.isprintable() or not _LOCAL.fullmatch(local) or not _DOMAIN.fullmatch(domain):
         raise InvalidInput("email", "must be an e-mail address, such as ada@example.com")
-    if len(address.encode()) > MAX_EMAIL_LENGTH or len(local.encode()) > _MAX_LOCAL_LENGTH:
+    if len(email.encode()) > MAX_EMAIL_LENGTH or len(local.encode()) > _MAX_LOCAL_LENGTH:
         raise InvalidInput(
             "email", f"must have at most {MAX_EMAIL_LENGTH} characters, {_MAX_LOCAL_LENGTH} before the @"
         )
-    return address
+    return email
 
 
 __all__ = ["Users", "normalised_email", "user_of"]
@@ -89,14 +89,14 @@ class Users:
 
     async def prepare(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> UserRow:
         """Validate the values of a new account and return its row, not yet stored. Raises `InvalidInput`."""
-        address, shown_name = normalised_email(email), _checked_name(name)
-        chosen = self.checked_plan(plan or self._default_plan)
-        encoded = "" if password is None else await self._hash(password, address, shown_name)
+        canonical_email, checked_name = normalised_email(email), _checked_name(name)
+        checked_plan = self.checked_plan(plan or self._default_plan)
+        encoded = "" if password is None else await self._hash(password, canonical_email, checked_name)
         return UserRow(
             id=new_id("u"),
-            email=address,
-            name=shown_name,
-            plan=chosen,
+            email=canonical_email,
+            name=checked_name,
+            plan=checked_plan,
             password_hash=encoded,
             disabled=False,
             created_at=datetime.now(UTC),
@@ -104,10 +104,10 @@ class Users:
 
     async def get(self, user_id: str) -> User:
         """Return an account. Raises `NotFound`."""
-        found = await self._first(select(UserRow).where(UserRow.id == as_id(user_id)))
-        if found is None:
+        row = await self._first(select(UserRow).where(UserRow.id == as_id(user_id)))
+        if row is None:
             raise _unknown()
-        return user_of(found)
+        return user_of(row)
 
     async def by_email(self, email: str) -> User | None:
         """Return the account with that e-mail address, or `None`."""
@@ -133,12 +133,12 @@ class Users:
             provider.
         """
         identity = identity_row(user_id, issuer, subject)
-        taken = select(IdentityRow.subject).where(IdentityRow.user_id == user_id).limit(1)
+        existing_identity = select(IdentityRow.subject).where(IdentityRow.user_id == user_id).limit(1)
         try:
             async with self._database.writing() as session:
                 # The lock serialises this check on PostgreSQL; SQLite has only one writer anyway.
                 row = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
-                if row is None or row.password_hash or await session.scalar(taken) is not None:
+                if row is None or row.password_hash or await session.scalar(existing_identity) is not None:
                     return False
                 session.add(identity)
         except IntegrityError:
@@ -254,36 +254,36 @@ class Users:
         """Return the plan name if it is configured. Raises `InvalidInput` if it is not."""
         if plan not in self._plans:
             similar = nearest(plan, self._plans)
-            known = f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(self._plans))}"
-            raise InvalidInput("plan", f"there is no plan {quoted(plan)}; {known}")
+            suggestion = f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(self._plans))}"
+            raise InvalidInput("plan", f"there is no plan {quoted(plan)}; {suggestion}")
         return plan
 
     async def _hash(self, password: str, *words: str) -> str:
         return await self._hashes.make(acceptable_password(password, words=(*words, self._brand)))
 
-    async def _rehash(self, user_id: str, before: str, password: str) -> str:
+    async def _rehash(self, user_id: str, old_hash: str, password: str) -> str:
         """Replace a hash that has other parameters, and return the stored one: the old one if that fails."""
         try:
             encoded = await self._hashes.make_of_known(password)
             async with self._database.writing() as session:
                 await session.execute(
                     update(UserRow)
-                    .where(UserRow.id == user_id, UserRow.password_hash == before)
+                    .where(UserRow.id == user_id, UserRow.password_hash == old_hash)
                     .values(password_hash=encoded)
                 )
         except (BackendError, Overloaded) as error:
             log.warning(
                 "a password could not be hashed again with the current parameters", user=user_id, error=error.message
             )
-            return before
+            return old_hash
         return encoded
 
     async def _row_by_email(self, email: str) -> UserRow | None:
         try:
-            address = normalised_email(email)
+            canonical_email = normalised_email(email)
         except InvalidInput:
-            address = ""  # matches no account; queried anyway, so that it takes as long
-        return await self._first(select(UserRow).where(UserRow.email == address))
+            canonical_email = ""  # matches no account; queried anyway, so that it takes as long
+        return await self._first(select(UserRow).where(UserRow.email == canonical_email))
 
     async def _first(self, statement: Select[UserRow]) -> UserRow | None:
         async with self._database.reading() as session:

@@ -79,19 +79,19 @@ class AccountLinking:
             )
         except InvalidInput as error:
             # The same person may have signed in twice concurrently.
-            found = await self._users.by_identity(claims.issuer, claims.subject)
-            if found is None:
+            existing = await self._users.by_identity(claims.issuer, claims.subject)
+            if existing is None:
                 raise SignInFailed(error.problem) from None
-            return found
+            return existing
 
     async def _link(self, user: User, claims: IdentityClaims) -> User:
         _check_enabled(user)
         if not user.has_password and await self._users.link_first_identity(user.id, claims.issuer, claims.subject):
             log.info("an account was linked to a person at the identity provider", user=user.id)
             return user
-        found = await self._users.by_identity(claims.issuer, claims.subject)
-        if found is not None:
-            return found
+        existing = await self._users.by_identity(claims.issuer, claims.subject)
+        if existing is not None:
+            return existing
         if user.has_password:
             raise SignInFailed(
                 f"the account {user.email} signs in with a password; use it, then connect the two on the account page"

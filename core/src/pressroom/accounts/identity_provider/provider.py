@@ -200,15 +200,15 @@ class IdentityProvider:
             "code_verifier": request.code_verifier,
         }
         headers = self._authenticate(metadata, form)
-        answer = await self._fetcher.json(
+        response = await self._fetcher.json(
             "POST", metadata.token_endpoint, form=form, headers=headers, error_statuses=(400, 401)
         )
-        if "error" in answer:
-            log.warning("the identity provider refused a code", reason=quoted(str(answer["error"])))
-            if answer["error"] == "invalid_grant":
+        if "error" in response:
+            log.warning("the identity provider refused a code", reason=quoted(str(response["error"])))
+            if response["error"] == "invalid_grant":
                 raise SignInFailed(f"this sign-in took too long, or was used already; {_AGAIN}")
             raise self._unavailable()
-        tokens = {name: answer.get(name) for name in ("id_token", "access_token")}
+        tokens = {name: response.get(name) for name in ("id_token", "access_token")}
         if not all(isinstance(token, str) and token.isascii() for token in tokens.values()):
             raise ProviderError("gave no ID token for a code; is `openid` among the scopes?")
         return {name: str(token) for name, token in tokens.items()}
@@ -228,15 +228,15 @@ class IdentityProvider:
     async def _userinfo(self, url: str, access_token: str, subject: str) -> dict[str, Any]:
         """Return claims missing from the ID token (OpenID Connect Core 1.0, section 5.3)."""
         check_url(url)
-        found = await self._fetcher.json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
-        if found.get("sub") != subject:
+        claims = await self._fetcher.json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
+        if claims.get("sub") != subject:
             raise InvalidIdToken("the userinfo endpoint returned somebody else")
-        return {name: found[name] for name in ("email", "email_verified", "name") if name in found}
+        return {name: claims[name] for name in ("email", "email_verified", "name") if name in claims}
 
     async def _keys_for(self, kid: str) -> JsonWebKeys:
         keys = await self._keys.get()
-        known = kid and any(key.get("kid") == kid for key in keys)
-        return keys if known else await self._keys.renewed()
+        is_known = kid and any(key.get("kid") == kid for key in keys)
+        return keys if is_known else await self._keys.renewed()
 
     async def _fetch_keys(self) -> JsonWebKeys:
         document = await self._fetcher.json("GET", (await self._metadata.get()).jwks_uri)
@@ -286,5 +286,5 @@ def _s256(code_verifier: str) -> str:
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def _same(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode(errors="surrogatepass"), expected.encode())
+def _same(actual: str, expected: str) -> bool:
+    return hmac.compare_digest(actual.encode(errors="surrogatepass"), expected.encode())

@@ -98,12 +98,12 @@ class ProviderClient:
 def json_object(body: bytes) -> dict[str, Any]:
     """Parse a body as a JSON object. Raises `ProviderError`."""
     try:
-        found = orjson.loads(body)
+        parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise ProviderError("answered with something that is not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise ProviderError("answered with JSON that is not an object")
-    return found
+    return parsed
 
 
 def check_url(url: str) -> None:
@@ -316,13 +316,13 @@ def _signing_key(keys: JsonWebKeys, kid: str, algorithm: str) -> Key:
         members = {name: value for name, value in suitable[0].items() if name in _PUBLIC_MEMBERS}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SecurityWarning)
-            found = JWKRegistry.import_key(members)
-            raw: Any = found.get_op_key("verify")
+            signing_key = JWKRegistry.import_key(members)
+            raw: Any = signing_key.get_op_key("verify")
     except (JoseError, ValueError, TypeError) as error:
         raise InvalidIdToken(f"the provider's key cannot be used ({type(error).__name__})") from None
     if kty == "RSA" and raw.key_size < _MIN_RSA_BITS:
         raise InvalidIdToken(f"the provider's key is shorter than {_MIN_RSA_BITS} bits")
-    return found
+    return signing_key
 
 
 def _left_half(algorithm: str, access_token: str) -> str:
@@ -331,7 +331,7 @@ def _left_half(algorithm: str, access_token: str) -> str:
     return base64.urlsafe_b64encode(digest[: len(digest) // 2]).rstrip(b"=").decode()
 
 
-def _same(given: Any, expected: str) -> bool:
-    return isinstance(given, str) and hmac.compare_digest(
-        given.encode(errors="surrogatepass"), expected.encode(errors="surrogatepass")
+def _same(actual: Any, expected: str) -> bool:
+    return isinstance(actual, str) and hmac.compare_digest(
+        actual.encode(errors="surrogatepass"), expected.encode(errors="surrogatepass")
     )
