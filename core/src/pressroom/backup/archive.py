@@ -22,25 +22,25 @@ _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def disk_failures(doing: str, place: Path) -> Iterator[None]:
-    """Raise errors of the disk or of SQLite as `BackendError`. `doing` describes what failed, `place` where."""
+def disk_failures(action: str, path: Path) -> Iterator[None]:
+    """Raise errors of the disk or of SQLite as `BackendError`. `action` describes what failed, `path` where."""
     try:
         yield
     except OSError as error:
         if error.errno in _NO_SPACE:
-            raise _full(doing, place) from error
+            raise _full(action, path) from error
         raise BackendError(
-            f"{doing}: {error.filename or place}: {error.strerror or error}",
+            f"{action}: {error.filename or path}: {error.strerror or error}",
             hint="Check that the path exists, and run the command as the user that runs the server.",
         ) from error
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            raise _full(doing, place) from error
-        raise BackendError(f"{doing}: SQLite says: {error}", hint="Check the disk and the database file.") from error
+            raise _full(action, path) from error
+        raise BackendError(f"{action}: SQLite says: {error}", hint="Check the disk and the database file.") from error
 
 
-def _full(doing: str, place: Path) -> BackendError:
-    return BackendError(f"{doing}: the disk of {place} is full", hint="Free some space there, and try again.")
+def _full(action: str, path: Path) -> BackendError:
+    return BackendError(f"{action}: the disk of {path} is full", hint="Free some space there, and try again.")
 
 
 FORMAT: Final = 1
@@ -125,12 +125,12 @@ class ArchiveWriter:
         except FileNotFoundError:
             return False
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             member = tarfile.TarInfo(name)
-            member.size, member.mtime, member.mode = found.st_size, int(found.st_mtime), 0o600
+            member.size, member.mtime, member.mode = status.st_size, int(status.st_mtime), 0o600
             reader = _HashingReader(file, self._advance)
             self._tar.addfile(member, reader)
-        self.files.append(ArchivedFile(name=name, size=found.st_size, sha256=reader.hexdigest()))
+        self.files.append(ArchivedFile(name=name, size=status.st_size, sha256=reader.hexdigest()))
         return True
 
     def close(self, manifest: Manifest) -> None:
@@ -220,26 +220,26 @@ class Archive:
         try:
             manifest = Manifest.model_validate_json(content)
         except ValidationError as error:
-            if any(one["loc"] == ("format",) for one in error.errors()):
+            if any(detail["loc"] == ("format",) for detail in error.errors()):
                 raise BackendError(
                     f"{self._path} has a format that this version does not know (it knows {FORMAT})",
                     hint="Restore it with the version of Pressroom that made it, or with a newer one.",
                 ) from error
             raise self._damaged(f"{MANIFEST} cannot be read") from error
         listed = {file.name: file.size for file in manifest.files}
-        found = {name: member.size for name, member in self._members.items()}
-        if listed != found or len(listed) != len(manifest.files):
-            wrong = sorted(name for name in {*listed, *found} if listed.get(name) != found.get(name))
+        actual = {name: member.size for name, member in self._members.items()}
+        if listed != actual or len(listed) != len(manifest.files):
+            wrong = sorted(name for name in {*listed, *actual} if listed.get(name) != actual.get(name))
             raise self._damaged(f"{', '.join(wrong[:3]) or MANIFEST} is not as {MANIFEST} lists it")
         return manifest
 
     def _check(self, member: tarfile.TarInfo) -> None:
-        known = member.name == MANIFEST or is_member_name(member.name)
-        if not known or member.type not in _REGULAR or member.name in self._members:
+        is_expected = member.name == MANIFEST or is_member_name(member.name)
+        if not is_expected or member.type not in _REGULAR or member.name in self._members:
             raise self._damaged(f"it contains a file that does not belong to a backup: {member.name!r}")
 
-    def _damaged(self, what: str) -> BackendError:
-        return _damaged(self._path, what)
+    def _damaged(self, reason: str) -> BackendError:
+        return _damaged(self._path, reason)
 
 
 def _make_folders(folder: Path) -> None:
@@ -274,8 +274,8 @@ def _damage(path: Path) -> Iterator[None]:
         raise _damaged(path, str(error)) from error
 
 
-def _damaged(path: Path, what: str) -> BackendError:
+def _damaged(path: Path, reason: str) -> BackendError:
     return BackendError(
-        f"{path} cannot be restored: {what}",
+        f"{path} cannot be restored: {reason}",
         hint="Nothing was changed. Take another copy of the backup, or another backup.",
     )

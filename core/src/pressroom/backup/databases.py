@@ -61,18 +61,18 @@ def tables_of(path: Path) -> list[str]:
 
 def revisions_of(path: Path) -> dict[str, str]:
     """Return the revision of each plugin's tables. Raises `sqlite3.Error`."""
-    found = {}
+    revisions = {}
     with closing(_open(path)) as connection:
         for table in tables_of(path):
             if table.startswith(VERSION_TABLE_PREFIX):
                 rows = connection.execute(f'SELECT version_num FROM "{table.replace(chr(34), "")}"')  # noqa: S608
-                found[table.removeprefix(VERSION_TABLE_PREFIX)] = ", ".join(revision for (revision,) in rows)
-    return found
+                revisions[table.removeprefix(VERSION_TABLE_PREFIX)] = ", ".join(revision for (revision,) in rows)
+    return revisions
 
 
 def is_in_use(path: Path) -> bool:
     """Return whether another process has the database open. Raises `sqlite3.Error`."""
-    with closing(_open(path, patience=0)) as connection:
+    with closing(_open(path, timeout=0)) as connection:
         # Before the first access, so that the whole file is locked rather than a part of the write-ahead log.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         try:
@@ -85,8 +85,8 @@ def is_in_use(path: Path) -> bool:
     return False
 
 
-def _open(path: Path, *, patience: float = _PATIENCE) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=patience)
+def _open(path: Path, *, timeout: float = _PATIENCE) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=timeout)
 
 
 _LIBPQ_PARAMETERS: Final = frozenset(
@@ -126,12 +126,12 @@ def facts(settings: Settings) -> DatabaseFacts:
     return asyncio.run(_read_facts(settings))
 
 
-def restore(settings: Settings, source: Path, found: DatabaseFacts, *, schema: str) -> None:
+def restore(settings: Settings, source: Path, facts: DatabaseFacts, *, schema: str) -> None:
     """Restore a dump in one transaction, replacing tables with the same names.
 
     Raises `BackendError`, in which case nothing was changed.
     """
-    program = find_program("pg_restore", found.version)
+    program = find_program("pg_restore", facts.version)
     options = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists", "--no-owner", "--no-privileges"]
     command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
     # A running server holds locks, which must not block the command for ever.
@@ -153,18 +153,18 @@ def find_program(name: str, server: int) -> str:
 
     Raises `BackendError` if there is no such program.
     """
-    found: dict[int, str] = {}
+    paths: dict[int, str] = {}
     for path in _candidates(name):
-        said = subprocess.run(  # noqa: S603 - a program of the machine
+        output = subprocess.run(  # noqa: S603 - a program of the machine
             [path, "--version"], capture_output=True, text=True, check=False
         ).stdout
-        version = _VERSION.search(said)
+        version = _VERSION.search(output)
         if version:
-            found.setdefault(int(version[1]), path)
-    fitting = [version for version in found if version >= server]
+            paths.setdefault(int(version[1]), path)
+    fitting = [version for version in paths if version >= server]
     if fitting:
-        return found[min(fitting)]
-    have = f"the newest {name} here is {max(found)}" if found else f"{name} is not installed here"
+        return paths[min(fitting)]
+    have = f"the newest {name} here is {max(paths)}" if paths else f"{name} is not installed here"
     raise BackendError(
         f"the database is PostgreSQL {server}, and {have}",
         hint=f"Install the client programs of PostgreSQL {server} or newer: postgresql-client-{server} on Debian.",
@@ -193,11 +193,11 @@ async def _dump(settings: Settings, target: Path) -> DatabaseFacts:
     await database.open()
     try:
         async with database.reading() as session:
-            found = await _facts(session)
-            program = find_program("pg_dump", found.version)
+            facts = await _facts(session)
+            program = find_program("pg_dump", facts.version)
             # The same snapshot for the revisions and for the rows.
             snapshot = await session.scalar(text("SELECT pg_export_snapshot()"))
-            quoted = found.schema.replace('"', '""')
+            quoted = facts.schema.replace('"', '""')
             command = [
                 *(program, "--format=custom", "--no-owner", "--no-privileges", "--no-password"),
                 *(f'--schema="{quoted}"', f"--snapshot={snapshot}", f"--file={target}"),
@@ -206,7 +206,7 @@ async def _dump(settings: Settings, target: Path) -> DatabaseFacts:
             await _run(command, _environment(settings))
     finally:
         await database.close()
-    return found
+    return facts
 
 
 async def _run(command: Sequence[str], environment: dict[str, str]) -> None:
@@ -214,15 +214,15 @@ async def _run(command: Sequence[str], environment: dict[str, str]) -> None:
         *command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     try:
-        _, said = await process.communicate()
+        _, stderr = await process.communicate()
     except BaseException:
         process.kill()
         await process.wait()
         raise
     if process.returncode:
-        full = b"No space left on device" in said
+        full = b"No space left on device" in stderr
         raise BackendError(
-            f"pg_dump failed: {_reason(said)}", hint="Free some space there, and try again." if full else ""
+            f"pg_dump failed: {_reason(stderr)}", hint="Free some space there, and try again." if full else ""
         )
 
 
@@ -258,22 +258,22 @@ def _address(settings: Settings) -> str:
     """Return the database's URL for libpq, without the password: any user of the machine could read it."""
     url = SqlDatabase(settings).url
     query = {("sslmode" if name == "ssl" else name): value for name, value in url.query.items()}
-    known = {name: value for name, value in query.items() if name in _LIBPQ_PARAMETERS}
-    plain = url.set(drivername="postgresql", query=known)
+    libpq_query = {name: value for name, value in query.items() if name in _LIBPQ_PARAMETERS}
+    plain = url.set(drivername="postgresql", query=libpq_query)
     return plain._replace(password=None).render_as_string(hide_password=False)
 
 
 def _environment(settings: Settings) -> dict[str, str]:
     password = SqlDatabase(settings).url.password
-    own = {"PGPASSWORD": str(password)} if password else {}
+    credentials = {"PGPASSWORD": str(password)} if password else {}
     return {
         **os.environ,
         "PGCONNECT_TIMEOUT": str(max(2, round(settings.storage.database_timeout))),
         "LC_ALL": "C",
-        **own,
+        **credentials,
     }
 
 
-def _reason(said: bytes) -> str:
-    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+def _reason(stderr: bytes) -> str:
+    lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     return " ".join(lines)[:_MAX_REASON] or "it did not say why"

@@ -82,9 +82,9 @@ def make_backup(
 def _check_target(settings: Settings, target: Path, *, force: bool) -> None:
     if not target.parent.is_dir():
         raise BackendError(f"the folder {target.parent} does not exist", hint="Create it, or name another destination.")
-    inside = target.parent.resolve()
+    folder = target.parent.resolve()
     for name in _FOLDERS:
-        if inside.is_relative_to((settings.storage.path / name).resolve()):
+        if folder.is_relative_to((settings.storage.path / name).resolve()):
             raise BackendError(
                 f"{target} is in a folder that is part of the backup",
                 hint="Name a destination outside of the data folder.",
@@ -119,10 +119,10 @@ def _fill(
     database = SqlDatabase(settings)
     # First, so that every file that the database refers to exists when the files are added.
     if database.dialect == "sqlite":
-        found = _copy_sqlite(settings, database, work / "database", advance)
+        facts = _copy_sqlite(settings, database, work / "database", advance)
         writer.add(SQLITE, work / "database")
     else:
-        found = postgresql.dump(settings, work / "database")
+        facts = postgresql.dump(settings, work / "database")
         writer.add(POSTGRESQL, work / "database")
     (work / "database").unlink()
     local = settings.storage.files == "local"
@@ -136,10 +136,10 @@ def _fill(
         version=VERSION,
         created_at=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         database=database.dialect,
-        database_version=found.version,
-        database_schema=found.schema,
-        revisions=found.revisions,
-        tables=found.tables,
+        database_version=facts.version,
+        database_schema=facts.schema,
+        revisions=facts.revisions,
+        tables=facts.tables,
         with_files=with_files and local,
         secret_key=_fingerprint(settings),
         not_included=list(_not_included(settings, with_files=with_files)),

@@ -75,10 +75,10 @@ def restore_backup(
 
 def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Advance) -> None:
     manifest = archive.manifest
-    found = postgresql.facts(settings) if manifest.database == "postgresql" else None
-    if found is not None:
-        _check_server(manifest, found, force=force)
-        postgresql.find_program("pg_restore", found.version)
+    facts = postgresql.facts(settings) if manifest.database == "postgresql" else None
+    if facts is not None:
+        _check_server(manifest, facts, force=force)
+        postgresql.find_program("pg_restore", facts.version)
     _check_folder(settings, manifest, force=force)
     prepared = PreparedRestore(settings.storage.path)
     prepared.begin()
@@ -86,15 +86,15 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
         for file in archive.manifest.files:
             target = "postgresql.dump" if file.name == POSTGRESQL else _place(file.name)
             archive.copy(file, prepared.new / target, advance)
-        if found is not None:
+        if facts is not None:
             prepared.database_begins()
             dump = prepared.new / "postgresql.dump"
-            postgresql.restore(settings, dump, found, schema=manifest.database_schema)
+            postgresql.restore(settings, dump, facts, schema=manifest.database_schema)
     except BaseException:
         prepared.abandon()
         raise
     doing = "nothing was restored"
-    if found is not None:
+    if facts is not None:
         doing = "the database was restored, the data folder was not; run `pressroom restore` again with --force"
     with disk_failures(doing, settings.storage.path):
         (prepared.new / "postgresql.dump").unlink(missing_ok=True)
@@ -118,11 +118,11 @@ def _check_versions(settings: Settings, manifest: Manifest, models: dict[str, Mo
             f"the backup is of {_DATABASES[manifest.database]}, and the configuration names {_DATABASES[dialect]}",
             hint="Set [storage] database as it was when the backup was made.",
         )
-    own = settings.storage.path / SQLITE_FILE
-    if dialect == "sqlite" and Path(str(SqlDatabase(settings).url.database)) != own:
+    expected_path = settings.storage.path / SQLITE_FILE
+    if dialect == "sqlite" and Path(str(SqlDatabase(settings).url.database)) != expected_path:
         raise BackendError(
             "[storage] database names a separate SQLite file, and a backup is restored into [storage] path",
-            hint=f"Leave [storage] database out, restore, and move {own} to where the file belongs.",
+            hint=f"Leave [storage] database out, restore, and move {expected_path} to where the file belongs.",
         )
     for plugin, revision in manifest.revisions.items():
         if plugin not in models:
@@ -159,22 +159,22 @@ def _secret_after(settings: Settings, archive: Archive) -> bytes | None:
     return None
 
 
-def _check_server(manifest: Manifest, found: postgresql.DatabaseFacts, *, force: bool) -> None:
-    if found.version < manifest.database_version:
+def _check_server(manifest: Manifest, facts: postgresql.DatabaseFacts, *, force: bool) -> None:
+    if facts.version < manifest.database_version:
         raise BackendError(
-            f"the backup is of PostgreSQL {manifest.database_version}, the database here is PostgreSQL {found.version}",
+            f"the backup is of PostgreSQL {manifest.database_version}, the database here is PostgreSQL {facts.version}",
             hint=f"Restore it into PostgreSQL {manifest.database_version} or newer.",
         )
-    if found.tables and not force:
+    if facts.tables and not force:
         raise BackendError(
-            f"the database is not empty: it has {len(found.tables)} tables",
+            f"the database is not empty: it has {len(facts.tables)} tables",
             hint="Create an empty database and name it in [storage] database, or replace these tables with --force.",
         )
-    others = sorted(set(found.tables) - set(manifest.tables))
-    if others:
-        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+    extra_tables = sorted(set(facts.tables) - set(manifest.tables))
+    if extra_tables:
+        listed = ", ".join(extra_tables[:3]) + (", …" if len(extra_tables) > 3 else "")
         raise BackendError(
-            f"the database has tables that the backup does not have: {shown}",
+            f"the database has tables that the backup does not have: {listed}",
             hint="Create an empty database, name it in [storage] database, and restore into that.",
         )
 
@@ -196,4 +196,4 @@ def _check_folder(settings: Settings, manifest: Manifest, *, force: bool) -> Non
 
 
 def _holds_something(path: Path) -> bool:
-    return any(one.is_file() for one in path.rglob("*")) if path.is_dir() else path.exists()
+    return any(child.is_file() for child in path.rglob("*")) if path.is_dir() else path.exists()
