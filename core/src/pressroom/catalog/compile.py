@@ -61,9 +61,9 @@ def compile_catalog(
     limits = in_force(contributions, RateLimit, settings.limits.default_limit)
     cache_rules = in_force(contributions, CacheRule, settings.cache.default_rule)
     rules = _Rules(limits, cache_rules, contained)
-    for one in declared:
-        with contained(one.plugin, "tool", one.record.name):
-            tool = replace(_tool(one, contexts, settings, fonts), answerable=_answerable(one, gate))
+    for contribution in declared:
+        with contained(contribution.plugin, "tool", contribution.record.name):
+            tool = replace(_tool(contribution, contexts, settings, fonts), answerable=_answerable(contribution, gate))
             _check_schemas(tool)
             reason = _why_unavailable(tool)
         tools[tool.name] = tool
@@ -88,10 +88,10 @@ def in_force(contributions: Contributions, record_type: type[Shared], chosen: st
     without a limit.
     """
     offered = contributions.of(record_type)
-    offering = {one.plugin for one in offered if one.record.name == chosen}
+    offering = {contribution.plugin for contribution in offered if contribution.record.name == chosen}
     if HOST_ID in offering or not offering:
         return offered
-    return tuple(one for one in offered if one.plugin != HOST_ID)
+    return tuple(contribution for contribution in offered if contribution.plugin != HOST_ID)
 
 
 def _tool(
@@ -109,7 +109,7 @@ def _tool(
     else:
         name = mcp_name = declaration.name
         cache_discount, revision, quota = 1.0, "", declaration.quota
-    own = _settings_of(settings, name, mcp_name)
+    tool_settings = _settings_of(settings, name, mcp_name)
     params = _params(declaration, context)
     return Tool(
         name=name,
@@ -121,14 +121,14 @@ def _tool(
             plugin=contribution.plugin,
             toolsets=_toolsets(declaration, contribution.plugin),
             tags=declaration.tags if isinstance(declaration, Generator) else (),
-            rate_limit=parse_rate(own.rate_limit) if own.rate_limit else declaration.rate_limit,
+            rate_limit=parse_rate(tool_settings.rate_limit) if tool_settings.rate_limit else declaration.rate_limit,
             cache_discount=cache_discount,
         ),
         plugin_version=context.version,
         context=context,
         params=params,
         mcp_schema=MappingProxyType(mcp_schema(declaration, params)),
-        timeout=own.timeout or declaration.timeout,
+        timeout=tool_settings.timeout or declaration.timeout,
         content_salt=_content_salt(name, [context, *wrapping], revision + fonts),
         access=needed_access(declaration),
         extensions=_extensions(declaration),
@@ -139,16 +139,16 @@ def _tool(
 def _extensions(declaration: Generator | McpTool) -> Mapping[str, str]:
     if not isinstance(declaration, Generator):
         return MappingProxyType({})
-    return MappingProxyType({one: declaration.extension_of(one) for one in declaration.produces})
+    return MappingProxyType({media_type: declaration.extension_of(media_type) for media_type in declaration.produces})
 
 
 def _toolsets(declaration: Generator | McpTool, plugin: str) -> tuple[str, ...]:
     """Return the toolsets of a tool; a tool without any is in the toolset named after its plugin."""
     if isinstance(declaration, Generator):
-        named = declaration.mcp.toolsets if declaration.mcp else (GENERATORS,)
+        toolsets = declaration.mcp.toolsets if declaration.mcp else (GENERATORS,)
     else:
-        named = declaration.toolsets
-    return tuple(dict.fromkeys(named)) or (plugin,)
+        toolsets = declaration.toolsets
+    return tuple(dict.fromkeys(toolsets)) or (plugin,)
 
 
 def _params(declaration: Generator | McpTool, context: PluginContext) -> type[Params]:
@@ -181,10 +181,10 @@ def _with_choices(model: type[Params], choices: tuple[tuple[str, tuple[str, ...]
 
 
 def _choices(subject: str, returned: object) -> tuple[str, ...]:
-    found = () if isinstance(returned, str) or not isinstance(returned, Iterable) else tuple(dict.fromkeys(returned))
-    if not found or not all(isinstance(one, str) and one for one in found):
+    choices = () if isinstance(returned, str) or not isinstance(returned, Iterable) else tuple(dict.fromkeys(returned))
+    if not choices or not all(isinstance(choice, str) and choice for choice in choices):
         raise PluginError(f"{subject} must return at least one text, it returned {shown(returned)}")
-    return found
+    return choices
 
 
 def _check_schemas(tool: Tool) -> None:
@@ -231,11 +231,11 @@ def _settings_of(settings: Settings, name: str, mcp_name: str) -> ToolSettings:
 
 def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[str]:
     known = {*tools, *(tool.mcp_name for tool in tools.values() if tool.mcp_name)}
-    named = [(f"tools.{name}", name) for name in settings.tools]
+    references = [(f"tools.{name}", name) for name in settings.tools]
     for plan, plan_settings in settings.plans.items():
-        named += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
-        named += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
-    for key, name in named:
+        references += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
+        references += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
+    for key, name in references:
         if name not in known:
             similar = nearest(name, known)
             yield f"{key}: no active plugin offers {name!r}" + (f"; did you mean {similar!r}?" if similar else "")
@@ -246,11 +246,11 @@ def _without_effect(
     settings: Settings, limits: Sequence[Contribution[RateLimit]], rules: Sequence[Contribution[CacheRule]]
 ) -> Iterator[str]:
     """Yield a warning for each setting without effect because the host's own limit or cache rule was replaced."""
-    if not any(one.plugin == HOST_ID for one in limits):
+    if not any(limit.plugin == HOST_ID for limit in limits):
         for plan, plan_settings in settings.plans.items():
             if plan_settings.rate_limits:
                 yield f"plans.{plan}.rate_limits: has no effect beside [limits] default_limit"
-    if not any(one.plugin == HOST_ID for one in rules):
+    if not any(rule.plugin == HOST_ID for rule in rules):
         for name, tool_settings in settings.tools.items():
             if tool_settings.cache_seconds is not None:
                 yield f"tools.{name}.cache_seconds: has no effect beside [cache] default_rule"
@@ -281,7 +281,7 @@ def _plan_view(
     tools: Iterable[Tool],
     rules: _Rules,
 ) -> PlanView:
-    seen = {
+    included = {
         tool.name: PlanTool(
             tool,
             _limits(tool, plan, rules),
@@ -295,8 +295,8 @@ def _plan_view(
     return PlanView(
         plan=plan,
         title=plan_settings.title or plan.capitalize(),
-        tools=MappingProxyType(seen),
-        mcp_tools=MappingProxyType({one.tool.mcp_name: one for one in seen.values() if one.tool.mcp_name}),
+        tools=MappingProxyType(included),
+        mcp_tools=MappingProxyType({entry.tool.mcp_name: entry for entry in included.values() if entry.tool.mcp_name}),
         quotas=MappingProxyType(dict(plan_settings.quotas)),
     )
 

@@ -49,7 +49,9 @@ def describe_generator(entry: PlanTool) -> dict[str, Any]:
                 "responseContentType": ["application/json", *generator.produces],
                 "cacheDiscount": generator.cache_discount,
                 "params": parameter_list(generator.params),
-                "examples": [{"title": one.title, "params": dict(one.params)} for one in generator.examples],
+                "examples": [
+                    {"title": example.title, "params": dict(example.params)} for example in generator.examples
+                ],
             }
         ],
         "promo": _promo(generator),
@@ -91,7 +93,7 @@ def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[
             "Identical requests are served from a cache and count as a fraction of a request."
         ),
         "tools": descriptors,
-        "stats": {"total": len(descriptors), "withApi": sum(1 for one in descriptors if one["hasApi"])},
+        "stats": {"total": len(descriptors), "withApi": sum(1 for descriptor in descriptors if descriptor["hasApi"])},
     }
 
 
@@ -130,9 +132,9 @@ def model_input_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     The top-level description is dropped as well, since the tool has its own.
     """
-    shown = _input(schema)
-    shown.pop("description", None)
-    return {"properties": {}, **shown}
+    cleaned = _input(schema)
+    cleaned.pop("description", None)
+    return {"properties": {}, **cleaned}
 
 
 def model_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,18 +144,18 @@ def model_output_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input(schema: Mapping[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
+    cleaned: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            shown[key] = {name: _input(one) for name, one in value.items()}
+            cleaned[key] = {name: _input(child) for name, child in value.items()}
         elif key in _VALUES:
             if key != "default" or value not in _EMPTY_DEFAULTS:
-                shown[key] = value
+                cleaned[key] = value
         elif key == "items" and isinstance(value, Mapping):
-            shown[key] = _item(_input(value), described="description" in schema)
+            cleaned[key] = _item(_input(value), described="description" in schema)
         elif not _guards(key, value, schema):
-            shown[key] = _nested(value, _input)
-    return shown
+            cleaned[key] = _nested(value, _input)
+    return cleaned
 
 
 def _item(schema: dict[str, Any], *, described: bool) -> dict[str, Any]:
@@ -179,16 +181,16 @@ def _guards(key: str, value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def _output(schema: Mapping[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
+    cleaned: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            shown[key] = {name: _output(one) for name, one in value.items()}
+            cleaned[key] = {name: _output(child) for name, child in value.items()}
         elif key in _VALUES:
             if key != "default":
-                shown[key] = value
+                cleaned[key] = value
         elif key not in _SAID_OF_RESULTS and key not in _HIDDEN:
-            shown[key] = _nested(value, _output)
-    return _with_null_as_type(shown)
+            cleaned[key] = _nested(value, _output)
+    return _with_null_as_type(cleaned)
 
 
 def _with_null_as_type(schema: dict[str, Any]) -> dict[str, Any]:
@@ -196,16 +198,16 @@ def _with_null_as_type(schema: dict[str, Any]) -> dict[str, Any]:
     variants = schema.get("anyOf")
     if not isinstance(variants, list) or len(variants) != 2 or {"type": "null"} not in variants:
         return schema
-    (other,) = (one for one in variants if one != {"type": "null"})
-    if not isinstance(other.get("type"), str) or {"enum", "const"} & other.keys():
+    (variant,) = (variant for variant in variants if variant != {"type": "null"})
+    if not isinstance(variant.get("type"), str) or {"enum", "const"} & variant.keys():
         return schema
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**other, "type": [other["type"], "null"], **rest}
+    remaining = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**variant, "type": [variant["type"], "null"], **remaining}
 
 
 def _nested(value: Any, clean: Any) -> Any:
     if isinstance(value, Mapping):
         return clean(value)
     if isinstance(value, list):
-        return [_nested(one, clean) for one in value]
+        return [_nested(element, clean) for element in value]
     return value

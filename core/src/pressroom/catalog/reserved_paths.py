@@ -67,7 +67,7 @@ def host_path_taken(path: str) -> str | None:
     This includes more specific routes: `/tools/shout` would take precedence over `/tools/<slug>`.
     """
     parts = _segments(path)
-    return next((own for own, wanted in _HOST_SEGMENTS if _all_covered(wanted, parts)), None)
+    return next((host_path for host_path, host_parts in _HOST_SEGMENTS if _all_covered(host_parts, parts)), None)
 
 
 def fits(route: str, path: str) -> bool:
@@ -80,8 +80,8 @@ def specificity(route: str) -> int:
     return sum(not segment.startswith("<") for segment in _segments(route))
 
 
-def _all_covered(wanted: Sequence[str], parts: Sequence[str]) -> bool:
-    return len(parts) == len(wanted) and all(map(_covers, wanted, parts))
+def _all_covered(host_parts: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(parts) == len(host_parts) and all(map(_covers, host_parts, parts))
 
 
 def _covers(segment: str, part: str) -> bool:

@@ -81,11 +81,14 @@ def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str
 
 def file_schema(details: type[BaseModel] | None) -> dict[str, Any]:
     """Return the JSON Schema of a generator's file response: the host's members and the generator's own."""
-    own = output_schema(details, by_alias=False) if details is not None else {}
+    details_schema = output_schema(details, by_alias=False) if details is not None else {}
     return {
         "type": "object",
-        "properties": {**_FILE_MEMBERS, **own.get("properties", {})},
-        "required": [*_FILE_REQUIRED, *(name for name in own.get("required", ()) if name not in _FILE_REQUIRED)],
+        "properties": {**_FILE_MEMBERS, **details_schema.get("properties", {})},
+        "required": [
+            *_FILE_REQUIRED,
+            *(name for name in details_schema.get("required", ()) if name not in _FILE_REQUIRED),
+        ],
     }
 
 
@@ -117,18 +120,18 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     variants = [variant for variant in schema.get("anyOf", []) if variant.get("type") != "null"]
     if len(variants) != 1:
         return schema
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    if rest.get("default", ...) is None:
-        del rest["default"]
-    return {**variants[0], **rest}
+    remaining = {key: value for key, value in schema.items() if key != "anyOf"}
+    if remaining.get("default", ...) is None:
+        del remaining["default"]
+    return {**variants[0], **remaining}
 
 
 def parameter_list(params: type[Params]) -> list[dict[str, Any]]:
     """Return a record for each parameter of a generator (interface contract, section 2.10), with `response` last."""
     schema = input_schema(params)
     required = set(schema.get("required", ()))
-    own = [_parameter(name, field, name in required) for name, field in schema.get("properties", {}).items()]
-    return [*own, dict(RESPONSE_PARAM)]
+    parameters = [_parameter(name, field, name in required) for name, field in schema.get("properties", {}).items()]
+    return [*parameters, dict(RESPONSE_PARAM)]
 
 
 def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
@@ -143,23 +146,23 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
     for record in records[:-1]:
         name = record["name"]
         record.update(_for_forms(schema[name]))
-        known = params.model_fields.get(name)
-        if "default" in record and known is not None and known.default is None:
+        field = params.model_fields.get(name)
+        if "default" in record and field is not None and field.default is None:
             record["assumed"] = True
     return records
 
 
 def _for_forms(schema: dict[str, Any]) -> dict[str, Any]:
-    found = {ours: schema[theirs] for ours, theirs in _FOR_FORMS.items() if theirs in schema}
+    record = {ours: schema[theirs] for ours, theirs in _FOR_FORMS.items() if theirs in schema}
     members = schema.get("properties", {})
     required = set(schema.get("required", ()))
     if schema.get("type") == "object" and members and not required:
-        found["members"] = [_parameter(name, one, False) | _for_forms(one) for name, one in members.items()]
+        record["members"] = [_parameter(name, member, False) | _for_forms(member) for name, member in members.items()]
     if schema.get("type") == "array" and schema.get("items", {}).get("type") == "string":
-        found["list"] = True
+        record["list"] = True
         if "maxItems" in schema:
-            found["maxItems"] = schema["maxItems"]
-    return found
+            record["maxItems"] = schema["maxItems"]
+    return record
 
 
 def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:
@@ -187,9 +190,9 @@ def _values(schema: dict[str, Any]) -> list[Any] | None:
     """Return the allowed values, or `None`. If a text can also be something else, they are in a branch of `anyOf`."""
     if "const" in schema:
         return [schema["const"]]
-    for one in (schema, *schema.get("anyOf", ())):
-        if "enum" in one:
-            values: list[Any] = one["enum"]
+    for variant in (schema, *schema.get("anyOf", ())):
+        if "enum" in variant:
+            values: list[Any] = variant["enum"]
             return values
     return None
 
@@ -244,21 +247,21 @@ def _owner(schema: dict[str, Any], path: str, declaration: Generator) -> tuple[d
 
 
 def _leave_out_what_pages_need(schema: dict[str, Any]) -> None:
-    for one in schema.get("properties", {}).values():
+    for property_schema in schema.get("properties", {}).values():
         for key in _FOR_PAGES:
-            one.pop(key, None)
-        if {"type": "string"} in one.get("anyOf", ()):
+            property_schema.pop(key, None)
+        if {"type": "string"} in property_schema.get("anyOf", ()):
             # Any text is accepted; the listed values are only suggestions for forms.
-            del one["anyOf"]
-            one["type"] = "string"
-        _leave_out_what_pages_need(one)
+            del property_schema["anyOf"]
+            property_schema["type"] = "string"
+        _leave_out_what_pages_need(property_schema)
 
 
 def _leave_out_the_obvious(schema: dict[str, Any]) -> None:
-    for one in schema.get("properties", {}).values():
-        if one.get("default") in ("", []):
-            del one["default"]
-        items = one.get("items", {})
+    for property_schema in schema.get("properties", {}).values():
+        if property_schema.get("default") in ("", []):
+            del property_schema["default"]
+        items = property_schema.get("items", {})
         items.pop("description", None)
         _leave_out_the_obvious(items)
-        _leave_out_the_obvious(one)
+        _leave_out_the_obvious(property_schema)

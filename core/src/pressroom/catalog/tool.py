@@ -135,19 +135,19 @@ class Catalog:
     def why_not(self, mcp_name: str, plan: str) -> str:
         """Return why an account cannot use a tool that its plan does not include, and which plans include it."""
         if plan not in self.plans:
-            gone = f"the plan {plan!r} of this account is no longer offered"
-            return f"{mcp_name} cannot be used: {gone}; ask the operator"
-        others = self.plans_with(mcp_name)
-        where = f"it is in {_enumerated(others)}" if others else "no plan of this server has it"
+            reason = f"the plan {plan!r} of this account is no longer offered"
+            return f"{mcp_name} cannot be used: {reason}; ask the operator"
+        plans = self.plans_with(mcp_name)
+        where = f"it is in {_enumerated(plans)}" if plans else "no plan of this server has it"
         return f"{mcp_name} is not in the plan {self.plans[plan].title}; {where}"
 
     def summary(self, plan: str) -> PlanSummary:
         """Return the public description of a plan."""
         view = self.plans[plan]
-        counted = {entry.tool.quota for entry in view.mcp_tools.values() if entry.tool.quota}
+        tool_quotas = {entry.tool.quota for entry in view.mcp_tools.values() if entry.tool.quota}
         return PlanSummary(
             title=view.title,
-            quotas={quota: view.quotas.get(quota) for quota in sorted({*view.quotas, *counted})},
+            quotas={quota: view.quotas.get(quota) for quota in sorted({*view.quotas, *tool_quotas})},
             tools={name: view.mcp_tools[name].tool.access for name in sorted(view.mcp_tools)},
             hidden_tools={name: self.plans_with(name) for name in sorted(self.mcp_tools.keys() - view.mcp_tools)},
             unavailable_tools=self.unavailable,
@@ -160,12 +160,12 @@ def _enumerated(titles: tuple[str, ...]) -> str:
 
 def tools_by_set(plan: PlanView) -> dict[str, list[Tool]]:
     """Return a plan's MCP tools by toolset, ordered by MCP name; the core toolset comes first."""
-    found: dict[str, list[Tool]] = {}
+    by_set: dict[str, list[Tool]] = {}
     for name in sorted(plan.mcp_tools):
         tool = plan.mcp_tools[name].tool
         for toolset in tool.info.toolsets:
-            found.setdefault(toolset, []).append(tool)
-    return {name: found[name] for name in sorted(found, key=lambda name: (name != CORE, name))}
+            by_set.setdefault(toolset, []).append(tool)
+    return {name: by_set[name] for name in sorted(by_set, key=lambda name: (name != CORE, name))}
 
 
 def default_toolsets(plan: PlanView, settings: McpSettings) -> frozenset[str]:
