@@ -75,25 +75,27 @@ def _end_despite_threads(code: int) -> None:
     end = time.monotonic() + _THREAD_SECONDS
     pools = sys.modules.get("concurrent.futures.thread")
     ending = pools._threads_queues if pools is not None else ()  # noqa: SLF001 - Python itself ends these
-    others = [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
-    for thread in others:
+    threads = [
+        thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon
+    ]
+    for thread in threads:
         if thread not in ending:
             thread.join(max(0, end - time.monotonic()))
-    left = [thread.name for thread in others if thread not in ending and thread.is_alive()]
-    if left:
-        Output().problem(f"threads of plugins do not end, and are cut off: {', '.join(left)}")
+    unfinished = [thread.name for thread in threads if thread not in ending and thread.is_alive()]
+    if unfinished:
+        Output().problem(f"threads of plugins do not end, and are cut off: {', '.join(unfinished)}")
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    output = Output(json="--json" in given)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    output = Output(json="--json" in argv)
     output.prepare()
     try:
         invocation = Invocation(own_process=arguments is None)
-        result = pressroom.main(given, prog_name="pressroom", standalone_mode=False, obj=invocation)
+        result = pressroom.main(argv, prog_name="pressroom", standalone_mode=False, obj=invocation)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

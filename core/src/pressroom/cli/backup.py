@@ -29,17 +29,17 @@ def backup(invocation: Invocation, destination: Path, no_files: bool, force: boo
 
     settings = invocation.load_config().settings
     with invocation.output.progress("Backing up") as progress:
-        made = make_backup(settings, destination, force=force, with_files=not no_files, advance=progress.advance)
+        created = make_backup(settings, destination, force=force, with_files=not no_files, advance=progress.advance)
     if invocation.json:
-        skipped = {"skipped": list(made.skipped)}
+        skipped = {"skipped": list(created.skipped)}
         invocation.output.data(
-            {"ok": True, "path": str(made.path), "size": made.size, **_data(made.manifest), **skipped}
+            {"ok": True, "path": str(created.path), "size": created.size, **_data(created.manifest), **skipped}
         )
         return
-    invocation.output.line(f"{made.path}: {_size(made.size)}, {_contents(made.manifest)}")
-    for text in made.manifest.not_included:
+    invocation.output.line(f"{created.path}: {_size(created.size)}, {_contents(created.manifest)}")
+    for text in created.manifest.not_included:
         invocation.output.note(f"Not in the backup: {text}")
-    for path in made.skipped:
+    for path in created.skipped:
         invocation.output.note(f"Left out: {path}")
     invocation.output.note("It contains secrets: encrypt it before it leaves this machine.")
 

@@ -47,22 +47,24 @@ def explain(invocation: Invocation, tool: str, plan: str | None) -> None:
 
     host = compiled(invocation)
     having = [name for name, view in host.catalog.plans.items() if tool in view.tools or tool in view.mcp_tools]
-    chosen = plan or next(iter(sorted(having, key=lambda name: name != ANONYMOUS)), ANONYMOUS)
-    view = _plan(host.catalog.plans, chosen)
+    plan_name = plan or next(iter(sorted(having, key=lambda name: name != ANONYMOUS)), ANONYMOUS)
+    view = _plan(host.catalog.plans, plan_name)
     entry = view.tools.get(tool) or view.mcp_tools.get(tool)
     if entry is None and tool in host.catalog.unavailable:
         raise NotFound(f"{tool} is not available: {host.catalog.unavailable[tool]}")
     if entry is None and having:
         options = " or ".join(f"--plan {name}" for name in having)
-        raise NotFound(f"the plan {chosen!r} has no tool {tool!r}", hint=f"explain it with {options}")
+        raise NotFound(f"the plan {plan_name!r} has no tool {tool!r}", hint=f"explain it with {options}")
     if entry is None:
-        known = ", ".join(view.tools) or "none"
-        raise NotFound(f"the plan {chosen!r} has no tool {tool!r}", hint=f"it has {known}")
-    if plan is None and chosen != ANONYMOUS:
-        invocation.output.note(f"For callers on the plan {chosen!r}; choose another with --plan.")
-    steps = explain_tool(host, entry, chosen)
+        available = ", ".join(view.tools) or "none"
+        raise NotFound(f"the plan {plan_name!r} has no tool {tool!r}", hint=f"it has {available}")
+    if plan is None and plan_name != ANONYMOUS:
+        invocation.output.note(f"For callers on the plan {plan_name!r}; choose another with --plan.")
+    steps = explain_tool(host, entry, plan_name)
     if invocation.json:
-        invocation.output.data({"tool": entry.tool.name, "plan": chosen, "stages": [step.as_data() for step in steps]})
+        invocation.output.data(
+            {"tool": entry.tool.name, "plan": plan_name, "stages": [step.as_data() for step in steps]}
+        )
     else:
         invocation.output.table(["Stage", "What it does here"], [(step.stage, step.text) for step in steps])
 

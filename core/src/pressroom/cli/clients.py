@@ -29,10 +29,10 @@ def list_clients(invocation: Invocation) -> None:
 
     What a client says about itself is not verified.
     """
-    found = asyncio.run(_list(invocation))
+    clients = asyncio.run(_list(invocation))
     if invocation.json:
-        invocation.output.data({"clients": [_as_data(client) for client in found]})
-    elif not found:
+        invocation.output.data({"clients": [_as_data(client) for client in clients]})
+    elif not clients:
         invocation.output.line("No client is registered.")
     else:
         rows = [
@@ -43,7 +43,7 @@ def list_clients(invocation: Invocation) -> None:
                 client.connections,
                 f"{client.last_approved_at:%Y-%m-%d}" if client.last_approved_at else "never",
             )
-            for client in found
+            for client in clients
         ]
         invocation.output.table(["Client", "Name", "Redirects to", "Connections", "Last approved"], rows)
 

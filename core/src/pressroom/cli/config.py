@@ -62,10 +62,10 @@ def show(invocation: Invocation, origin: bool) -> None:
     if invocation.json:
         document: dict[str, Any] = {"file": str(loaded.file) if loaded.file else None, "settings": data}
         if origin:
-            document["origins"] = {one.key: loaded.origin_of(one.key).as_data() for one in settings}
+            document["origins"] = {setting.key: loaded.origin_of(setting.key).as_data() for setting in settings}
         invocation.output.data(document)
     elif origin:
-        rows = [(one.key, one.text, loaded.origin_of(one.key)) for one in settings]
+        rows = [(setting.key, setting.text, loaded.origin_of(setting.key)) for setting in settings]
         invocation.output.table(["Setting", "Value", "Origin"], rows)
     else:
-        invocation.output.table(["Setting", "Value"], [(one.key, one.text) for one in settings])
+        invocation.output.table(["Setting", "Value"], [(setting.key, setting.text) for setting in settings])

@@ -118,21 +118,21 @@ def _configuration(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
 
 
 def _running_servers(compiled: LoadedApp) -> Iterator[tuple[str, CheckResult]]:
-    told = {(one.id, one.status, one.phase, one.error) for one in compiled.plugins.records}
+    reported = {(record.id, record.status, record.phase, record.error) for record in compiled.plugins.records}
     for server in running_servers(compiled.settings.storage.path):
-        yield from _running(server, told)
+        yield from _running(server, reported)
 
 
-def _running(server: RunningServer, told: AbstractSet[tuple[str, ...]]) -> Iterator[tuple[str, CheckResult]]:
+def _running(server: RunningServer, reported: AbstractSet[tuple[str, ...]]) -> Iterator[tuple[str, CheckResult]]:
     """Yield the status of a running server and of each plugin that failed in it.
 
-    `told` holds the ID, status, phase and error of each plugin as loaded here; those failures are not repeated.
+    `reported` holds the ID, status, phase and error of each plugin as loaded here; those failures are not repeated.
     """
     yield "running server", CheckResult("ok", f"process {server.pid} at {server.url}, since {server.started_at}")
     for plugin in server.plugins.values():
         name = f"plugin {plugin.id} in process {server.pid}"
         if plugin.status in ("broken", "conflict", "incompatible"):
-            if (plugin.id, plugin.status, plugin.phase, plugin.error) not in told:
+            if (plugin.id, plugin.status, plugin.phase, plugin.error) not in reported:
                 yield name, CheckResult("error", f"{plugin.status} ({plugin.phase}): {plugin.error}", plugin.hint)
         elif plugin.failures:
             message = f"{counted(plugin.failures, 'failure')} since the start, the last: {plugin.latest}"
@@ -168,7 +168,7 @@ def _combinations(compiled: LoadedApp) -> Iterator[CheckResult]:
             f"{shared} {verb} shared, but accounts and jobs are kept in an SQLite file of this host",
             'with several hosts set [storage] database = "postgresql://…"; with one host this is fine',
         )
-    for keys in (one.record for one in compiled.plugins.contributions.of(SharedKeys)):
+    for keys in (contribution.record for contribution in compiled.plugins.contributions.of(SharedKeys)):
         if shared and not keys.configured:
             yield CheckResult(
                 "warning",
@@ -264,9 +264,9 @@ async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
         findings = {plugin: await _schema(migrator, plugin) for plugin in migrator.plugins}
         unusable = {plugin for plugin, (_, current) in findings.items() if not current}
         keys = [
-            (one.record.name, await _keys(database, one))
-            for one in compiled.plugins.contributions.of(SharedKeys)
-            if not unusable & {HOST_ID, one.plugin}
+            (contribution.record.name, await _keys(database, contribution))
+            for contribution in compiled.plugins.contributions.of(SharedKeys)
+            if not unusable & {HOST_ID, contribution.plugin}
         ]
     finally:
         await database.close()

@@ -59,11 +59,12 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
 
 
 def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> None:
-    shown = [one for one in findings if verbose or one.result.status != "ok"]
-    shown.sort(key=lambda one: [*MARKS].index(one.result.status))
-    if shown:
+    visible = [finding for finding in findings if verbose or finding.result.status != "ok"]
+    visible.sort(key=lambda finding: [*MARKS].index(finding.result.status))
+    if visible:
         rows = [
-            (MARKS[one.result.status], one.check, one.brief or one.result.message, one.result.hint) for one in shown
+            (MARKS[finding.result.status], finding.check, finding.brief or finding.result.message, finding.result.hint)
+            for finding in visible
         ]
         output.table(["Status", "Check", "Finding", "What to do"], rows)
     else:
@@ -74,6 +75,6 @@ def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> No
             if one.result.status == "ok" and one.result.hint and not one.check.startswith("plugin "):
                 output.line(f"{one.check}: {one.result.message}; {one.result.hint}")
     counts = Counter(finding.result.status for finding in findings)
-    wrong_ones = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
+    problems = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
     more = "" if verbose else " (--verbose lists every check)"
-    output.note(f"{counts['ok']} fine, {wrong_ones}{more}")
+    output.note(f"{counts['ok']} fine, {problems}{more}")

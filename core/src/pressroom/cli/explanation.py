@@ -39,7 +39,7 @@ def _admit(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
 
 
 def _authenticate(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
-    names = [one.name for one in compiled.authenticators()]
+    names = [authenticator.name for authenticator in compiled.authenticators()]
     return f"asks {', '.join(names)}" if names else "no authenticators: every caller is anonymous"
 
 
@@ -49,12 +49,12 @@ def _plan(compiled: LoadedApp, _entry: PlanTool, plan: str) -> str:
 
 
 def _authorize(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
-    names = [one.record.name for one in compiled.plugins.contributions.of(Authorizer)]
+    names = [contribution.record.name for contribution in compiled.plugins.contributions.of(Authorizer)]
     return f"all of {', '.join(names)} must allow it" if names else "no authorizers: only the plan decides"
 
 
 def _middleware(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
-    names = [one.record.name for one in compiled.middleware()]
+    names = [contribution.record.name for contribution in compiled.middleware()]
     return f"enters {', then '.join(names)}, and exits in reverse" if names else "no middleware"
 
 
@@ -71,8 +71,8 @@ def _recall(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 def _cache(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if entry.tool.kind != "generator" or entry.cache.seconds == 0:
         return "not cached"
-    whom = "everyone" if entry.cache.share == "everyone" else "the same account"
-    return f"results are cached for {entry.cache.seconds} s, for {whom}"
+    audience = "everyone" if entry.cache.share == "everyone" else "the same account"
+    return f"results are cached for {entry.cache.seconds} s, for {audience}"
 
 
 def _limit(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
@@ -120,7 +120,7 @@ def _respond(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 
 
 def _observe(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
-    names = [one.record.name for one in compiled.plugins.contributions.of(Observer)]
+    names = [contribution.record.name for contribution in compiled.plugins.contributions.of(Observer)]
     return f"tells {', '.join(names)}" if names else "metrics only"
 
 

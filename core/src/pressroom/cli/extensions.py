@@ -41,9 +41,9 @@ class PluginCommands(click.Group):
 
 def _groups(loaded: LoadedApp) -> dict[str, click.Group]:
     groups: dict[str, click.Group] = {}
-    for one in loaded.plugins.contributions.of(click.Command):
-        group = groups.setdefault(one.plugin, _PluginGroup(loaded.gate, one.plugin))
-        group.add_command(one.record)
+    for contribution in loaded.plugins.contributions.of(click.Command):
+        group = groups.setdefault(contribution.plugin, _PluginGroup(loaded.gate, contribution.plugin))
+        group.add_command(contribution.record)
     return groups
 
 

@@ -45,14 +45,14 @@ class _AllowedOnly:
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-                if not all(self._may_come_from(place) for place in places if place):
+                locations = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
+                if not all(self._may_come_from(location) for location in locations if location):
                     raise _Elsewhere(name)
                 return spec
         return None
 
-    def _may_come_from(self, place: str) -> bool:
-        real = os.path.realpath(place)
+    def _may_come_from(self, location: str) -> bool:
+        real = os.path.realpath(location)
         return _is_in(real, self._allowed) and not _is_in(real, self._excluded)
 
 

@@ -73,11 +73,11 @@ def installed_packages() -> dict[str, InstalledPackage]:
 
 def _changed_at(name: str) -> int:
     try:
-        found = importlib.metadata.distribution(name).locate_file("")
-        folders = Path(str(found)).glob("*.dist-info")
+        location = importlib.metadata.distribution(name).locate_file("")
+        folders = Path(str(location)).glob("*.dist-info")
         # Not every build tool normalises the name, as in Foo.Bar-1.0.dist-info.
-        own = (one for one in folders if canonicalize_name(one.name.partition("-")[0]) == name)
-        return max(folder.stat().st_mtime_ns for folder in own)
+        metadata_folders = (folder for folder in folders if canonicalize_name(folder.name.partition("-")[0]) == name)
+        return max(folder.stat().st_mtime_ns for folder in metadata_folders)
     except (importlib.metadata.PackageNotFoundError, OSError, ValueError):
         return 0
 
@@ -171,8 +171,8 @@ def install(
     command = installer("install")
     if upgrade:
         command.append("--upgrade")
-    for one in requirements:
-        command += ["--editable", one] if editable else [one]
+    for requirement in requirements:
+        command += ["--editable", requirement] if editable else [requirement]
     for file in files:
         command += ["--requirement", str(file.absolute())]
     with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
@@ -201,11 +201,11 @@ def pinned(names: Sequence[str]) -> list[str]:
     """
     lines = []
     for name in sorted(names):
-        found = importlib.metadata.distribution(name)
-        recorded = json.loads(found.read_text("direct_url.json") or "{}")
+        distribution = importlib.metadata.distribution(name)
+        recorded = json.loads(distribution.read_text("direct_url.json") or "{}")
         version = recorded.get("vcs_info") or {}
         url = f"{version['vcs']}+{recorded['url']}@{version['commit_id']}" if version else recorded.get("url", "")
-        lines.append(f"{name} @ {url}" if url else f"{name}=={found.version}")
+        lines.append(f"{name} @ {url}" if url else f"{name}=={distribution.version}")
     return lines
 
 
@@ -253,19 +253,23 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def _failure(action: str, names: Sequence[str], done: subprocess.CompletedProcess[str]) -> InstallFailed:
     output = f"{done.stdout}\n{done.stderr}"
     lines = _last_lines(output)
-    what = " ".join(names)
+    packages = " ".join(names)
     if action == "install" and _demands_other_version(output):
         return InstallFailed(
-            f"{what} does not work with Pressroom {VERSION}, which is installed here; nothing was changed",
+            f"{packages} does not work with Pressroom {VERSION}, which is installed here; nothing was changed",
             "install a version of the plugin that is made for this server, or upgrade the server first",
             lines,
         )
     if "No matching distribution" in output or "not found in the package registry" in output:
-        return InstallFailed(f"there is no package {what} that fits", "check the name, and your package index", lines)
+        return InstallFailed(
+            f"there is no package {packages} that fits", "check the name, and your package index", lines
+        )
     if "Permission denied" in output or "Read-only file system" in output:
         hint = f"run it as a user who can write to {sys.prefix}"
-        return InstallFailed(f"cannot {action} {what}: the environment cannot be written to", hint, lines)
-    return InstallFailed(f"cannot {action} {what}", "the lines above are the installer's; correct what they say", lines)
+        return InstallFailed(f"cannot {action} {packages}: the environment cannot be written to", hint, lines)
+    return InstallFailed(
+        f"cannot {action} {packages}", "the lines above are the installer's; correct what they say", lines
+    )
 
 
 def _demands_other_version(output: str) -> bool:

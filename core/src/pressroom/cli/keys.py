@@ -43,11 +43,11 @@ def create(invocation: Invocation, email: str, name: str, access: Access, toolse
     """Create an API key and print it once: only its hash is stored."""
     from pressroom.accounts.records import AccessChoice  # noqa: PLC0415 - only where a key is made
 
-    chosen = frozenset(filter(None, (one.strip() for one in toolsets.split(","))))
+    toolset_names = frozenset(filter(None, (name.strip() for name in toolsets.split(","))))
 
     async def make(accounts: AccountServices) -> tuple[User, Connection, str]:
         user = await account_of(accounts, email)
-        return user, *await accounts.api_keys.create(user.id, name, AccessChoice(access, chosen or None))
+        return user, *await accounts.api_keys.create(user.id, name, AccessChoice(access, toolset_names or None))
 
     user, connection, key = with_accounts(invocation, make)
     if invocation.json:
@@ -70,16 +70,16 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
         user = await account_of(accounts, email)
         return await accounts.connections.list(user.id, kind="api_key", revoked=revoked, limit=limit + 1, offset=skip)
 
-    found = with_accounts(invocation, find)
-    more, found = len(found) > limit, found[:limit]
+    keys = with_accounts(invocation, find)
+    more, keys = len(keys) > limit, keys[:limit]
     if invocation.json:
-        invocation.output.data({"keys": [as_data(one) for one in found], "next": skip + limit if more else None})
+        invocation.output.data({"keys": [as_data(key) for key in keys], "next": skip + limit if more else None})
         return
-    if not found:
+    if not keys:
         none = f"{email} has no API key; create one with `pressroom keys create`."
         invocation.output.line(f"{email} has no more API keys." if skip else none)
         return
-    rows = [(one.id, one.name, f"…{one.hint}", one.access, _state(one), _last_use(one)) for one in found]
+    rows = [(key.id, key.name, f"…{key.hint}", key.access, _state(key), _last_use(key)) for key in keys]
     invocation.output.table(["Id", "Name", "Ends with", "Access", "State", "Last used"], rows)
     if more:
         invocation.output.note(f"There are more: --skip {skip + limit}")

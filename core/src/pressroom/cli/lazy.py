@@ -38,8 +38,8 @@ class LazyGroup(click.Group):
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
 
-            known = self.list_commands(ctx)
-            meant = nearest(name, known)
-            hint = f"Did you mean {meant}?" if meant else f"There are {', '.join(known)}."
+            commands = self.list_commands(ctx)
+            meant = nearest(name, commands)
+            hint = f"Did you mean {meant}?" if meant else f"There are {', '.join(commands)}."
             raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)

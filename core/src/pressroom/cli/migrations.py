@@ -82,23 +82,34 @@ def check(invocation: Invocation, plugin: str | None) -> int:
     loaded = compiled(invocation)
     if plugin is not None:
         _models(loaded, plugin)
-    found = asyncio.run(_compare(loaded, plugin))
-    fine = all(one.fine for one in found)
+    comparisons = asyncio.run(_compare(loaded, plugin))
+    fine = all(comparison.fine for comparison in comparisons)
     if invocation.json:
         plugins = [
-            {"plugin": one.plugin, "ok": one.fine, "differences": one.differences, "error": one.error} for one in found
+            {
+                "plugin": comparison.plugin,
+                "ok": comparison.fine,
+                "differences": comparison.differences,
+                "error": comparison.error,
+            }
+            for comparison in comparisons
         ]
         invocation.output.data({"ok": fine, "plugins": plugins})
         return FINE if fine else FOUND_WRONG
-    rows = [(one.plugin, "ok" if one.fine else "failed" if one.error else "differs") for one in found]
+    rows = [
+        (comparison.plugin, "ok" if comparison.fine else "failed" if comparison.error else "differs")
+        for comparison in comparisons
+    ]
     invocation.output.table(["Tables of", "Result"], rows)
-    for one in found:
-        for difference in one.differences:
-            invocation.output.line(f"{one.plugin}: {difference}")
-        if one.differences:
-            invocation.output.note(f'Write the missing migration: pressroom migrations new {one.plugin} "what it does"')
-        if one.error:
-            invocation.output.problem(one.error)
+    for comparison in comparisons:
+        for difference in comparison.differences:
+            invocation.output.line(f"{comparison.plugin}: {difference}")
+        if comparison.differences:
+            invocation.output.note(
+                f'Write the missing migration: pressroom migrations new {comparison.plugin} "what it does"'
+            )
+        if comparison.error:
+            invocation.output.problem(comparison.error)
     return FINE if fine else FOUND_WRONG
 
 
@@ -122,7 +133,7 @@ def new(invocation: Invocation, plugin: str, message: str) -> int:
     loaded = compiled(invocation)
     folder = _folder(plugin, _models(loaded, plugin))
     number = _next_number(folder)
-    before, upgrade, downgrade = asyncio.run(_revision(loaded, plugin))
+    head, upgrade, downgrade = asyncio.run(_revision(loaded, plugin))
     if not upgrade:
         if invocation.json:
             invocation.output.data({"plugin": plugin, "file": None, "revision": None})
@@ -134,7 +145,7 @@ def new(invocation: Invocation, plugin: str, message: str) -> int:
         _REVISION.format(
             message=f"{sentence[:1].upper()}{sentence[1:]}.",
             revision=number,
-            before=f'"{before}"' if before else None,
+            before=f'"{head}"' if head else None,
             upgrade=textwrap.indent(upgrade, "    "),
             downgrade=textwrap.indent(downgrade or "pass", "    "),
         ),
@@ -153,14 +164,14 @@ def _models(loaded: LoadedApp, plugin: str) -> Models:
     for record in loaded.plugins.failed:
         if record.id == plugin:
             raise PluginError(f"{plugin} does not work: {record.error}", hint=record.hint)
-    found = dict(loaded.models())
-    if plugin not in found or plugin == HOST_ID:
-        others = ", ".join(one for one in found if one != HOST_ID) or "none"
+    models = dict(loaded.models())
+    if plugin not in models or plugin == HOST_ID:
+        with_tables = ", ".join(id_ for id_ in models if id_ != HOST_ID) or "none"
         raise NotFound(
-            f"no enabled plugin {plugin} has tables; those that do: {others}",
+            f"no enabled plugin {plugin} has tables; those that do: {with_tables}",
             hint="check `pressroom plugins list`, and what its hook pressroom_models returns",
         )
-    return found[plugin]
+    return models[plugin]
 
 
 async def _compare(loaded: LoadedApp, only: str | None) -> list[SchemaComparison]:
@@ -169,17 +180,17 @@ async def _compare(loaded: LoadedApp, only: str | None) -> list[SchemaComparison
     from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
 
     models = loaded.models()
-    found: list[SchemaComparison] = []
+    comparisons: list[SchemaComparison] = []
     async with new_database() as database:
         migrator = Migrator(database, models)
-        for plugin, one in models:
+        for plugin, plugin_models in models:
             try:
-                schema = await migrated(database, migrator, plugin, one)
+                schema = await migrated(database, migrator, plugin, plugin_models)
             except SchemaError as error:
-                found.append(SchemaComparison(plugin, error=error.message))
+                comparisons.append(SchemaComparison(plugin, error=error.message))
                 continue
-            found.append(SchemaComparison(plugin, tuple(await schema.differences())))
-    return [one for one in found if only in (None, one.plugin)]
+            comparisons.append(SchemaComparison(plugin, tuple(await schema.differences())))
+    return [comparison for comparison in comparisons if only in (None, comparison.plugin)]
 
 
 async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
@@ -203,8 +214,8 @@ async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
     async with new_database() as database:
         migrator = Migrator(database, models)
         # Tables can refer to those of plugins earlier in the order.
-        for name, one in models[: [name for name, _ in models].index(plugin)]:
-            await migrated(database, migrator, name, one)
+        for name, plugin_models in models[: [name for name, _ in models].index(plugin)]:
+            await migrated(database, migrator, name, plugin_models)
         schema = await migrated(database, migrator, plugin, dict(models)[plugin])
         return (heads[0] if heads else "", *await schema.revision())
 
@@ -228,7 +239,7 @@ def _folder(plugin: str, models: Models) -> Path:
 
 def _next_number(folder: Path) -> str:
     names = [path.name for path in folder.glob("[0-9]*.py")]
-    numbers = [int(found[0]) for name in names if (found := re.match(r"\d{1,9}", name))]
+    numbers = [int(match[0]) for name in names if (match := re.match(r"\d{1,9}", name))]
     return f"{max(numbers, default=0) + 1:04}"
 
 

@@ -32,15 +32,15 @@ def new(invocation: Invocation, name: str, into: Path, kind: str) -> None:
     from pressroom.cli.scaffolding import InvalidName, plugin_id, render_template  # noqa: PLC0415 - pydantic takes time to load
 
     try:
-        made = render_template(name, into, kind)
+        folder = render_template(name, into, kind)
     except InvalidName as error:
         raise click.UsageError(f"{error.message}: {error.hint}") from error
     if invocation.json:
-        invocation.output.data({"folder": str(made), "plugin": plugin_id(name)})
+        invocation.output.data({"folder": str(folder), "plugin": plugin_id(name)})
         return
-    invocation.output.line(f"Created {made}. Next:")
+    invocation.output.line(f"Created {folder}. Next:")
     for command in (
-        f"cd {shlex.quote(str(made))}",
+        f"cd {shlex.quote(str(folder))}",
         "python -m pip install -e '.[test]'",
         "python -m pytest",
         "pressroom serve",

@@ -49,12 +49,12 @@ class Invocation:
         """
         from pressroom.config import load  # noqa: PLC0415 - pydantic takes longer to load than --help may take
 
-        own = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None, **(overrides or {})}
-        loaded = load(self.config_file, overrides=own)
+        merged = {"plugins_dir": self.plugins_dir, "safe_mode": self.safe_mode or None, **(overrides or {})}
+        loaded = load(self.config_file, overrides=merged)
         if not self.switched:
             return loaded
         self._check_switched(loaded)
-        return load(self.config_file, overrides={**own, **self._switches()})
+        return load(self.config_file, overrides={**merged, **self._switches()})
 
     def _switches(self) -> dict[str, bool]:
         return {f"plugins.{plugin}.enabled": on for plugin, on in self.switched.items()}
@@ -64,8 +64,8 @@ class Invocation:
         from pressroom.plugins.folder import FOLDER_ID, discover_folder  # noqa: PLC0415
         from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
 
-        found = {one.id for one in (*discover(), *discover_folder(loaded.settings))} - {FOLDER_ID}
-        known = sorted(found | loaded.settings.plugins.keys())
+        installed = {plugin.id for plugin in (*discover(), *discover_folder(loaded.settings))} - {FOLDER_ID}
+        known = sorted(installed | loaded.settings.plugins.keys())
         for plugin in self.switched:
             if plugin not in known:
                 similar = nearest(plugin, known)

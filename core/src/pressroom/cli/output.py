@@ -115,15 +115,15 @@ class Output:
 
     def problem(self, message: str, *, hint: str = "", code: str = "error", details: Iterable[Any] = ()) -> None:
         """Write an error. Each of `details` has a text (`str`), a `hint`, and `as_data()` for `--json`."""
-        found = list(details)
+        problems = list(details)
         if self.json:
             error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
-            if found:
-                error["problems"] = [detail.as_data() for detail in found]
+            if problems:
+                error["problems"] = [detail.as_data() for detail in problems]
             self.data({"error": error})
             return
-        self._complain(f"{message}:" if found else message, hint)
-        for detail in found:
+        self._complain(f"{message}:" if problems else message, hint)
+        for detail in problems:
             click.echo(safe(f"  {detail}"), err=True)
             if detail.hint:
                 click.echo(safe(f"      {detail.hint}"), err=True)

@@ -54,14 +54,14 @@ def check(
             stages.append(stage)
             progress.advance()
 
-        given = [path.resolve() for path in paths or (Path(),)]
-        _check(given, invocation.config_file, postgresql or "", time.monotonic() + timeout, advance)
+        resolved = [path.resolve() for path in paths or (Path(),)]
+        _check(resolved, invocation.config_file, postgresql or "", time.monotonic() + timeout, advance)
     if junit is not None:
         junit.write_text(junit_report(stages), encoding="utf-8")
     failed = any(stage.findings for stage in stages)
     if invocation.json:
         invocation.output.data(
-            {"ok": not failed, "stages": [{**asdict(one), "outcome": one.outcome} for one in stages]}
+            {"ok": not failed, "stages": [{**asdict(stage), "outcome": stage.outcome} for stage in stages]}
         )
     else:
         tell(invocation.output, stages)
@@ -130,12 +130,12 @@ def _check_packages(
             return
         packages = {path: package for path, (_, package) in built.items() if package}
         sources = source_paths(packages, folder / "environment")
-        for one in type_stages(packages, python, deadline):
-            advance(one.named_after(sources))
+        for checked_stage in type_stages(packages, python, deadline):
+            advance(checked_stage.named_after(sources))
         ids = [id_ for package in packages.values() for id_ in package.plugins]
         request = {"plugins": ids, "config": config, "postgresql": postgresql}
-        for one in _run_contracts(python, request, deadline, folder):
-            advance(one.named_after(sources))
+        for checked_stage in _run_contracts(python, request, deadline, folder):
+            advance(checked_stage.named_after(sources))
         if not postgresql:
             advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
 
@@ -184,8 +184,8 @@ def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Pa
 
 
 def _uninstallable(where: str, error: InstallFailed) -> BrokenPromise:
-    seen = " | ".join((error.message, *error.output))
-    return BrokenPromise("package", "it can be built and installed", where, seen, error.hint)
+    observed = " | ".join((error.message, *error.output))
+    return BrokenPromise("package", "it can be built and installed", where, observed, error.hint)
 
 
 def _check_file(
@@ -199,14 +199,14 @@ def _check_file(
         folder = Path(name, "plugins")
         folder.mkdir(mode=0o755)
         (folder / path.name).write_bytes(path.read_bytes())
-        found = discover_folder(Settings(plugins_dir=folder))
+        discovered = discover_folder(Settings(plugins_dir=folder))
         request = {
-            "plugins": [one.id for one in found] or [path.stem],
+            "plugins": [plugin.id for plugin in discovered] or [path.stem],
             "config": {**config, "plugins_dir": str(folder)},
             "postgresql": postgresql,
         }
-        for one in _run_contracts(Path(sys.executable), request, deadline, Path(name)):
-            advance(one.named_after({str(folder): str(path.parent)}))
+        for stage in _run_contracts(Path(sys.executable), request, deadline, Path(name)):
+            advance(stage.named_after({str(folder): str(path.parent)}))
 
 
 def _config(path: Path, config_file: Path | None) -> dict[str, Any]:
@@ -232,13 +232,17 @@ def package_findings(package: BuiltPackage, providers: Mapping[str, Sequence[str
             "no entry point in the group pressroom.plugins",
             'add [project.entry-points."pressroom.plugins"] with your_id = "your_package.plugin" to pyproject.toml',
         )
-    own = [one for one in package.requirements if one.name == "pressroom"]
-    if not any(one.operator in ("<", "<=", "==", "~=") for requirement in own for one in requirement.specifier):
+    host_requirements = [requirement for requirement in package.requirements if requirement.name == "pressroom"]
+    if not any(
+        specifier.operator in ("<", "<=", "==", "~=")
+        for requirement in host_requirements
+        for specifier in requirement.specifier
+    ):
         yield BrokenPromise(
             "package",
             "it says which versions of the server it works with",
             where,
-            str(own[0]) if own else "no requirement on pressroom",
+            str(host_requirements[0]) if host_requirements else "no requirement on pressroom",
             'add a floor and a ceiling to the dependencies, such as "pressroom>=0.1,<0.2"',
         )
     if not any(name in package.metadata for name in ("License-Expression", "License", "License-File")):
@@ -279,7 +283,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         with suppress(BrokenPipeError), process.stdin:
             json.dump(request, process.stdin)
-        begun = False
+        started = False
         for line in process.stdout:
             event = json.loads(line)
             if event.get("ended"):
@@ -287,10 +291,10 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
             elif "finding" in event:
                 stage.findings.append(BrokenPromise(**event["finding"]))
             else:
-                if begun:
+                if started:
                     stage.seconds = time.monotonic() - began
                     yield stage
-                stage, began, begun = Stage(event["stage"], event["plugin"]), time.monotonic(), True
+                stage, began, started = Stage(event["stage"], event["plugin"]), time.monotonic(), True
         process.wait()
     finally:
         late.cancel()
@@ -300,12 +304,16 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
             process.stdout.close()
     if not ended:
         text = log.read_text(encoding="utf-8", errors="replace").strip()
-        over = time.monotonic() >= deadline
-        seen = (
-            "not finished within --timeout" if over else text.rpartition("\n")[2] or f"exit code {process.returncode}"
+        timed_out = time.monotonic() >= deadline
+        observed = (
+            "not finished within --timeout"
+            if timed_out
+            else text.rpartition("\n")[2] or f"exit code {process.returncode}"
         )
-        fix = "see what it waits for: the last lines above are from the server" if over else "see its traceback"
-        stage.findings.append(BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), seen, fix))
+        fix = "see what it waits for: the last lines above are from the server" if timed_out else "see its traceback"
+        stage.findings.append(
+            BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), observed, fix)
+        )
     stage.seconds = time.monotonic() - began
     yield stage
 

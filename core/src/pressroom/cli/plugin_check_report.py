@@ -23,8 +23,8 @@ class BrokenPromise:
 
     def __str__(self) -> str:
         subject = f"{self.where}: " if self.where else ""
-        seen = f"\n    seen: {self.seen}" if self.seen else ""
-        return f"{subject}{self.promise}{seen}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
+        observed = f"\n    seen: {self.seen}" if self.seen else ""
+        return f"{subject}{self.promise}{observed}{f'{chr(10)}    fix: {self.fix}' if self.fix else ''}"
 
 
 CHECK_FOLDER: Final = "pressroom-check-"
@@ -62,8 +62,8 @@ class Stage:
 def tell(output: Output, stages: Sequence[Stage]) -> None:
     """Write a table of the stages, then each broken promise with its location and fix."""
     rows = [
-        (one.outcome, one.name, one.plugin, f"{one.seconds:.1f} s" if one.seconds else "", _brief(one))
-        for one in stages
+        (stage.outcome, stage.name, stage.plugin, f"{stage.seconds:.1f} s" if stage.seconds else "", _brief(stage))
+        for stage in stages
     ]
     output.table(["Outcome", "Stage", "Plugin", "Time", "Notes"], rows)
     for stage in stages:
@@ -83,8 +83,8 @@ def junit_report(stages: Sequence[Stage]) -> str:
     """Return the stages as JUnit XML for CI services, with a test case per broken promise or passed stage."""
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - not needed by --help; it only writes
 
-    failures = sum(len(one.findings) for one in stages)
-    total = sum(max(1, len(one.findings)) for one in stages)
+    failures = sum(len(stage.findings) for stage in stages)
+    total = sum(max(1, len(stage.findings)) for stage in stages)
     root = ET.Element("testsuites", tests=str(total), failures=str(failures))
     for stage in stages:
         name = f"{stage.plugin} {stage.name}".strip()

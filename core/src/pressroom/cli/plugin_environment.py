@@ -81,8 +81,8 @@ def read_wheel(wheel: Path) -> BuiltPackage:
     except BadZipFile as error:
         raise _not_a_wheel(wheel) from error
     metadata = {key: tuple(str(value) for value in headers.get_all(key) or ()) for key in set(headers.keys())}
-    own = [name for name in names if not name.startswith(folder)]
-    packages = {name.partition("/")[0].removesuffix(".py") for name in own if name.endswith(".py")}
+    files = [name for name in names if not name.startswith(folder)]
+    packages = {name.partition("/")[0].removesuffix(".py") for name in files if name.endswith(".py")}
     return BuiltPackage(
         wheel,
         headers["Name"] or wheel.stem,
@@ -90,7 +90,7 @@ def read_wheel(wheel: Path) -> BuiltPackage:
         metadata,
         _entry_points(declared),
         tuple(sorted(packages)),
-        tuple(own),
+        tuple(files),
     )
 
 
@@ -124,18 +124,22 @@ class PluginEnvironment:
         Raises:
             InstallFailed: a package cannot be installed.
         """
-        own = {canonicalize_name(package.name) for package in packages}
-        needed = [one for package in packages for one in package.requirements]
-        missing = [str(one) for one in needed if canonicalize_name(one.name) not in own and not _is_here(one)]
+        plugin_names = {canonicalize_name(package.name) for package in packages}
+        needed = [requirement for package in packages for requirement in package.requirements]
+        missing = [
+            str(requirement)
+            for requirement in needed
+            if canonicalize_name(requirement.name) not in plugin_names and not _is_here(requirement)
+        ]
         self._install([str(package.wheel) for package in packages], "--no-deps")
         if missing:
             self._install(missing)
         return missing
 
-    def _install(self, what: Sequence[str], *options: str) -> None:
-        done = _run([*_installer(self.python), *options, *what])
+    def _install(self, requirements: Sequence[str], *options: str) -> None:
+        done = _run([*_installer(self.python), *options, *requirements])
         if done.returncode != 0:
-            names = ", ".join(Path(one).name for one in what)
+            names = ", ".join(Path(requirement).name for requirement in requirements)
             raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", _last_lines(done))
 
 
@@ -145,47 +149,47 @@ def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[s
     `providers` maps the import packages installed here to the distributions that provide them.
     """
     first = {name: file for name, file in _first_imports(package).items() if name not in package.packages}
-    needed = {
-        name: {canonicalize_name(one) for one in providers.get(name, ())}
+    candidates = {
+        name: {canonicalize_name(distribution) for distribution in providers.get(name, ())}
         for name in first
         if name not in sys.stdlib_module_names
     }
-    allowed = {canonicalize_name(one.name) for one in package.requirements}
-    if any(distributions and not distributions & allowed for distributions in needed.values()):
+    allowed = {canonicalize_name(requirement.name) for requirement in package.requirements}
+    if any(distributions and not distributions & allowed for distributions in candidates.values()):
         allowed = _closure(package)  # takes longer than everything else
-    found: dict[str, str] = {}
-    for name, distributions in needed.items():
+    undeclared: dict[str, str] = {}
+    for name, distributions in candidates.items():
         if distributions and not distributions & allowed:
-            found.setdefault(min(distributions), first[name])
-    return found
+            undeclared.setdefault(min(distributions), first[name])
+    return undeclared
 
 
 def _first_imports(package: BuiltPackage) -> dict[str, str]:
     """Return the top-level packages that a package imports, each with the first file that does."""
-    found: dict[str, str] = {}
+    first_files: dict[str, str] = {}
     with ZipFile(package.wheel) as archive:
         for file in package.files:
             if file.endswith(".py"):
                 for name in _imports(archive.read(file)):
-                    found.setdefault(name, file)
-    return found
+                    first_files.setdefault(name, file)
+    return first_files
 
 
 def _closure(package: BuiltPackage) -> set[NormalizedName]:
     """Return the transitive dependencies of a package, as far as they are installed here."""
     waiting = list(package.requirements)
-    seen: set[tuple[NormalizedName, frozenset[str]]] = set()
+    visited: set[tuple[NormalizedName, frozenset[str]]] = set()
     while waiting:
-        one = waiting.pop()
-        key = (canonicalize_name(one.name), frozenset(one.extras))
-        if key in seen:
+        requirement = waiting.pop()
+        key = (canonicalize_name(requirement.name), frozenset(requirement.extras))
+        if key in visited:
             continue
-        seen.add(key)
+        visited.add(key)
         try:
-            waiting += _applying(importlib.metadata.requires(one.name) or (), one.extras)
+            waiting += _applying(importlib.metadata.requires(requirement.name) or (), requirement.extras)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return {name for name, _ in seen}
+    return {name for name, _ in visited}
 
 
 def _imports(source: bytes) -> Iterator[str]:
@@ -202,7 +206,7 @@ def _imports(source: bytes) -> Iterator[str]:
             if node.module and not node.level:
                 yield node.module.partition(".")[0]
         else:  # an expression holds no import, and most nodes are in one
-            waiting += (one for field in _STATEMENTS for one in getattr(node, field, ()))
+            waiting += (child for field in _STATEMENTS for child in getattr(node, field, ()))
 
 
 _STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -212,11 +216,11 @@ _STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 def _applying(requirements: Iterable[str], extras: Iterable[str] = ()) -> Iterator[Requirement]:
     for text in requirements:
         try:
-            one = Requirement(text)
+            requirement = Requirement(text)
         except InvalidRequirement:
             continue
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            yield one
+        if requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            yield requirement
 
 
 def _is_here(requirement: Requirement) -> bool:
@@ -231,14 +235,16 @@ def source_paths(packages: Mapping[Path, BuiltPackage], environment: Path) -> di
 
     Files of packages without a source folder map to their paths in the wheel.
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for installed in environment.glob("lib*/python*/site-packages"):
         for path, package in packages.items():
             for name in package.packages:
-                own = next((one for one in (path / "src" / name, path / name) if one.is_dir()), None)
-                found[f"{installed}/{name}/"] = f"{own or name}/"
-        found[f"{installed}/"] = ""
-    return found
+                source = next(
+                    (candidate for candidate in (path / "src" / name, path / name) if candidate.is_dir()), None
+                )
+                paths[f"{installed}/{name}/"] = f"{source or name}/"
+        paths[f"{installed}/"] = ""
+    return paths
 
 
 def _own_packages() -> list[str]:

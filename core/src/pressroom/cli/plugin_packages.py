@@ -48,27 +48,34 @@ def install_packages(
     if not (package or files):
         raise click.UsageError("name a package, or a file with --requirement")
     before = installing.packages_now()
-    requirements = [installing.requirement(one) for one in package]
+    requirements = [installing.requirement(text) for text in package]
     try:
         with invocation.output.progress("Installing"):
             installing.install(requirements, files=files, upgrade=upgrade, editable=editable)
     except installing.InstallFailed as error:
         return _tell_failure(invocation.output, error)
     after = installing.packages_now()
-    named = {_normalised(one) for one in package}.union(*map(installing.names_in, files))
-    found = {name: one for name, one in after.items() if name in named or before.get(name) != one}
+    requested = {_normalised(text) for text in package}.union(*map(installing.names_in, files))
+    installed = {
+        name: distribution
+        for name, distribution in after.items()
+        if name in requested or before.get(name) != distribution
+    }
     advice = installing.managed_by()
     if invocation.json:
-        plugins = [_described(invocation, id_) for one in found.values() for id_ in one.plugins]
-        packages = [{"name": name, "version": one.version, "plugins": one.plugins} for name, one in found.items()]
+        plugins = [_described(invocation, id_) for distribution in installed.values() for id_ in distribution.plugins]
+        packages = [
+            {"name": name, "version": distribution.version, "plugins": distribution.plugins}
+            for name, distribution in installed.items()
+        ]
         invocation.output.data({"packages": packages, "plugins": plugins, "advice": advice})
-        return FINE if found else FOUND_WRONG
-    if not found:
+        return FINE if installed else FOUND_WRONG
+    if not installed:
         names = " ".join((*package, *map(str, files)))
         hint = "install the package that does; uninstall this one with pip"
         invocation.output.problem(f"{names} is installed, but offers no plugin of Pressroom", hint=hint)
         return FOUND_WRONG
-    _tell_installed(invocation, found, advice)
+    _tell_installed(invocation, installed, advice)
     return FINE
 
 
@@ -79,13 +86,13 @@ def uninstall_packages(invocation: Invocation, plugin: tuple[str, ...]) -> int:
     """Uninstall plugins, named by their IDs or by the names of their packages. What they stored stays."""
     from pressroom.cli import installing  # noqa: PLC0415 - most commands do without
 
-    found = installing.packages_now()
-    names = [_package_of(one, found) for one in plugin]
+    packages = installing.packages_now()
+    names = [_package_of(name, packages) for name in plugin]
     try:
         installing.uninstall(names)
     except installing.InstallFailed as error:
         return _tell_failure(invocation.output, error)
-    ids = [id_ for name in names for id_ in found[name].plugins]
+    ids = [id_ for name in names for id_ in packages[name].plugins]
     if invocation.json:
         invocation.output.data({"packages": names, "plugins": ids})
         return FINE
@@ -95,11 +102,11 @@ def uninstall_packages(invocation: Invocation, plugin: tuple[str, ...]) -> int:
     return FINE
 
 
-def _package_of(name: str, found: Mapping[str, InstalledPackage]) -> str:
+def _package_of(name: str, packages: Mapping[str, InstalledPackage]) -> str:
     normalised = _normalised(name)
-    if normalised in found:
+    if normalised in packages:
         return normalised
-    offering = [package for package, one in found.items() if name in one.plugins]
+    offering = [package for package, distribution in packages.items() if name in distribution.plugins]
     if len(offering) == 1:
         return offering[0]
     if offering:
@@ -117,16 +124,16 @@ def _normalised(name: str) -> str:
         return name
 
 
-def _tell_installed(invocation: Invocation, found: Mapping[str, InstalledPackage], advice: str) -> None:
+def _tell_installed(invocation: Invocation, packages: Mapping[str, InstalledPackage], advice: str) -> None:
     output = invocation.output
-    for name, package in found.items():
+    for name, package in packages.items():
         output.line(f"{name} {package.version} is installed. It offers:")
         for id_ in package.plugins:
             plugin = _described(invocation, id_)
             offers = ", ".join(plugin["contributes"]) or plugin["error"] or "nothing that this server knows"
             output.line(f"  {id_}: {offers}")
     output.line("To use it, add to the configuration, and restart the server:")
-    for package in found.values():
+    for package in packages.values():
         for id_ in package.plugins:
             output.line(f"  [plugins.{id_}]")
     if advice:

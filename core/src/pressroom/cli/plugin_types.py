@@ -103,9 +103,9 @@ def _type_errors(arguments: Sequence[str], folder: Path | None, deadline: float)
     lines = [line for line in done.stdout.splitlines() if _ERROR.match(line)]
     for line in lines[:_MAX_ERRORS] or [" ".join((done.stdout + done.stderr).split())]:
         parts = _ERROR.match(line)
-        place, message = (parts[1] or "", parts[2]) if parts else ("", line)
+        location, message = (parts[1] or "", parts[2]) if parts else ("", line)
         fix = advice_on(message)
-        yield BrokenPromise("types", "its types are right in mypy's strict mode", place, message, fix)
+        yield BrokenPromise("types", "its types are right in mypy's strict mode", location, message, fix)
 
 
 _ERROR: Final = re.compile(r"(?:(.*?): )?error: (.*)")

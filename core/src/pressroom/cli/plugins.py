@@ -53,26 +53,26 @@ def list_plugins(invocation: Invocation, requirements: bool) -> int:
     if requirements:
         return _list_requirements(invocation)
     host = compiled(invocation)
-    found, servers = host.plugins, _servers(host)
+    plugins, servers = host.plugins, _servers(host)
     if invocation.json:
-        invocation.output.data([as_data(record, servers) for record in found.records])
-    elif not found.records:
+        invocation.output.data([as_data(record, servers) for record in plugins.records])
+    elif not plugins.records:
         invocation.output.line("No plugins are installed.")
     else:
         rows = [
             (record.id, record.status, f"{record.distribution} {record.version}".strip(), _summary(record))
-            for record in found.records
+            for record in plugins.records
         ]
         invocation.output.table(["Plugin", "Status", "Distribution", "Notes"], rows)
-        for record in found.failed:
+        for record in plugins.failed:
             invocation.output.note(f"{record.id}: {record.hint}")
-        for record in found.records:
+        for record in plugins.records:
             for warning in record.warnings:
                 invocation.output.note(f"{record.id}: {warning}")
         for server in servers:
-            _tell_running(invocation, server, found.records)
+            _tell_running(invocation, server, plugins.records)
     tell_safe_mode(invocation.output, host)
-    return FOUND_WRONG if found.failed or any(_lost(server, found.records) for server in servers) else FINE
+    return FOUND_WRONG if plugins.failed or any(_lost(server, plugins.records) for server in servers) else FINE
 
 
 def _list_requirements(invocation: Invocation) -> int:
@@ -98,8 +98,8 @@ def show(invocation: Invocation, plugin: str) -> int:
     if not records:
         raise NotFound(f"no plugin {plugin!r} is installed", hint="`pressroom plugins list` shows those that are")
     if invocation.json:
-        told = [{**as_data(record, servers), "settings": settings_of(host, record)} for record in records]
-        invocation.output.data(told)
+        documents = [{**as_data(record, servers), "settings": settings_of(host, record)} for record in records]
+        invocation.output.data(documents)
     else:
         for record in records:
             values = {name: value for name, value in as_data(record).items() if value not in ("", [], None)}
@@ -141,20 +141,20 @@ def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
     if context is None or not isinstance(context.config, BaseModel):
         return []
     values = context.config.model_dump(mode="json")
-    found = []
-    for name, one in type(context.config).model_fields.items():
-        plain = one.default_factory is None or one.default_factory_takes_validated_data
-        default = one.get_default() if plain else one.get_default(call_default_factory=True)
-        found.append(
+    settings = []
+    for name, field in type(context.config).model_fields.items():
+        plain = field.default_factory is None or field.default_factory_takes_validated_data
+        default = field.get_default() if plain else field.get_default(call_default_factory=True)
+        settings.append(
             {
                 "name": name,
                 "value": MASK if host.origins.hides(f"plugins.{record.id}.config.{name}") else values[name],
                 "default": None if default is PydanticUndefined else to_jsonable_python(default, fallback=str),
-                "required": one.is_required(),
-                "description": one.description or "",
+                "required": field.is_required(),
+                "description": field.description or "",
             }
         )
-    return found
+    return settings
 
 
 def _tell_settings(invocation: Invocation, record: PluginRecord, settings: Sequence[dict[str, Any]]) -> None:
@@ -162,12 +162,12 @@ def _tell_settings(invocation: Invocation, record: PluginRecord, settings: Seque
         return
     rows = [
         (
-            one["name"],
-            _short(one["value"]),
-            "required" if one["required"] else _short(one["default"]),
-            one["description"],
+            setting["name"],
+            _short(setting["value"]),
+            "required" if setting["required"] else _short(setting["default"]),
+            setting["description"],
         )
-        for one in settings
+        for setting in settings
     ]
     invocation.output.line()
     invocation.output.table(["Setting", "Value", "Default", "What it is"], rows)
@@ -189,15 +189,15 @@ def _servers(host: LoadedApp) -> list[RunningServer]:
 def _lost(server: RunningServer, records: Iterable[PluginRecord]) -> list[RunningPlugin]:
     """Return the plugins that load in this process but have failed in a running server."""
     active = [record.id for record in records if record.status == "active"]
-    found = [server.plugins[id_] for id_ in active if id_ in server.plugins]
-    return [one for one in found if one.status in ("broken", "conflict", "incompatible")]
+    running = [server.plugins[id_] for id_ in active if id_ in server.plugins]
+    return [plugin for plugin in running if plugin.status in ("broken", "conflict", "incompatible")]
 
 
 def _tell_running(invocation: Invocation, server: RunningServer, records: Iterable[PluginRecord]) -> None:
     records = list(records)
     name = f"The running server (process {server.pid}, {server.url})"
-    for one in _lost(server, records):
-        invocation.output.note(f"{name} has left out {one.id}: {one.error}. {one.hint}")
+    for plugin in _lost(server, records):
+        invocation.output.note(f"{name} has left out {plugin.id}: {plugin.error}. {plugin.hint}")
     for record in records:
         running = server.plugins.get(record.id)
         if running is not None and running.failures and running.status == "active":

@@ -107,11 +107,11 @@ class ForkingLauncher:
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         """See `Launcher`."""
         # An interrupt before the server is recorded would leave it running.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             return self._started(arguments, listener, sources)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
     def _started(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         if self._installed != installed_state():
@@ -119,28 +119,28 @@ class ForkingLauncher:
         for _ in range(_ATTEMPTS):
             if self._process is None:
                 self._begin(sources)
-            own, its = socket.socketpair()
-            with its:
-                self._tell({"arguments": list(arguments)}, (its.fileno(), listener.fileno()))
+            parent_end, child_end = socket.socketpair()
+            with child_end:
+                self._tell({"arguments": list(arguments)}, (child_end.fileno(), listener.fileno()))
             while not self._forked and self._connection is not None:
                 self._receive(None)
             if self._forked:
-                server = _ForkedServer(self, own, self._forked.pop())
+                server = _ForkedServer(self, parent_end, self._forked.pop())
                 self._servers.append(server)
                 return server
-            own.close()
+            parent_end.close()
             self._fit = False  # an imported module has ended the process
         raise PressroomError("the process that starts servers has ended", hint="start the command again")
 
     def wait(self, seconds: float) -> None:
         """See `Launcher`."""
-        sources = [one.control for one in self._servers]
+        sources = [server.control for server in self._servers]
         if self._connection is not None:
             sources.append(self._connection)
         readable, _, _ = select.select(sources, [], [], seconds)
         if self._connection in readable:
             self._receive(0)
-        for server in [one for one in self._servers if one.control in readable]:
+        for server in [server for server in self._servers if server.control in readable]:
             server.receive()
 
     def changed(self, files: Sequence[Path]) -> None:
@@ -187,17 +187,17 @@ class ForkingLauncher:
     def _begin(self, sources: SourcePaths) -> None:
         self._installed = installed_state()
         self._allowed = [path for path in sources.shared if path not in self._edited]
-        own, its = socket.socketpair()
-        with its:
+        parent_end, child_end = socket.socketpair()
+        with child_end:
             self._process = subprocess.Popen(  # noqa: S603 - no shell
-                [sys.executable, "-P", str(Path(__file__).with_name("forking.py")), str(its.fileno())],
+                [sys.executable, "-P", str(Path(__file__).with_name("forking.py")), str(child_end.fileno())],
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, **_SETTINGS},
                 # Ctrl-C must reach only this process, which then stops the server: workers would print tracebacks.
                 process_group=0,
-                pass_fds=(its.fileno(),),
+                pass_fds=(child_end.fileno(),),
             )
-        self._connection, self._read, self._told = own, b"", set()
+        self._connection, self._read, self._told = parent_end, b"", set()
         first = {
             "path": [] if _without_folder() else [str(Path.cwd())],
             "allowed": [str(path) for path in (*installed_folders(), *self._allowed)],
@@ -287,10 +287,10 @@ class _ForkedServer:
                 os.kill(self._pid, number)
         end = None if seconds is None else time.monotonic() + seconds
         while not self.ended:
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left < 0:
+            remaining = None if end is None else end - time.monotonic()
+            if remaining is not None and remaining < 0:
                 return
-            if select.select([self.control], [], [], left)[0]:
+            if select.select([self.control], [], [], remaining)[0]:
                 self.receive()
 
 

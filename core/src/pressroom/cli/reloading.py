@@ -92,12 +92,12 @@ class _Reloading:
 
     def end(self) -> None:
         """Stop all servers. A second interrupt kills them."""
-        left = [one for one in (self._successor, self._server) if one is not None]
+        servers = [server for server in (self._successor, self._server) if server is not None]
         try:
-            for server in left:
+            for server in servers:
                 server.stop()
         except KeyboardInterrupt:
-            for server in left:
+            for server in servers:
                 server.kill()
         finally:
             self._launcher.close()

@@ -74,11 +74,11 @@ def render_template(name: str, into: Path, kind: str = "generator") -> Path:
     template = _template_folder()
     try:
         with tempfile.TemporaryDirectory(dir=into, prefix=f".{project.name}-") as scratch:
-            made = _render(template, name, kind, Path(scratch))
+            rendered = _render(template, name, kind, Path(scratch))
             # `mkdir` fails for any existing folder, whereas `rename` would replace an empty one.
             project.mkdir()
             try:
-                made.rename(project)
+                rendered.rename(project)
             except OSError:
                 project.rmdir()
                 raise
@@ -92,9 +92,9 @@ def render_template(name: str, into: Path, kind: str = "generator") -> Path:
 
 
 def _template_folder() -> Path:
-    here = Path(__file__).resolve()
+    this_file = Path(__file__).resolve()
     # The first exists in an installed package, the second in the repository.
-    for folder in (here.parents[1] / "plugin_template", here.parents[4] / "plugin-template"):
+    for folder in (this_file.parents[1] / "plugin_template", this_file.parents[4] / "plugin-template"):
         if (folder / "cookiecutter.json").is_file():
             return folder
     raise PressroomError("the plugin template is missing from this installation", hint="reinstall pressroom")
@@ -112,16 +112,18 @@ def _render(template: Path, name: str, kind: str, into: Path) -> Path:
             hint="run: python -m pip install 'pressroom[template]'",
         ) from error
     # `cookiecutter.main` would read the user's configuration and record each run in the home folder.
-    given = {"name": name, "kind": kind, "source": source_of_host()}
-    context = generate_context(str(template / "cookiecutter.json"), extra_context=given)
+    variables = {"name": name, "kind": kind, "source": source_of_host()}
+    context = generate_context(str(template / "cookiecutter.json"), extra_context=variables)
     context["cookiecutter"].update(prompt_for_config(context, no_input=True))
     generate_files(str(template / "common"), context, str(into), accept_hooks=False)
     # The files of this kind override the common ones.
-    made = Path(generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False))
+    project = Path(
+        generate_files(str(template / kind), context, str(into), overwrite_if_exists=True, accept_hooks=False)
+    )
     # pip compiles the modules of an installed template; bytecode does not belong in the project.
-    for compiled in list(made.rglob("__pycache__")):
+    for compiled in list(project.rglob("__pycache__")):
         shutil.rmtree(compiled)
-    return made
+    return project
 
 
 def source_of_host() -> str:

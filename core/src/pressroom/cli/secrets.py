@@ -32,7 +32,9 @@ def list_secrets(invocation: Invocation) -> int:
 
     states = asyncio.run(_states(invocation))
     if invocation.json:
-        invocation.output.data({"ok": all(state.fits for state in states), "keys": [_as_data(one) for one in states]})
+        invocation.output.data(
+            {"ok": all(state.fits for state in states), "keys": [_as_data(state) for state in states]}
+        )
     else:
         rows = [
             (state.keys.name, ", ".join(state.own), state.recorded or "none yet", "fits" if state.fits else "DIFFERS")
@@ -56,15 +58,15 @@ def accept(invocation: Invocation, name: str) -> None:
     """
     import asyncio  # noqa: PLC0415 - as above
 
-    before = asyncio.run(_accept(invocation, name))
+    previous = asyncio.run(_accept(invocation, name))
     if invocation.json:
-        invocation.output.data({**_as_data(before), "recorded": before.own[0], "fits": True})
-    elif before.recorded == before.own[0]:
+        invocation.output.data({**_as_data(previous), "recorded": previous.own[0], "fits": True})
+    elif previous.recorded == previous.own[0]:
         invocation.output.line(f"The database is used with this {name} already.")
     else:
-        invocation.output.line(f"The database is used with the {name} of this host now, fingerprint {before.own[0]}.")
-        if not before.fits:
-            invocation.output.note(f"With the old key gone, {before.keys.lost}.")
+        invocation.output.line(f"The database is used with the {name} of this host now, fingerprint {previous.own[0]}.")
+        if not previous.fits:
+            invocation.output.note(f"With the old key gone, {previous.keys.lost}.")
 
 
 async def _states(invocation: Invocation) -> Sequence[KeyState]:

@@ -43,8 +43,10 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
         from pressroom.server.listening import bind  # noqa: PLC0415
         from pressroom.server.serve import serve_until_told  # noqa: PLC0415
 
-        given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-        loaded = invocation.load_config({"server": given} if given else None)
+        server_options: dict[str, Any] = {
+            name: value for name, value in (("host", host), ("port", port)) if value is not None
+        }
+        loaded = invocation.load_config({"server": server_options} if server_options else None)
         configure_logging(loaded.settings.logging)
         takeover = current()
         listener, settings = takeover.listen(loaded.settings) if takeover else bind(loaded.settings)
@@ -75,8 +77,8 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
     from pressroom.config import InvalidConfig  # noqa: PLC0415 - pydantic takes longer to load than --help may take
     from pressroom.server.listening import bind  # noqa: PLC0415
 
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    overrides = {"server": given} if given else None
+    server_options = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    overrides = {"server": server_options} if server_options else None
     options = {
         "--host": host,
         "--port": port,
@@ -103,8 +105,8 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
             settings = now
         if listener.fileno() == _CLOSED:
             listener, bound = bind(bound)
-        own = settings.branding.templates, settings.branding.stylesheet
-        return source_paths(invocation.config_file_path(), settings.plugins_dir, *own), listener
+        branding_files = settings.branding.templates, settings.branding.stylesheet
+        return source_paths(invocation.config_file_path(), settings.plugins_dir, *branding_files), listener
 
     reload_until_told(invocation.output, arguments, prepared)
 

@@ -28,9 +28,9 @@ def templates() -> None:
 @command_options
 def list_templates(invocation: Invocation) -> None:
     """List the templates that can be replaced, and the files that replace them."""
-    rows = [(name, own) for name, _, own in compiled(invocation).templates.originals()]
+    rows = [(name, replacement) for name, _, replacement in compiled(invocation).templates.originals()]
     if invocation.json:
-        invocation.output.data([{"template": name, "replacedBy": own} for name, own in rows])
+        invocation.output.data([{"template": name, "replacedBy": replacement} for name, replacement in rows])
         return
     invocation.output.table(["Template", "Replaced by"], rows)
 
@@ -104,10 +104,10 @@ def _replace(file: Path, text: str) -> None:
 def _original(host: LoadedApp, template: str) -> Path:
     from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
 
-    found = {name: path for name, path, _ in host.templates.originals()}
-    if template in found:
-        return found[template]
-    similar = nearest(template, found)
+    originals = {name: path for name, path, _ in host.templates.originals()}
+    if template in originals:
+        return originals[template]
+    similar = nearest(template, originals)
     raise NotFound(
         f"there is no template {template!r}; "
         + (f"did you mean {similar}?" if similar else "`pressroom templates list` names them")

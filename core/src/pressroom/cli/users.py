@@ -59,25 +59,29 @@ def list_users(invocation: Invocation, limit: int, after: str, find: str) -> Non
         listed = list(await accounts.users.list(limit=limit + 1, after=begin, find=find))
         return listed, await accounts.memberships.of_members(user.id for user in listed)
 
-    found, memberships = with_accounts(invocation, read)
-    more, found = len(found) > limit, found[:limit]
+    users, memberships = with_accounts(invocation, read)
+    more, users = len(users) > limit, users[:limit]
     if invocation.json:
-        listed = [as_data(user) | {"memberOf": _member_of(memberships.get(user.id, ()))} for user in found]
-        invocation.output.data({"users": listed, "next": found[-1].email if more else None})
+        listed = [as_data(user) | {"memberOf": _member_of(memberships.get(user.id, ()))} for user in users]
+        invocation.output.data({"users": listed, "next": users[-1].email if more else None})
         return
-    if not found:
-        named = f" with {find!r} in its e-mail address or name" if find else ""
-        invocation.output.line(f"There is no account{named}{f' after {after}' if after else ''}.")
+    if not users:
+        condition = f" with {find!r} in its e-mail address or name" if find else ""
+        invocation.output.line(f"There is no account{condition}{f' after {after}' if after else ''}.")
         return
     headings = ["E-mail", "Name", "Plan", "State", "Last sign-in"]
-    rows = [[user.email, user.name, user.plan, _state(user), _shown_time(user)] for user in found]
+    rows = [[user.email, user.name, user.plan, _state(user), _shown_time(user)] for user in users]
     if memberships:
         headings.append("Works in the accounts of")
-        for row, user in zip(rows, found, strict=True):
-            row.append(", ".join(f"{one.account.email} ({one.role})" for one in memberships.get(user.id, ())))
+        for row, user in zip(rows, users, strict=True):
+            row.append(
+                ", ".join(
+                    f"{membership.account.email} ({membership.role})" for membership in memberships.get(user.id, ())
+                )
+            )
     invocation.output.table(headings, rows)
     if more:
-        invocation.output.note(f"There are more: --after {found[-1].email}")
+        invocation.output.note(f"There are more: --after {users[-1].email}")
 
 
 @users.command("set-plan")
@@ -157,7 +161,7 @@ def as_data(user: User) -> dict[str, Any]:
 
 
 def _member_of(memberships: Sequence[Membership]) -> list[dict[str, Any]]:
-    return [{"account": one.account.email, "role": one.role} for one in memberships]
+    return [{"account": membership.account.email, "role": membership.role} for membership in memberships]
 
 
 async def _set_disabled(accounts: AccountServices, email: str, disabled: bool) -> User:

@@ -68,14 +68,14 @@ def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths
 
 def state_of(paths: Iterable[Path]) -> State:
     """Return the state of these files, and of all files in these folders except caches and hidden files."""
-    found: dict[str, tuple[int, int, int]] = {}
+    state: dict[str, tuple[int, int, int]] = {}
     for path in paths:
         if path.is_dir():
-            _look_into(str(path), found, set())
+            _look_into(str(path), state, set())
             continue
         with suppress(OSError):  # removed, or not created yet
-            _note(str(path), path.stat(), found)
-    return found
+            _note(str(path), path.stat(), state)
+    return state
 
 
 def changed(before: State, after: State) -> list[Path]:
@@ -119,33 +119,33 @@ def installed_folders() -> tuple[Path, ...]:
 
 def installed_state() -> State:
     """Return the state of the installation folders, which changes when a package is installed or removed."""
-    found: dict[str, tuple[int, int, int]] = {}
+    state: dict[str, tuple[int, int, int]] = {}
     for folder in installed_folders():
         with suppress(OSError):
-            _note(str(folder), folder.stat(), found)
-    return found
+            _note(str(folder), folder.stat(), state)
+    return state
 
 
-def _note(path: str, status: os.stat_result, found: dict[str, tuple[int, int, int]]) -> None:
-    found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+def _note(path: str, status: os.stat_result, state: dict[str, tuple[int, int, int]]) -> None:
+    state[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def _look_into(folder: str, found: dict[str, tuple[int, int, int]], above: set[tuple[int, int]]) -> None:
+def _look_into(folder: str, state: dict[str, tuple[int, int, int]], ancestors: set[tuple[int, int]]) -> None:
     """Note the files of a folder. Uses strings instead of `Path` for speed: this runs several times a second."""
     try:
         with os.scandir(folder) as entries:
-            inside = [entry for entry in entries if not entry.name.startswith(".")]
+            children = [entry for entry in entries if not entry.name.startswith(".")]
     except OSError:
         return
-    for entry in inside:
+    for entry in children:
         name = entry.name
         with suppress(OSError):
             if entry.is_dir():
                 identity = (entry.stat().st_dev, entry.stat().st_ino)
-                if name != "__pycache__" and identity not in above:  # a symbolic link can point to a parent folder
-                    _look_into(entry.path, found, {*above, identity})
+                if name != "__pycache__" and identity not in ancestors:  # a symbolic link can point to a parent folder
+                    _look_into(entry.path, state, {*ancestors, identity})
             elif not name.endswith(("~", ".pyc")):
-                _note(entry.path, entry.stat(), found)
+                _note(entry.path, entry.stat(), state)
 
 
 def _package_paths(package: str) -> list[Path]:

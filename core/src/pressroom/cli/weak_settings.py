@@ -109,13 +109,13 @@ def _of_clients(settings: Settings) -> Iterator[CheckResult]:
 def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
     for path in writable_by_others(settings.plugins_dir) if settings.plugins_dir else ():
         quoted = shlex.quote(str(path))
-        above = settings.plugins_dir is not None and path in settings.plugins_dir.absolute().parents
+        is_parent = settings.plugins_dir is not None and path in settings.plugins_dir.absolute().parents
         yield CheckResult(
             "warning",
             f"other users of this machine may write to {path}: whatever they put there runs with the rights of this "
             "server",
             "move the plugins to a folder above which only root and the server may write"
-            if above
+            if is_parent
             else f"run: chown {os.geteuid()} {quoted} && chmod o-w {quoted}",
         )
 
@@ -123,18 +123,18 @@ def _of_plugins_dir(settings: Settings) -> Iterator[CheckResult]:
 def _of_pages(settings: Settings) -> Iterator[CheckResult]:
     branding = settings.branding
     for name, path in (("templates", branding.templates), ("stylesheet", branding.stylesheet)):
-        found = list(changeable(_read_with(path), above=path)) if path is not None else []
-        if path is None or not found:
+        unsafe = list(changeable(_read_with(path), above=path)) if path is not None else []
+        if path is None or not unsafe:
             continue
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        outside = found[0] in path.absolute().parents
+        more = f" and {len(unsafe) - 1} more" if len(unsafe) > 1 else ""
+        is_parent = unsafe[0] in path.absolute().parents
         quoted = shlex.quote(str(path))
         yield CheckResult(
             "warning",
-            f"[branding] {name}: other users of this machine may write to {found[0]}{more}: what they put there is on "
+            f"[branding] {name}: other users of this machine may write to {unsafe[0]}{more}: what they put there is on "
             "the server's pages, that of the sign-in too",
             f"move {path} to a folder above which only root and the server may write"
-            if outside
+            if is_parent
             else f"run: chown -R {os.geteuid()} {quoted} && chmod -R go-w {quoted}",
         )
 
@@ -143,4 +143,4 @@ def _read_with(path: Path) -> Iterator[Path]:
     """Yield a file or folder, and the files in it, up to `MAX_FILES`."""
     yield path
     if path.is_dir():
-        yield from islice((one for one in sorted(path.rglob("*")) if not one.is_symlink()), MAX_FILES)
+        yield from islice((child for child in sorted(path.rglob("*")) if not child.is_symlink()), MAX_FILES)
