@@ -60,10 +60,10 @@ def _with_references(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {key: schema[key] for key in ("description", "default") if key in schema}
-    value = {key: child for key, child in schema.items() if key not in said}
+    annotations: dict[str, Any] = {key: schema[key] for key in ("description", "default") if key in schema}
+    value = {key: child for key, child in schema.items() if key not in annotations}
     reference: dict[str, Any] = {"$ref": "#/$defs/Reference"}
-    return {"anyOf": [_with_references(value), reference], **said}
+    return {"anyOf": [_with_references(value), reference], **annotations}
 
 
 def _clean(schema: dict[str, Any]) -> dict[str, Any]:
@@ -139,9 +139,9 @@ def _mask_at(data: dict[str, Any], key: str) -> None:
         if dotted((name,)) == key:
             data[name] = MASK
         elif key.startswith(f"{dotted((name,))}."):
-            rest = key.removeprefix(f"{dotted((name,))}.")
+            inner_key = key.removeprefix(f"{dotted((name,))}.")
             if isinstance(value, dict):
-                _mask_at(value, rest)
+                _mask_at(value, inner_key)
             else:
                 data[name] = MASK
 

@@ -163,12 +163,12 @@ def _type_in(kind: Any, name: str) -> Any:
 
 def _entry_name(path: Sequence[str], segment: str, present: Any) -> str:
     """Return an entry's name in a table with free names. `present` is the table in the file, if any."""
-    known = [str(name) for name in present] if isinstance(present, Mapping) else []
-    same = [name for name in known if _folded(name) == _folded(segment)]
-    if segment in known:
+    names = [str(name) for name in present] if isinstance(present, Mapping) else []
+    matching = [name for name in names if _folded(name) == _folded(segment)]
+    if segment in names:
         return segment
-    if len(same) == 1:
-        return same[0]
+    if len(matching) == 1:
+        return matching[0]
     if segment != segment.upper():
         return segment
     names_tools = path == ("tools",) or (len(path) == 3 and path[0] == "plans")
@@ -192,15 +192,17 @@ def _not_json(constant: str) -> NoReturn:
 
 
 def _suggestion(name: str, path: Sequence[str], kind: Any, segment: str) -> str:
-    known = [DELIMITER.join(setting).upper() for setting in fixed_keys(Settings)]
-    wanted = name.removeprefix(PREFIX).upper()
-    meant: str | None = next((one for one in known if one.replace("_", "") == wanted.replace("_", "")), None)
-    meant = meant or next((one for one in known if one.endswith(f"{DELIMITER}{wanted}")), None)
+    variables = [DELIMITER.join(setting).upper() for setting in fixed_keys(Settings)]
+    key = name.removeprefix(PREFIX).upper()
+    meant: str | None = next(
+        (variable for variable in variables if variable.replace("_", "") == key.replace("_", "")), None
+    )
+    meant = meant or next((variable for variable in variables if variable.endswith(f"{DELIMITER}{key}")), None)
     sibling = nearest(segment, kind.model_fields) if is_model(kind) else None
     if not meant and sibling:
-        written = name.removeprefix(PREFIX).split(DELIMITER)
-        meant = DELIMITER.join([*written[: len(path)], sibling.upper(), *written[len(path) + 1 :]])
-    meant = meant or nearest(wanted, known)
+        parts = name.removeprefix(PREFIX).split(DELIMITER)
+        meant = DELIMITER.join([*parts[: len(path)], sibling.upper(), *parts[len(path) + 1 :]])
+    meant = meant or nearest(key, variables)
     return f"Did you mean {PREFIX}{meant}?" if meant else "Remove it; `pressroom config show` lists what there is."
 
 
@@ -265,9 +267,9 @@ def load(
 
 def find_file(config_file: Path | None, environ: Mapping[str, str]) -> Path | None:
     """Return the path of the configuration file, or `None`. Only the default file is checked for existence."""
-    named = config_file or environ.get(CONFIG_VARIABLE)
-    if named:
-        return Path(named)
+    selected = config_file or environ.get(CONFIG_VARIABLE)
+    if selected:
+        return Path(selected)
     return DEFAULT_FILE if os.path.lexists(DEFAULT_FILE) else None
 
 
@@ -277,7 +279,7 @@ def _validated(
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        problems += [one for one in problems_of(error, Settings, "", origins) if one.key not in missing]
+        problems += [problem for problem in problems_of(error, Settings, "", origins) if problem.key not in missing]
         return None
 
 

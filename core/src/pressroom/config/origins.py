@@ -32,13 +32,13 @@ class Origin:
     column: int = 0
 
     def __str__(self) -> str:
-        places = [str(place) for place in (self.line, self.column) if place]
-        return ":".join([self.name or self.kind, *places])
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join([self.name or self.kind, *numbers])
 
     def as_data(self) -> dict[str, Any]:
         """Return the origin as a JSON object: `kind`, plus `name`, `line` and `column` if known."""
-        known = {"name": self.name, "line": self.line, "column": self.column}
-        return {"kind": self.kind} | {name: value for name, value in known.items() if value}
+        members = {"name": self.name, "line": self.line, "column": self.column}
+        return {"kind": self.kind} | {name: value for name, value in members.items() if value}
 
 
 DEFAULT = Origin("default")
@@ -69,7 +69,7 @@ class Origins:
 
     def hides(self, key: str) -> bool:
         """Return whether a value, or anything in or around it, must not be shown."""
-        return any(f"{one}.".startswith(f"{key}.") or f"{key}.".startswith(f"{one}.") for one in self.hidden)
+        return any(f"{hidden}.".startswith(f"{key}.") or f"{key}.".startswith(f"{hidden}.") for hidden in self.hidden)
 
     def variables(self) -> list[str]:
         """Return the sorted names of the environment variables that settings come from."""
@@ -81,9 +81,9 @@ class Origins:
         That is the key's own origin, else that of the closest table around it, else that of a key within it: if a
         variable sets one key of a table, the table itself has no origin.
         """
-        around = [known for known in self.places if key == known or key.startswith(f"{known}.")]
-        within = [known for known in self.places if known.startswith(f"{key}.")]
-        closest = max(around, key=len, default="") or min(within, default="")
+        around = [candidate for candidate in self.places if key == candidate or key.startswith(f"{candidate}.")]
+        inner = [candidate for candidate in self.places if candidate.startswith(f"{key}.")]
+        closest = max(around, key=len, default="") or min(inner, default="")
         return self.of(closest)
 
 
@@ -113,8 +113,8 @@ class ConfigProblem:
     hint: str = ""
 
     def __str__(self) -> str:
-        place = "" if self.origin.kind == "default" else str(self.origin)
-        return ": ".join(part for part in (place, self.key, self.problem) if part)
+        location = "" if self.origin.kind == "default" else str(self.origin)
+        return ": ".join(part for part in (location, self.key, self.problem) if part)
 
     def as_data(self) -> dict[str, Any]:
         """Return the problem as a JSON object: `key`, `problem`, `origin` and `hint`."""

@@ -30,18 +30,18 @@ class References:
 
     def resolved(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table with all references replaced."""
-        found: dict[str, Any] = self._resolved((), values)
-        return found
+        resolved: dict[str, Any] = self._resolved((), values)
+        return resolved
 
     def _resolved(self, path: KeyPath, value: Any) -> Any:
         if isinstance(value, Mapping):
             if value.keys() & {FILE, VARIABLE}:
                 return self._value(path, value)
-            found = {name: self._resolved((*path, name), one) for name, one in value.items()}
-            return {name: one for name, one in found.items() if one is not _MISSING}
+            members = {name: self._resolved((*path, name), child) for name, child in value.items()}
+            return {name: child for name, child in members.items() if child is not _MISSING}
         if isinstance(value, list):
-            one_by_one = [self._resolved((*path, number), one) for number, one in enumerate(value)]
-            return [one for one in one_by_one if one is not _MISSING]
+            elements = [self._resolved((*path, number), element) for number, element in enumerate(value)]
+            return [element for element in elements if element is not _MISSING]
         return value
 
     def _value(self, path: KeyPath, reference: Mapping[str, Any]) -> Any:
@@ -62,14 +62,14 @@ class References:
 
     def _text(self, reference: Mapping[str, Any]) -> tuple[Origin, str]:
         """Return the origin and the text of a referenced value. Raises `ValueError` with the problem."""
-        (name, place), *more = reference.items()
-        if more or not isinstance(place, str) or not place:
+        (name, source), *more = reference.items()
+        if more or not isinstance(source, str) or not source:
             raise ValueError(f'must be {{ "{FILE}" = "…" }} or {{ "{VARIABLE}" = "…" }}, and nothing beside it')
         if name == VARIABLE:
-            if place not in self._environ:
-                raise ValueError(f"the environment has no variable {place}")
-            return Origin("environment", place), self._environ[place]
-        return Origin("file", place), _text_of(Path(place))
+            if source not in self._environ:
+                raise ValueError(f"the environment has no variable {source}")
+            return Origin("environment", source), self._environ[source]
+        return Origin("file", source), _text_of(Path(source))
 
 
 def _text_of(path: Path) -> str:

@@ -55,30 +55,32 @@ def validate_section(
     except ValidationError as error:
         remaining = {problem.key: problem for problem in problems_of(error, model, path, origins)}
     # A value that is valid neither as JSON nor as text is reported in its JSON form.
-    raise InvalidConfig({**remaining, **{one.key: one for one in problems if one.key in remaining}}.values())
+    raise InvalidConfig(
+        {**remaining, **{problem.key: problem for problem in problems if problem.key in remaining}}.values()
+    )
 
 
 def _with_texts(data: Mapping[str, Any], path: str, origins: Origins, wrong: set[str]) -> Mapping[str, Any]:
     """Replace JSON values that do not fit the model, such as a numeric password, with the variable's original text."""
     for key, text in origins.texts.items():
-        inside = next((key[length:] for length in range(1, len(key)) if dotted(key[:length]) == path), ())
+        inner_path = next((key[length:] for length in range(1, len(key)) if dotted(key[:length]) == path), ())
         name = dotted(key)
-        if inside and any(one == name or one.startswith(f"{name}.") for one in wrong):
-            data = merge(data, nested(inside, text))
+        if inner_path and any(wrong_key == name or wrong_key.startswith(f"{name}.") for wrong_key in wrong):
+            data = merge(data, nested(inner_path, text))
     return data
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], path: str, origins: Origins) -> list[ConfigProblem]:
     """Return pydantic's errors for a table as problems with their origins, one for each key."""
-    unknown = {dotted(one["loc"]): one["loc"] for one in error.errors() if one["type"] == "extra_forbidden"}
-    found = []
+    unknown = {dotted(detail["loc"]): detail["loc"] for detail in error.errors() if detail["type"] == "extra_forbidden"}
+    problems = []
     for problem in explained(error, model):
         key = ".".join(part for part in (path, problem.field) if part)
         hint = _elsewhere(str(unknown[problem.field][-1]), model) if problem.field in unknown else ""
         # Never repeat a value from a referenced file or variable, whatever the setting.
         text = problem.text.partition(" (got ")[0] if origins.hides(key) else problem.text
-        found.append(ConfigProblem(key, text, origins.nearest(key), hint))
-    return found
+        problems.append(ConfigProblem(key, text, origins.nearest(key), hint))
+    return problems
 
 
 def _elsewhere(name: str, model: type[BaseModel]) -> str:

@@ -66,8 +66,8 @@ def _invalid(path: Path, problem: str, hint: str = "", line: int = 0) -> Invalid
 
 def _syntax_problem(path: Path, text: str, error: ValueError) -> ConfigProblem:
     message = str(error)
-    place = _PLACE.search(message)
-    line, column = (int(place[1]), int(place[2])) if place and place[1] else (_line_of_unfinished(text), 0)
+    match = _PLACE.search(message)
+    line, column = (int(match[1]), int(match[2])) if match and match[1] else (_line_of_unfinished(text), 0)
     reason = _PLACE.sub("", message)
     hint = ""
     if reason == "Invalid value":

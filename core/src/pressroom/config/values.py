@@ -226,20 +226,20 @@ def database_url(value: SecretStr) -> SecretStr:
     """
     text = value.get_secret_value()
     for scheme, driver in _DATABASE_DRIVERS.items():
-        for written in (f"{scheme}://", f"{driver}://"):
-            if text.startswith(written):
-                rest = text.removeprefix(written)
-                if scheme == "sqlite" and rest.strip("/") in ("", ":memory:"):
+        for prefix in (f"{scheme}://", f"{driver}://"):
+            if text.startswith(prefix):
+                remaining = text.removeprefix(prefix)
+                if scheme == "sqlite" and remaining.strip("/") in ("", ":memory:"):
                     raise ValueError("must name a file, as sqlite:////var/lib/pressroom/accounts.sqlite")
                 if not _has_sound_port(text):
                     raise ValueError("its port is not a number; write @ / : in a password as %40 %2F %3A")
-                return SecretStr(f"{driver}://{rest}")
+                return SecretStr(f"{driver}://{remaining}")
     raise ValueError("must be a URL that begins with postgresql:// or sqlite:///")
 
 
-def _has_sound_port(address: str) -> bool:
+def _has_sound_port(url: str) -> bool:
     try:
-        return urlsplit(address).port != 0
+        return urlsplit(url).port != 0
     except ValueError:
         return False
 

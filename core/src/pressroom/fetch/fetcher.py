@@ -103,14 +103,14 @@ class GuardedFetcher:
         self._budget = ByteBudget(anonymous_bytes)
         self._tls = tls or _public_authorities()
         self._resolver = resolver
-        self._exempt = frozenset((ip_address(address), port) for address, port in exempt)
+        self._exempt = frozenset((ip_address(ip), port) for ip, port in exempt)
         self._private = tuple(private_networks)
 
     async def open(self) -> None:
         """Prepare for fetching, without connecting to anything yet."""
         self._places = FairPlaces(self._concurrency, fair=self._fair)
         # A look-up cannot be cancelled, and a malicious name server can stall it: each purpose has its own threads.
-        self._names = {one: self._resolver or SystemResolver(self._concurrency) for one in get_args(Purpose)}
+        self._names = {purpose: self._resolver or SystemResolver(self._concurrency) for purpose in get_args(Purpose)}
 
     async def close(self) -> None:
         """Drop look-ups that have not begun. Connections never outlast their request."""
@@ -140,11 +140,11 @@ class GuardedFetcher:
             FetchRefused: the URL is not allowed, or the response exceeds a limit.
             FetchFailed: there was no complete response in time.
         """
-        sent = OutgoingRequest("GET", {"Accept": accept})
-        target, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
-        if _redirect(target, answer) is not None:
+        outgoing = OutgoingRequest("GET", {"Accept": accept})
+        target, response = await self._within(seconds, outgoing, parse_target(url), max_bytes, redirects)
+        if _redirect(target, response) is not None:
             raise FetchRefused(f"the URL redirects more than {redirects} times")
-        return answer
+        return response
 
     async def request(
         self,
@@ -167,29 +167,29 @@ class GuardedFetcher:
         """
         if redirects and method not in _SAFE:
             raise ValueError(f"{method} is not redirected: it would be sent twice")
-        sent = OutgoingRequest(method, headers or {}, content)
-        _, answer = await self._within(seconds, sent, parse_target(url), max_bytes, redirects)
-        return answer
+        outgoing = OutgoingRequest(method, headers or {}, content)
+        _, response = await self._within(seconds, outgoing, parse_target(url), max_bytes, redirects)
+        return response
 
     async def _within(
-        self, seconds: float, sent: OutgoingRequest, target: Target, max_bytes: int, redirects: int
+        self, seconds: float, outgoing: OutgoingRequest, target: Target, max_bytes: int, redirects: int
     ) -> tuple[Target, Fetched]:
         """Send a request and follow its redirects; return the last response and its target."""
         passed: tuple[str, ...] = ()
         try:
             async with asyncio.timeout(seconds), self._places.one():
                 while True:
-                    answer = replace(await self._exchange(target, sent, max_bytes, seconds), redirects=passed)
-                    following = _redirect(target, answer) if len(passed) < redirects else None
+                    response = replace(await self._exchange(target, outgoing, max_bytes, seconds), redirects=passed)
+                    following = _redirect(target, response) if len(passed) < redirects else None
                     if following is None:
-                        return target, answer
+                        return target, response
                     passed += (target.url,)
                     if (following.scheme, following.authority) != (target.scheme, target.authority):
-                        sent = sent.for_strangers()
+                        outgoing = outgoing.for_strangers()
                     target = following
         except TimeoutError:
             message = f"{target.host} did not answer within {seconds:g} s"
-            raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
+            raise (FetchFailed(message) if outgoing.harmless else FetchUnknown(message)) from None
 
     async def exchange(
         self,
@@ -210,28 +210,28 @@ class GuardedFetcher:
             Overloaded: callers without an account already hold too many fetched bytes.
         """
         target = parse_target(url)
-        sent = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
+        outgoing = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
         try:
             async with asyncio.timeout(seconds), self._places.one():
                 began = time.monotonic()
-                async with self._answer(target, sent, seconds, plain_http=plain_http) as response:
+                async with self._answer(target, outgoing, seconds, plain_http=plain_http) as response:
                     return await examined(target, response, max_bytes, began, self._budget)
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
 
-    async def _exchange(self, target: Target, sent: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
+    async def _exchange(self, target: Target, outgoing: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
         """Make one request and return its response."""
-        async with self._answer(target, sent, seconds) as response:
+        async with self._answer(target, outgoing, seconds) as response:
             try:
                 return await fetched(target, response, max_bytes, self._budget)
             except FetchRefused as error:
-                if sent.harmless:
+                if outgoing.harmless:
                     raise
                 raise FetchUnknown(error.message) from None  # the request has taken effect by now
 
     @asynccontextmanager
     async def _answer(
-        self, target: Target, sent: OutgoingRequest, seconds: float, *, plain_http: bool = False
+        self, target: Target, outgoing: OutgoingRequest, seconds: float, *, plain_http: bool = False
     ) -> AsyncIterator[Response]:
         """Make one request on a new connection, and yield its response."""
         backend = PinnedBackend(target.host, await self._checked(target, plain_http=plain_http), seconds)
@@ -241,10 +241,10 @@ class GuardedFetcher:
             ssl_context=self._tls,
             network_backend=backend,
         )
-        headers = _headers(target, sent)
+        headers = _headers(target, outgoing)
         try:
             async with connection.stream(
-                sent.method, _url(target), headers=headers, content=sent.content or None
+                outgoing.method, _url(target), headers=headers, content=outgoing.content or None
             ) as response:
                 yield response
         except ConnectError:
@@ -254,7 +254,7 @@ class GuardedFetcher:
             ) from None
         except (NetworkError, ProtocolError):
             message = f"{target.host} closed the connection early, or did not answer with HTTP"
-            raise (FetchFailed(message) if sent.harmless else FetchUnknown(message)) from None
+            raise (FetchFailed(message) if outgoing.harmless else FetchUnknown(message)) from None
         finally:
             await backend.close()
 
@@ -269,17 +269,17 @@ class GuardedFetcher:
             FetchFailed: there was no connection in time.
             FetchUnknown: the block exceeded the timeout after connecting.
         """
-        name, address = parse_host(host)
+        name, ip = parse_host(host)
         ports = " and ".join(map(str, _STREAM_PORTS))
         unusual = FetchRefused(f"{name}: port {port} is not allowed, only {ports} are")
         connected = False
         deadline = asyncio.timeout(seconds)
         try:
             async with deadline, self._places.one():
-                addresses = await self._allowed(name, port, address, unusual, usual=port in _STREAM_PORTS)
+                ips = await self._allowed(name, port, ip, unusual, usual=port in _STREAM_PORTS)
                 current_share().requests += 1
                 opening = partial(asyncio.open_connection, port=port)
-                reader, writer = await first_that_answers(name, addresses, seconds, opening)
+                reader, writer = await first_that_answers(name, ips, seconds, opening)
                 connected = True
                 try:
                     yield reader, writer
@@ -299,34 +299,34 @@ class GuardedFetcher:
         return await self._allowed(target.host, target.port, target.address, _unusual(target), usual=usual)
 
     async def _allowed(
-        self, host: str, port: int, written: IPAddress | None, unusual: FetchRefused, *, usual: bool
+        self, host: str, port: int, literal: IPAddress | None, unusual: FetchRefused, *, usual: bool
     ) -> Sequence[IPAddress]:
         """Return the IP addresses of a host, after checking that a connection to each is allowed at that port.
 
-        `written` is the IP address if the host is written as one. `usual` is whether the port is allowed for every
+        `literal` is the IP address if the host is written as one. `usual` is whether the port is allowed for every
         public host; if it is not allowed, `unusual` is raised.
         """
         if not usual and not self._private and port not in {port for _, port in self._exempt}:
             raise unusual
-        addresses = [written] if written is not None else await self._look_up(host)
-        addresses = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
-        for address in addresses:
-            if self._is_allowed(address, port) or (usual and is_public(address)):
+        ips = [literal] if literal is not None else await self._look_up(host)
+        ips = [getattr(ip, "ipv4_mapped", None) or ip for ip in ips]
+        for ip in ips:
+            if self._is_allowed(ip, port) or (usual and is_public(ip)):
                 continue
-            raise unusual if is_public(address) else FetchRefused(f"{host} is not on the public internet")
-        return addresses
+            raise unusual if is_public(ip) else FetchRefused(f"{host} is not on the public internet")
+        return ips
 
-    def _is_allowed(self, address: IPAddress, port: int) -> bool:
-        return (address, port) in self._exempt or any(address in network for network in self._private)
+    def _is_allowed(self, ip: IPAddress, port: int) -> bool:
+        return (ip, port) in self._exempt or any(ip in network for network in self._private)
 
     async def _look_up(self, name: str) -> Sequence[IPAddress]:
         try:
-            addresses = await self._names[current_purpose()].resolve(name)
+            ips = await self._names[current_purpose()].resolve(name)
         except (OSError, UnicodeError):
-            addresses = ()
-        if not addresses:
+            ips = ()
+        if not ips:
             raise FetchFailed(f"{name} has no IP address", hint="Check how the name is spelt.")
-        return addresses
+        return ips
 
 
 def _unusual(target: Target) -> FetchRefused:
@@ -339,8 +339,8 @@ def _url(target: Target) -> URL:
     return URL(scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode())
 
 
-def _headers(target: Target, sent: OutgoingRequest) -> Mapping[bytes | str, bytes | str]:
-    given = {name.lower() for name in sent.headers}
+def _headers(target: Target, outgoing: OutgoingRequest) -> Mapping[bytes | str, bytes | str]:
+    custom = {name.lower() for name in outgoing.headers}
     usual = {
         "Host": target.authority,
         "Accept": "*/*",
@@ -348,17 +348,17 @@ def _headers(target: Target, sent: OutgoingRequest) -> Mapping[bytes | str, byte
         "User-Agent": f"Pressroom/{VERSION}",
         "Connection": "close",
     }
-    if sent.content or sent.method not in _SAFE:
-        usual["Content-Length"] = str(len(sent.content))
-    headers: dict[bytes | str, bytes | str] = {name: text for name, text in usual.items() if name.lower() not in given}
-    return headers | dict(sent.headers)
+    if outgoing.content or outgoing.method not in _SAFE:
+        usual["Content-Length"] = str(len(outgoing.content))
+    headers: dict[bytes | str, bytes | str] = {name: text for name, text in usual.items() if name.lower() not in custom}
+    return headers | dict(outgoing.headers)
 
 
-def _redirect(target: Target, answer: Fetched) -> Target | None:
+def _redirect(target: Target, response: Fetched) -> Target | None:
     """Return the target of a redirect, or `None` if the response is not one."""
-    if answer.status not in REDIRECTS or "location" not in answer.headers:
+    if response.status not in REDIRECTS or "location" not in response.headers:
         return None
-    location = answer.headers["location"].split(", ")[0]
+    location = response.headers["location"].split(", ")[0]
     try:
         return parse_target(urljoin(target.url, location))
     except FetchRefused as error:

@@ -113,10 +113,10 @@ class FairPlaces:
     shares.
     """
 
-    def __init__(self, places: int, *, fair: bool) -> None:
-        self._places = places
-        self._others = places if not fair else max(1, places - places // 4)
-        part = max(1, places * 3 // 8)
+    def __init__(self, slots: int, *, fair: bool) -> None:
+        self._places = slots
+        self._others = slots if not fair else max(1, slots - slots // 4)
+        part = max(1, slots * 3 // 8)
         self._per_purpose = {"background": part, "anonymous": part} if fair else {}
         self._fair = fair
         self._taken: Counter[str] = Counter()
@@ -167,17 +167,17 @@ class FairPlaces:
         self._waiting = passed
 
     def _has_room(self, owner: str, purpose: str) -> bool:
-        taken = sum(self._taken.values())
-        if taken >= self._places:
+        in_use = sum(self._taken.values())
+        if in_use >= self._places:
             return False
         if not self._fair:
             return True
-        if purpose != "publish" and taken - self._taken["publish"] >= self._others:
+        if purpose != "publish" and in_use - self._taken["publish"] >= self._others:
             return False
         if self._taken[purpose] >= self._per_purpose.get(purpose, self._places):
             return False
-        most = max(1, self._places // (8 if purpose == "background" else 4))
-        return not owner or self._by_owner[owner, purpose] < most
+        limit = max(1, self._places // (8 if purpose == "background" else 4))
+        return not owner or self._by_owner[owner, purpose] < limit
 
     def _count(self, owner: str, purpose: str, change: int) -> None:
         self._taken[purpose] += change

@@ -84,40 +84,40 @@ _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 _MAX_TRIES = 4
 
 
-def is_public(address: IPAddress) -> bool:
+def is_public(ip: IPAddress) -> bool:
     """Return whether an IP address belongs to a host on the public internet.
 
     An IPv4 address in IPv6 form (`::ffff:…`) or behind NAT64 (`64:ff9b::…`, RFC 6052) counts as the one that it wraps.
     6to4, Teredo and IPv4-compatible addresses are never public: they are not needed, and can lead anywhere.
     """
-    if isinstance(address, IPv4Address):
-        return address.is_global and not _within(address, _DENIED_V4)
-    if address.scope_id is not None:
+    if isinstance(ip, IPv4Address):
+        return ip.is_global and not _within(ip, _DENIED_V4)
+    if ip.scope_id is not None:
         return False
-    wrapped = address.ipv4_mapped or _translated(address)
+    wrapped = ip.ipv4_mapped or _translated(ip)
     if wrapped is not None:
         return is_public(wrapped)
     return (
-        address in _GLOBAL_UNICAST
-        and address.is_global
-        and not any(address in network for network in _DENIED_V6)
-        and _tunnel_end_is_public(address)
+        ip in _GLOBAL_UNICAST
+        and ip.is_global
+        and not any(ip in network for network in _DENIED_V6)
+        and _tunnel_end_is_public(ip)
     )
 
 
-def _within(address: IPv4Address, networks: tuple[IPv4Network, ...]) -> bool:
-    return any(address in network for network in networks)
+def _within(ip: IPv4Address, networks: tuple[IPv4Network, ...]) -> bool:
+    return any(ip in network for network in networks)
 
 
-def _translated(address: IPv6Address) -> IPv4Address | None:
-    return IPv4Address(int(address) & 0xFFFF_FFFF) if address in _NAT64 else None
+def _translated(ip: IPv6Address) -> IPv4Address | None:
+    return IPv4Address(int(ip) & 0xFFFF_FFFF) if ip in _NAT64 else None
 
 
-def _tunnel_end_is_public(address: IPv6Address) -> bool:
+def _tunnel_end_is_public(ip: IPv6Address) -> bool:
     """Check the IPv4 address at the end of an ISATAP address (RFC 5214, section 6.1)."""
-    if int(address) >> 32 & 0xFFFF_FFFF not in _ISATAP:
+    if int(ip) >> 32 & 0xFFFF_FFFF not in _ISATAP:
         return True
-    return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
+    return is_public(IPv4Address(int(ip) & 0xFFFF_FFFF))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +234,8 @@ class SystemResolver:
 
     async def resolve(self, name: str) -> Sequence[IPAddress]:
         """Return all IP addresses of a name, in the system's order."""
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
-        return [ip_address(address) for address in dict.fromkeys(found)]
+        texts = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
+        return [ip_address(text) for text in dict.fromkeys(texts)]
 
     def close(self) -> None:
         """Drop look-ups that have not begun."""
@@ -244,15 +244,15 @@ class SystemResolver:
 
 def _look_up(name: str) -> list[str]:
     # The trailing dot keeps the system from trying the name in the domains of its search list.
-    found = socket.getaddrinfo(f"{name}.", None, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
+    entries = socket.getaddrinfo(f"{name}.", None, type=socket.SOCK_STREAM)
+    return [str(sockaddr[0]) for *_, sockaddr in entries]
 
 
 T = TypeVar("T")
 
 
 async def first_that_answers(
-    name: str, addresses: Sequence[IPAddress], seconds: float, connect: Callable[[str], Awaitable[T]]
+    name: str, ips: Sequence[IPAddress], seconds: float, connect: Callable[[str], Awaitable[T]]
 ) -> T:
     """Return a connection to the first IP address that responds, each within its share of the time.
 
@@ -261,11 +261,11 @@ async def first_that_answers(
     Raises:
         FetchFailed: none of them responds.
     """
-    tried = addresses[:_MAX_TRIES]
-    for address in tried:
+    tried = ips[:_MAX_TRIES]
+    for ip in tried:
         try:
             async with asyncio.timeout(seconds / len(tried)):
-                return await connect(str(address))
+                return await connect(str(ip))
         except (ConnectError, OSError):
             continue
     raise FetchFailed(f"could not connect to {name}")
@@ -277,9 +277,9 @@ class PinnedBackend(AsyncNetworkBackend):
     The host name from httpcore is not resolved again; it is only used to verify the certificate.
     """
 
-    def __init__(self, name: str, addresses: Sequence[IPAddress], seconds: float) -> None:
+    def __init__(self, name: str, ips: Sequence[IPAddress], seconds: float) -> None:
         self._name = name
-        self._addresses = addresses
+        self._addresses = ips
         self._seconds = seconds
         self._stream: AsyncNetworkStream | None = None
 
@@ -293,9 +293,9 @@ class PinnedBackend(AsyncNetworkBackend):
     ) -> AsyncNetworkStream:
         """Return a connection. Raises `FetchFailed` if no IP address responds."""
 
-        async def connect(address: str) -> AsyncNetworkStream:
+        async def connect(ip: str) -> AsyncNetworkStream:
             return await AnyIOBackend().connect_tcp(
-                address, port, local_address=local_address, socket_options=socket_options
+                ip, port, local_address=local_address, socket_options=socket_options
             )
 
         self._stream = await first_that_answers(self._name, self._addresses, self._seconds, connect)

@@ -185,7 +185,7 @@ def alarm(
         raise Overdue
 
     handler = signal.signal(signal.SIGALRM, ring)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     # Nested, because the alarm can be raised within the first `finally`.
     try:
         try:
@@ -202,8 +202,8 @@ def alarm(
         signal.signal(signal.SIGALRM, handler)
         if rings and latest is not None:
             _forget_half_imported(latest)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
+        if remaining:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, remaining - (time.monotonic() - began)), interval)
     if rings and within is None:
         raise Overdue  # it was swallowed, but the time was exceeded all the same
 
@@ -231,7 +231,7 @@ def _forget_half_imported(latest: str) -> None:
 
 
 def _runs(code: CodeType, frame: FrameType | None) -> bool:
-    return any(one.f_code is code for top in (frame, *_greenlets_below()) for one in _callers(top))
+    return any(caller.f_code is code for top in (frame, *_greenlets_below()) for caller in _callers(top))
 
 
 def _callers(frame: FrameType | None) -> Iterator[FrameType]:

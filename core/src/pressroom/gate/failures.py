@@ -56,7 +56,7 @@ class PluginCode:
             wrapped_by: The plugins whose wrappers changed the contributions of each plugin.
         """
         tops = {id_: module.partition(".")[0] for id_, module in modules.items()}
-        taken = Counter(tops.values())
+        counts = Counter(tops.values())
         offering = {owner: {id_ for pairs in hooks.values() for id_, _ in pairs} for owner, hooks in extensions.items()}
         contributors = {}
         for id_ in modules:
@@ -66,7 +66,7 @@ class PluginCode:
             # A wrapper receives the record that it wraps, and calls it in turn.
             wrapped = {owner for owner, wrappers in wrapped_by.items() if id_ in wrappers}
             contributors[id_] |= wrapped_by.get(id_, frozenset()) | wrapped
-        return cls({top: id_ for id_, top in tops.items() if taken[top] == 1}, contributors)
+        return cls({top: id_ for id_, top in tops.items() if counts[top] == 1}, contributors)
 
     def plugin_of(self, frame: FrameType) -> str:
         """Return the plugin whose code a frame runs, or an empty string."""
@@ -78,11 +78,11 @@ class PluginCode:
         A plugin called for its contribution is responsible for what it does, even if it uses a library of another
         plugin. A plugin that merely calls a library, such as the one it requires, stays responsible itself.
         """
-        culprit = before = called
+        culprit = previous = called
         for plugin in filter(None, map(self.plugin_of, frames)):
-            if plugin != before and plugin in self.contributors.get(before, ()):
+            if plugin != previous and plugin in self.contributors.get(previous, ()):
                 culprit = plugin
-            before = plugin
+            previous = plugin
         return culprit
 
 
@@ -104,8 +104,8 @@ def awaited_by(awaitable: object) -> Iterator[FrameType]:
         frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)
         if frame is not None:
             yield frame
-        own = frame.f_locals.get("coroutine") if frame is not None and inspect.isgenerator(waiting) else None
-        waiting = own or getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
+        coroutine = frame.f_locals.get("coroutine") if frame is not None and inspect.isgenerator(waiting) else None
+        waiting = coroutine or getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
 
 
 def one_line(error: BaseException, module: str = "") -> str:
@@ -114,8 +114,8 @@ def one_line(error: BaseException, module: str = "") -> str:
     `module` is the plugin's module; the innermost frame in its top-level package is shown.
     """
     try:
-        place = _place(error, module.partition(".")[0]) if module else ""
-        return squeezed(f"{_message(error)}{f' ({place})' if place else ''}")
+        location = _place(error, module.partition(".")[0]) if module else ""
+        return squeezed(f"{_message(error)}{f' ({location})' if location else ''}")
     except Exception:  # noqa: BLE001 - every attribute of an exception may be a property of the plugin
         return type(error).__name__
 
@@ -147,7 +147,7 @@ def _message(error: BaseException) -> str:
         return f"{kind}: {error.msg} ({os.path.basename(str(error.filename))}, line {error.lineno})"  # noqa: PTH119 - may be no path
     text = "" if isinstance(error, SystemExit) and error.code is None else _text(error)
     if isinstance(error, BaseExceptionGroup):
-        parts = [_message(one) for one in error.exceptions[:_MAX_GROUPED]]
+        parts = [_message(nested) for nested in error.exceptions[:_MAX_GROUPED]]
         text = f"{error.message}: {'; '.join(parts)}"
     return f"{kind}: {text}" if text.strip() else kind
 
@@ -160,14 +160,14 @@ def _text(value: object, read: Any = str) -> str:
 
 
 def _place(error: BaseException, package: str) -> str:
-    place = ""
+    location = ""
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
-            place = f"{os.path.basename(frame.f_code.co_filename)}, line {traceback.tb_lineno}"  # noqa: PTH119 - may be no path
+            location = f"{os.path.basename(frame.f_code.co_filename)}, line {traceback.tb_lineno}"  # noqa: PTH119 - may be no path
         traceback = traceback.tb_next
-    return place
+    return location
 
 
 def _one_spaced(text: str) -> str:
