@@ -129,10 +129,10 @@ def parse_color(text: str, current: Color = BLACK) -> Color:
 
 def color_of(node: Node, current: Color = BLACK) -> Color:
     """Return the colour of a parsed CSS component value. Raises `InvalidStyle` if it is not a colour."""
-    found = color_or_none(node, current)
-    if found is None:
+    color = color_or_none(node, current)
+    if color is None:
         raise InvalidStyle(f"{shown(node)} is not a colour", place_of(node))
-    return found
+    return color
 
 
 def color_or_none(node: Node, current: Color = BLACK) -> Color | None:

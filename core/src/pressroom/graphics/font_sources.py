@@ -65,11 +65,11 @@ def font_files(folder: Path) -> list[Path]:
     try:
         # Checked explicitly, because `rglob` silently skips unreadable folders.
         next(folder.iterdir(), None)
-        found = [path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()]
+        paths = [path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()]
     except OSError as error:
         raise ConfigError(f"{folder} is not a readable folder", hint="correct [graphics] fonts") from error
     # The first face of a family is its default, which should not be italic.
-    return sorted(found, key=lambda path: ("italic" in path.name.lower(), path.name))
+    return sorted(paths, key=lambda path: ("italic" in path.name.lower(), path.name))
 
 
 @cache

@@ -231,19 +231,19 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     for part in parts:
         if not part:
             raise InvalidStyle("a colour is missing between two commas", place_of(block))
-        places = [_place(node, turning=turning) for node in part]
-        if len(part) == 1 and places[0] is not None:
-            stops.append(Stop(None, places[0]))
+        parsed = [_place(node, turning=turning) for node in part]
+        if len(part) == 1 and parsed[0] is not None:
+            stops.append(Stop(None, parsed[0]))
             continue
-        coloured = [node for node, place in zip(part, places, strict=True) if place is None]
-        given = [place for place in places if place is not None]
-        if len(coloured) != 1 or len(given) > 2:
+        coloured = [node for node, position in zip(part, parsed, strict=True) if position is None]
+        positions = [position for position in parsed if position is not None]
+        if len(coloured) != 1 or len(positions) > 2:
             odd = coloured[1] if len(coloured) > 1 else part[-1]
             raise InvalidStyle(
                 f"{shown(odd)} does not belong here: a stop is a colour with at most two positions", place_of(odd)
             )
         color = color_of(coloured[0], current)
-        stops += [Stop(color, place) for place in given] or [Stop(color, None)]
+        stops += [Stop(color, position) for position in positions] or [Stop(color, None)]
     colors = [stop for stop in stops if stop.color is not None]
     hints = [index for index, stop in enumerate(stops) if stop.color is None]
     if len(colors) < 2:
@@ -260,8 +260,8 @@ def _place(node: Node, *, turning: bool) -> Length | None:
         degrees = angle(node)
         if degrees is not None:
             return Length(part=degrees / 360)
-        given = length(node)
-        return given if given is not None and not given.pixels else None
+        parsed = length(node)
+        return parsed if parsed is not None and not parsed.pixels else None
     return length(node)
 
 
@@ -281,16 +281,16 @@ def resolve_stops(stops: Sequence[Stop], line: float) -> Ramp:
 
     Hints are replaced by stops with interpolated colours.
     """
-    places = _filled([_part(stop.at, line) for stop in stops])
+    positions = _filled([_part(stop.at, line) for stop in stops])
     ramp: list[tuple[float, Color]] = []
     for index, stop in enumerate(stops):
         if stop.color is not None:
-            ramp.append((places[index], stop.color))
+            ramp.append((positions[index], stop.color))
             continue
         before, after = stops[index - 1].color, stops[index + 1].color
         if before is not None and after is not None:
-            ramp += _hinted(places[index - 1], places[index], places[index + 1], before, after)
-    return Ramp(tuple(place for place, _ in ramp), tuple(color for _, color in ramp))
+            ramp += _hinted(positions[index - 1], positions[index], positions[index + 1], before, after)
+    return Ramp(tuple(position for position, _ in ramp), tuple(color for _, color in ramp))
 
 
 def _part(at: Length | None, line: float) -> float | None:
@@ -299,27 +299,27 @@ def _part(at: Length | None, line: float) -> float | None:
     return at.part + (at.pixels / line if line else math.copysign(1e9, at.pixels) if at.pixels else 0.0)
 
 
-def _filled(places: Sequence[float | None]) -> list[float]:
-    given = list(places)
-    if given[0] is None:
-        given[0] = 0.0
-    if given[-1] is None:
-        given[-1] = 1.0
+def _filled(positions: Sequence[float | None]) -> list[float]:
+    ascending = list(positions)
+    if ascending[0] is None:
+        ascending[0] = 0.0
+    if ascending[-1] is None:
+        ascending[-1] = 1.0
     highest = -math.inf
-    for index, place in enumerate(given):
-        if place is not None:
-            highest = max(highest, place)
-            given[index] = highest
+    for index, offset in enumerate(ascending):
+        if offset is not None:
+            highest = max(highest, offset)
+            ascending[index] = highest
     filled: list[float] = []
     index = 0
-    while index < len(given):
-        place = given[index]
-        if place is not None:
-            filled.append(place)
+    while index < len(ascending):
+        offset = ascending[index]
+        if offset is not None:
+            filled.append(offset)
             index += 1
             continue
-        end = next(later for later in range(index, len(given)) if given[later] is not None)
-        start, stop = filled[-1], given[end] or 0.0
+        end = next(later for later in range(index, len(ascending)) if ascending[later] is not None)
+        start, stop = filled[-1], ascending[end] or 0.0
         gaps = end - index + 1
         filled += [start + (stop - start) * step / gaps for step in range(1, gaps)]
         index = end

@@ -22,6 +22,6 @@ def icon_sheet(icons: Mapping[int, Image.Image]) -> Image.Image:
         KeyError: one of these sizes is missing. Other sizes are ignored.
     """
     sheet = Image.new("RGBA", _SIZE)
-    for edge, place in _PLACES.items():
-        sheet.paste(icons[edge].convert("RGBA"), place)
+    for edge, position in _PLACES.items():
+        sheet.paste(icons[edge].convert("RGBA"), position)
     return sheet

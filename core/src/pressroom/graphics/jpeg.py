@@ -19,9 +19,9 @@ def encode_jpeg(image: Image.Image, *, quality: int = 90) -> bytes:
         image: an image of any mode.
         quality: 1 to 95, as in libjpeg.
     """
-    written = io.BytesIO()
-    _flattened(image).save(written, "JPEG", quality=quality, subsampling=_NO_SUBSAMPLING)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    _flattened(image).save(buffer, "JPEG", quality=quality, subsampling=_NO_SUBSAMPLING)
+    return buffer.getvalue()
 
 
 def _flattened(image: Image.Image) -> Image.Image:

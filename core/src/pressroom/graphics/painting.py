@@ -120,10 +120,10 @@ def _radial(gradient: RadialGradient, width: int, height: int, box: Box) -> NDAr
     low, high = math.sqrt(float(x.min() + y.min())), math.sqrt(float(x.max() + y.max()))
     table = _tabulated(ramp, radius_x, low, high, repeating=gradient.repeating)
     square = np.float32(table.scale * table.scale)
-    places = (x * square)[None, :] + (y * square)[:, None]
-    np.sqrt(places, out=places)
-    places -= np.float32(table.low * table.scale)
-    return table.colors_at(places)
+    positions = (x * square)[None, :] + (y * square)[:, None]
+    np.sqrt(positions, out=positions)
+    positions -= np.float32(table.low * table.scale)
+    return table.colors_at(positions)
 
 
 def radii_of(gradient: RadialGradient, x: float, y: float, width: float, height: float) -> tuple[float, float]:
@@ -177,11 +177,11 @@ class _Table:
     scale: float
     repeating: bool
 
-    def colors_at(self, places: _Floats) -> NDArray[np.uint32]:
+    def colors_at(self, positions: _Floats) -> NDArray[np.uint32]:
         """Return the colours at positions given in table entries."""
         if self.repeating:
-            return self.colors[np.floor(places).astype(np.intp) % len(self.colors)]
-        return np.take(self.colors, places.astype(np.intp), mode="clip")
+            return self.colors[np.floor(positions).astype(np.intp) % len(self.colors)]
+        return np.take(self.colors, positions.astype(np.intp), mode="clip")
 
 
 def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: bool) -> _Table:
@@ -192,7 +192,9 @@ def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: b
         low, high = first, last
     span = max(high - low, _TINY)
     size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _MIN_TABLE), _MAX_TABLE))
-    sharp = [place for place, following in pairwise(ramp.places) if place == following and low < place < high]
+    sharp = [
+        position for position, following in pairwise(ramp.places) if position == following and low < position < high
+    ]
     if sharp and not repeating:
         # A hard edge falls between two entries of the table, so a pixel at that position has the colour after it.
         low, size, span = _aligned(sharp, low, high, line, size)
@@ -205,7 +207,7 @@ def _aligned(sharp: list[float], low: float, high: float, line: float, size: int
     for unit in (100.0, line):
         scale = unit * math.ceil(size / (high - low) / unit)
         start, end = math.floor(low * scale), math.ceil(high * scale)
-        on_edges = all(abs(place * scale - round(place * scale)) < _TINY * scale for place in sharp)
+        on_edges = all(abs(position * scale - round(position * scale)) < _TINY * scale for position in sharp)
         if on_edges and end - start <= _MAX_TABLE:
             return start / scale, end - start, (end - start) / scale
     return low, size, high - low
@@ -214,27 +216,27 @@ def _aligned(sharp: list[float], low: float, high: float, line: float, size: int
 @lru_cache(maxsize=64)
 def _table(ramp: Ramp, low: float, span: float, size: int) -> NDArray[np.uint32]:
     """Return the colours at evenly spaced positions."""
-    places = (low + (np.arange(size) + 0.5) * (span / size)).astype(np.float64)
-    pixels = _mixed(ramp, places)
+    positions = (low + (np.arange(size) + 0.5) * (span / size)).astype(np.float64)
+    pixels = _mixed(ramp, positions)
     colors = (pixels * 255 + 0.5).clip(0, 255).astype(np.uint8).view(np.uint32)[:, 0]
     colors.flags.writeable = False
     return colors
 
 
-def ramp_colors(ramp: Ramp, places: Sequence[float]) -> list[Color]:
+def ramp_colors(ramp: Ramp, positions: Sequence[float]) -> list[Color]:
     """Return the colours of a ramp at these positions, interpolated as in browsers."""
-    mixed = _mixed(ramp, np.asarray(places, np.float64))
+    mixed = _mixed(ramp, np.asarray(positions, np.float64))
     return [Color(float(red), float(green), float(blue), float(alpha)) for red, green, blue, alpha in mixed]
 
 
-def _mixed(ramp: Ramp, places: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mixed(ramp: Ramp, positions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return red, green, blue and alpha at each position, interpolated premultiplied (CSS Images 4, section 3.5.3)."""
     legacy = all(color.legacy for color in ramp.colors)
     channels = np.array([(color.red, color.green, color.blue) if legacy else color.oklab for color in ramp.colors])
     alpha = np.array([color.alpha for color in ramp.colors])
-    mixed_alpha = np.interp(places, ramp.places, alpha)
+    mixed_alpha = np.interp(positions, ramp.places, alpha)
     premultiplied = channels * alpha[:, None]
-    mixed = np.stack([np.interp(places, ramp.places, premultiplied[:, index]) for index in range(3)], axis=1)
+    mixed = np.stack([np.interp(positions, ramp.places, premultiplied[:, index]) for index in range(3)], axis=1)
     mixed /= np.where(mixed_alpha > 0, mixed_alpha, 1)[:, None]
     srgb = mixed if legacy else _from_oklab(mixed)
     srgb[mixed_alpha <= 0] = 0

@@ -76,8 +76,8 @@ def _palette(image: Image.Image) -> list[bytes]:
     colors = colors[:used]
     transparency = image.info.get("transparency")
     if isinstance(transparency, bytes):
-        given = np.frombuffer(transparency, dtype=np.uint8)[:used]
-        colors[: len(given), 3] = given
+        alpha = np.frombuffer(transparency, dtype=np.uint8)[:used]
+        colors[: len(alpha), 3] = alpha
     elif isinstance(transparency, int) and transparency < used:
         colors[transparency, 3] = 0
     chunks = [_chunk(b"PLTE", colors[:, :3].tobytes())]

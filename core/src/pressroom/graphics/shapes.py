@@ -41,7 +41,7 @@ def fitted_radii(width: float, height: float, radii: Radii) -> Radii:
         (height, top_left + bottom_left),
         (height, top_right + bottom_right),
     )
-    factor = min([1.0, *(side / taken for side, taken in sides if taken > 0)])
+    factor = min([1.0, *(side / required for side, required in sides if required > 0)])
     return top_left * factor, top_right * factor, bottom_right * factor, bottom_left * factor
 
 
@@ -126,8 +126,8 @@ def _blurred(mask: Image.Image, sigma: float) -> Image.Image:
         return mask.filter(ImageFilter.GaussianBlur(sigma))
     small = mask.reduce(shrink)
     blurred = small.filter(ImageFilter.GaussianBlur(sigma / shrink))
-    whole = blurred.resize((small.width * shrink, small.height * shrink), Image.Resampling.BICUBIC)
-    return whole.crop((0, 0, *mask.size))
+    enlarged = blurred.resize((small.width * shrink, small.height * shrink), Image.Resampling.BICUBIC)
+    return enlarged.crop((0, 0, *mask.size))
 
 
 def _stretched(mask: Image.Image, width: int, height: int) -> Image.Image:

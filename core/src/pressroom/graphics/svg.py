@@ -253,8 +253,8 @@ def _strip_attribute(element: Element, name: str, value: str) -> str:
     elif name.startswith("{") and not name.startswith((f"{{{_XLINK}}}", "{http://www.w3.org/XML/")):
         # Metadata of the drawing program.
         del element.attrib[name]
-    elif "url(" in value.lower() and (kept := _ANY_URL.sub("none", value)) != value:
-        element.set(name, kept)
+    elif "url(" in value.lower() and (cleaned := _ANY_URL.sub("none", value)) != value:
+        element.set(name, cleaned)
         return _OUTSIDE
     return ""
 
@@ -299,13 +299,13 @@ def _references(element: Element) -> Iterator[str]:
 
 def _drawn(root: Element) -> int:
     """Return the number of drawn elements, with each reference drawing its target again; cycles count once."""
-    named = {value: element for element in root.iter() if (value := element.get("id"))}
+    by_id = {value: element for element in root.iter() if (value := element.get("id"))}
     counts: dict[Element, int] = {}
     open_elements: set[Element] = set()
     stack: list[tuple[Element, bool]] = [(root, False)]
     while stack:
         element, done = stack.pop()
-        targets = [*element, *(named[name] for name in _references(element) if name in named)]
+        targets = [*element, *(by_id[name] for name in _references(element) if name in by_id)]
         if done:
             open_elements.discard(element)
             counts[element] = min(1 + sum(counts.get(target, 0) for target in targets), MAX_ELEMENTS + 1)

@@ -65,7 +65,7 @@ def _linear(gradient: LinearGradient, width: float, height: float, name: str) ->
     ramp = resolve_stops(gradient.stops, line)
     first, last, stops = _between_ends(ramp)
     x, y = width / 2, height / 2
-    ends = [(x + across * line * (place - 0.5), y + down * line * (place - 0.5)) for place in (first, last)]
+    ends = [(x + across * line * (position - 0.5), y + down * line * (position - 0.5)) for position in (first, last)]
     (x1, y1), (x2, y2) = [tuple(map(svg_number, end)) for end in ends]
     return (
         f'<linearGradient id="{name}" gradientUnits="userSpaceOnUse" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
@@ -103,43 +103,44 @@ def _between_ends(ramp: Ramp) -> tuple[float, float, _Stops]:
     if span <= _TINY:
         # Everything before the position has the first colour, everything after it the last.
         return first - 0.5, first + 0.5, [(0.5, ramp.colors[0]), (0.5, ramp.colors[-1])]
-    return first, last, [((place - first) / span, color) for place, color in _refined(ramp)]
+    return first, last, [((position - first) / span, color) for position, color in _refined(ramp)]
 
 
 def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
     """Return the last position of a ramp, and its stops from 0 as fractions of that distance."""
     reach = max(ramp.places[-1], _TINY)
     start = ramp_colors(ramp, [0.0])[0]
-    kept = [(place / reach, color) for place, color in _refined(ramp) if place > 0]
-    return reach, [(0.0, start), *kept]
+    scaled = [(position / reach, color) for position, color in _refined(ramp) if position > 0]
+    return reach, [(0.0, start), *scaled]
 
 
 def _period(ramp: Ramp) -> tuple[float, _Stops]:
     """Return the period of a repeating ramp, and the stops of the period that begins at 0 as fractions of it."""
     first, period = ramp.places[0], ramp.places[-1] - ramp.places[0]
     cut = -first % period
-    refined = [(place - first, color) for place, color in _refined(ramp)]
+    refined = [(position - first, color) for position, color in _refined(ramp)]
     at_cut = ramp_colors(ramp, [first + cut])[0]
     # Stops at the cut belong to both ends, since their colours may differ before and after it.
-    late = [(place - cut, color) for place, color in refined if place >= cut - _TINY]
-    early = [(place - cut + period, color) for place, color in refined if place <= cut + _TINY]
-    return period, [(place / period, color) for place, color in [(0.0, at_cut), *late, *early, (period, at_cut)]]
+    late = [(position - cut, color) for position, color in refined if position >= cut - _TINY]
+    early = [(position - cut + period, color) for position, color in refined if position <= cut + _TINY]
+    return period, [(position / period, color) for position, color in [(0.0, at_cut), *late, *early, (period, at_cut)]]
 
 
 def _refined(ramp: Ramp) -> _Stops:
     """Return the stops of a ramp, with extra ones if SVG, which interpolates in sRGB, would differ from CSS."""
     legacy = all(color.legacy for color in ramp.colors)
-    found: _Stops = []
+    stops: _Stops = []
     for (start, before), (end, after) in pairwise(zip(ramp.places, ramp.colors, strict=True)):
-        found.append((start, before))
-        same = legacy and math.isclose(before.alpha, after.alpha)
-        if not same and end - start > _TINY:
-            places = [start + (end - start) * step / _STEPS for step in range(1, _STEPS)]
-            found += zip(places, ramp_colors(ramp, places), strict=True)
-    return [*found, (ramp.places[-1], ramp.colors[-1])]
+        stops.append((start, before))
+        is_exact = legacy and math.isclose(before.alpha, after.alpha)
+        if not is_exact and end - start > _TINY:
+            positions = [start + (end - start) * step / _STEPS for step in range(1, _STEPS)]
+            stops += zip(positions, ramp_colors(ramp, positions), strict=True)
+    return [*stops, (ramp.places[-1], ramp.colors[-1])]
 
 
 def _written(stops: _Stops) -> str:
     return "".join(
-        f'<stop offset="{min(max(place, 0.0), 1.0):.5g}" {svg_color("stop-color", color)}/>' for place, color in stops
+        f'<stop offset="{min(max(position, 0.0), 1.0):.5g}" {svg_color("stop-color", color)}/>'
+        for position, color in stops
     )

@@ -32,9 +32,9 @@ def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
     with Image.open(io.BytesIO(content)) as opened:
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail(bounds, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    written = io.BytesIO()
-    image.save(written, "WEBP", quality=quality, method=6)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "WEBP", quality=quality, method=6)
+    return buffer.getvalue()
 
 
 def size_of(content: bytes) -> tuple[int, int]:
@@ -60,11 +60,11 @@ def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
         image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     share = math.sqrt(max_pixels / (width * height))
     size = max(1, int(width * share)), max(1, int(height * share))
-    written = io.BytesIO()
+    buffer = io.BytesIO()
     image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0).save(
-        written, "WEBP", quality=_PREVIEW_QUALITY, method=0
+        buffer, "WEBP", quality=_PREVIEW_QUALITY, method=0
     )
-    return written.getvalue()
+    return buffer.getvalue()
 
 
 def within_bytes(content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
@@ -89,19 +89,19 @@ def within_bytes(content: bytes, media_types: Sequence[str], max_bytes: int) -> 
         raise InvalidInput("", "the image is damaged and cannot be read; choose another file") from error
     for edge in _UPLOAD_EDGES if kind else ():
         image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=3.0)
-        written = io.BytesIO()
-        image.save(written, kind, quality=_UPLOAD_QUALITY)
-        if written.tell() <= max_bytes:
-            return written.getvalue()
+        buffer = io.BytesIO()
+        image.save(buffer, kind, quality=_UPLOAD_QUALITY)
+        if buffer.tell() <= max_bytes:
+            return buffer.getvalue()
     raise InvalidInput("", "the image cannot be made small enough; choose one with fewer pixels")
 
 
 def _upright(content: bytes, *, alpha: bool) -> Image.Image:
     with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "WEBP", "GIF", "AVIF")) as opened:
         if opened.width * opened.height > MAX_UPLOAD_PIXELS:
-            most = MAX_UPLOAD_PIXELS // 10**6
+            megapixels = MAX_UPLOAD_PIXELS // 10**6
             raise InvalidInput(
-                "", f"the image has {opened.width} by {opened.height} pixels; at most {most} million can be read"
+                "", f"the image has {opened.width} by {opened.height} pixels; at most {megapixels} million can be read"
             )
         opened.draft("RGB", (_UPLOAD_EDGES[0], _UPLOAD_EDGES[0]))  # decodes a large JPEG at a fraction of its size
         return ImageOps.exif_transpose(opened).convert("RGBA" if alpha and opened.has_transparency_data else "RGB")

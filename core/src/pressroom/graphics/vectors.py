@@ -61,8 +61,8 @@ class VectorBudget:
             raise TooCostly
         png = _png(svg, *size) if _cheap(svg, *size) else self._png_apart(svg, *size)
         with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
-            drawn = image.convert("RGBA")
-        return drawn if drawn.size == (width, height) else drawn.resize((width, height))
+            rendered = image.convert("RGBA")
+        return rendered if rendered.size == (width, height) else rendered.resize((width, height))
 
     def _png_apart(self, svg: Svg, width: int, height: int) -> bytes:
         if self._left <= 0:

@@ -43,16 +43,16 @@ def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Ch
     for run in runs:
         part = characters[run["start"] : run["start"] + run["length"]]
         for opening, closing in _pairs(part):
-            found = _direction(part, opening, closing, run["sor"])
-            if found is not None:
-                _turn(part, opening, found)
-                _turn(part, closing, found)
+            direction = _direction(part, opening, closing, run["sor"])
+            if direction is not None:
+                _turn(part, opening, direction)
+                _turn(part, closing, direction)
 
 
-def _turn(characters: Sequence[_Character], place: int, direction: str) -> None:
+def _turn(characters: Sequence[_Character], position: int, direction: str) -> None:
     """Set the direction of a bracket and of the combining marks on it."""
-    characters[place]["type"] = direction
-    for mark in takewhile(lambda one: one["orig"] == "NSM", characters[place + 1 :]):
+    characters[position]["type"] = direction
+    for mark in takewhile(lambda character: character["orig"] == "NSM", characters[position + 1 :]):
         mark["type"] = direction
 
 
@@ -60,7 +60,7 @@ def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
     """Return the positions of paired brackets, in the order of the opening ones."""
     waiting: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
-    for place, character in enumerate(characters):
+    for position, character in enumerate(characters):
         if character["type"] != "ON":
             continue
         # Angle brackets are pairs of canonically equivalent characters, which pair with each other's partners (BD16).
@@ -68,11 +68,11 @@ def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
         if (closing := _closing(bracket)) is not None:
             if len(waiting) == _MAX_OPEN_BRACKETS:
                 break
-            waiting.append((closing, place))
+            waiting.append((closing, position))
             continue
         index = next((at for at in reversed(range(len(waiting))) if waiting[at][0] == bracket), None)
         if index is not None:
-            pairs.append((waiting[index][1], place))
+            pairs.append((waiting[index][1], position))
             del waiting[index:]
     return sorted(pairs)
 
@@ -88,12 +88,12 @@ def _closing(bracket: str) -> str | None:
 def _direction(characters: Sequence[_Character], opening: int, closing: int, before: str) -> str | None:
     """Return the direction of a bracket pair, or `None` if it encloses no text with a strong direction."""
     embedding = ("L", "R")[characters[opening]["level"] % 2]
-    inside = {_STRONG.get(character["type"]) for character in characters[opening + 1 : closing]} - {None}
-    if embedding in inside or not inside:
-        return embedding if inside else None
+    enclosed = {_STRONG.get(character["type"]) for character in characters[opening + 1 : closing]} - {None}
+    if embedding in enclosed or not enclosed:
+        return embedding if enclosed else None
     # The pair encloses only text of the opposite direction, and takes that direction if it also follows such text.
-    preceding = (_STRONG.get(characters[place]["type"]) for place in range(opening - 1, -1, -1))
-    return next((known for known in preceding if known is not None), before)
+    preceding = (_STRONG.get(characters[position]["type"]) for position in range(opening - 1, -1, -1))
+    return next((strong for strong in preceding if strong is not None), before)
 
 
 def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
@@ -104,7 +104,9 @@ def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
     """
     if direction != "rtl" and not _MAY_RUN_RIGHT_TO_LEFT.search(text):
         return 0, [0] * len(text)
-    plain = "".join(one if unicodedata.bidirectional(one) else "a" for one in text.translate(_ISOLATES))
+    plain = "".join(
+        character if unicodedata.bidirectional(character) else "a" for character in text.translate(_ISOLATES)
+    )
     base = {"ltr": 0, "rtl": 1}.get(direction, -1)
     if base < 0:
         base = int(algorithm.get_base_level(plain))
@@ -118,12 +120,12 @@ def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
     resolve_brackets(storage["runs"], storage["chars"])
     algorithm.resolve_neutral_types(storage, debug=False)
     algorithm.resolve_implicit_levels(storage, debug=False)
-    kept = {id(character) for character in storage["chars"]}
-    found: list[int] = []
+    remaining_ids = {id(character) for character in storage["chars"]}
+    levels: list[int] = []
     for character in characters:
-        previous = found[-1] if found else base
-        found.append(int(character["level"]) if id(character) in kept else previous)
-    return base, found
+        previous = levels[-1] if levels else base
+        levels.append(int(character["level"]) if id(character) in remaining_ids else previous)
+    return base, levels
 
 
 def visual_order(run_levels: list[int]) -> list[int]:

@@ -45,12 +45,12 @@ def _draw_glyph(font: hb.Font, glyph: int, across: int, down: int) -> GlyphMask:
     _raster.scale_factor = (64.0, 64.0)
     _raster.transform = (1.0, 0.0, 0.0, 1.0, across * 64 / _STEPS, -down * 64 / _STEPS)
     _raster.draw_glyph(font, glyph)
-    drawn = _raster.render()
-    extents = drawn.extents if drawn is not None else None
-    if drawn is None or extents is None or not extents.width or not extents.height:
+    bitmap = _raster.render()
+    extents = bitmap.extents if bitmap is not None else None
+    if bitmap is None or extents is None or not extents.width or not extents.height:
         return GlyphMask(None, 0, 0)
     size = (extents.width, extents.height)
-    image = Image.frombuffer("L", size, bytes(drawn.buffer), "raw", "L", extents.stride, -1)
+    image = Image.frombuffer("L", size, bytes(bitmap.buffer), "raw", "L", extents.stride, -1)
     return GlyphMask(image, extents.x_origin, -(extents.y_origin + extents.height))
 
 
@@ -132,13 +132,13 @@ def _draw_emoji(
     image: Image.Image, glyph: PlacedGlyph, style: TextStyle, x: float, baseline: float, opacity: float
 ) -> None:
     left, top, edge = emoji_box(glyph, style)
-    drawn = emoji_image(glyph.emoji, max(1, round(edge)))
-    if drawn is None:
+    emoji = emoji_image(glyph.emoji, max(1, round(edge)))
+    if emoji is None:
         return
     if opacity < 1:
-        drawn = drawn.copy()
-        drawn.putalpha(drawn.getchannel("A").point([round(value * opacity) for value in range(256)]))
-    _composite(image, drawn, round(x + left), round(baseline + top))
+        emoji = emoji.copy()
+        emoji.putalpha(emoji.getchannel("A").point([round(value * opacity) for value in range(256)]))
+    _composite(image, emoji, round(x + left), round(baseline + top))
 
 
 def _composite(image: Image.Image, layer: Image.Image, left: int, top: int) -> None:

@@ -108,16 +108,16 @@ def _candidates(library: FontLibrary, families: tuple[str, ...], weight: float, 
         low, high = face.weights
         return face.italic != italic, max(low - weight, weight - high, 0.0)
 
-    chosen: dict[str, Face] = {}
+    by_family: dict[str, Face] = {}
     for family in families:
         if faces := library.of_family(family):
-            chosen.setdefault(faces[0].family, min(faces, key=distance))
+            by_family.setdefault(faces[0].family, min(faces, key=distance))
     grouped: dict[str, list[Face]] = {}
     for face in library.all_faces():
         grouped.setdefault(face.family, []).append(face)
     for family, faces in grouped.items():
-        chosen.setdefault(family, min(faces, key=distance))
-    return tuple(chosen.values())
+        by_family.setdefault(family, min(faces, key=distance))
+    return tuple(by_family.values())
 
 
 def load_faces(path: Path) -> list[Face]:
@@ -138,8 +138,8 @@ def _described(path: Path, face: hb.Face) -> Face:
     if not face.glyph_count:
         raise ValueError(path.name)
     axes = {axis.tag: (axis.min_value, axis.max_value) for axis in face.axis_infos}
-    named = face.get_name(_TYPOGRAPHIC_FAMILY) or face.get_name(_FAMILY_NAME) or ""
-    family = named.strip() or path.stem
+    family_name = face.get_name(_TYPOGRAPHIC_FAMILY) or face.get_name(_FAMILY_NAME) or ""
+    family = family_name.strip() or path.stem
     weight = 400.0
     os2 = face.reference_table("OS/2").data if "OS/2" in face.table_tags else b""
     italic = False

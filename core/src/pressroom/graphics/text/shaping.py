@@ -119,8 +119,8 @@ def missing_characters(text: str, library: FontLibrary | None = None) -> tuple[s
         ConfigError: a folder of the operator cannot be read, or no font is available.
     """
     fonts = library or default_library()
-    found = (one for line in text.splitlines() for one in shape(line, TextStyle(16), fonts).missing)
-    return tuple(dict.fromkeys(found))
+    missing = (character for line in text.splitlines() for character in shape(line, TextStyle(16), fonts).missing)
+    return tuple(dict.fromkeys(missing))
 
 
 def vertical_metrics(face: Face, style: TextStyle) -> tuple[float, float]:
@@ -169,7 +169,7 @@ def _shape_run(run: _Run, style: TextStyle, x: float) -> tuple[list[PlacedGlyph]
         glyph = PlacedGlyph(None, 0, x, 0.0, advance, run.start, run.text)
         return [glyph], x + advance + style.letter_spacing
     buffer = hb.Buffer()
-    buffer.add_str("".join(" " if unicodedata.category(one) == "Cc" else one for one in run.text))
+    buffer.add_str("".join(" " if unicodedata.category(character) == "Cc" else character for character in run.text))
     buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if run.level % 2 else "ltr"
@@ -220,22 +220,24 @@ def break_lines(text: str, style: TextStyle, library: FontLibrary, width: float)
     return lines
 
 
-def clamp_lines(lines: Sequence[str], most: int, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
-    """Return at most `most` lines. If some are cut off, the last one ends in an ellipsis."""
-    if len(lines) <= most:
+def clamp_lines(
+    lines: Sequence[str], max_lines: int, style: TextStyle, library: FontLibrary, width: float
+) -> list[str]:
+    """Return at most `max_lines` lines. If some are cut off, the last one ends in an ellipsis."""
+    if len(lines) <= max_lines:
         return list(lines)
-    kept = list(lines[:most])
-    kept[-1] = ellipsized(f"{kept[-1]} {lines[most]}", style, library, width)
-    return kept
+    clamped = list(lines[:max_lines])
+    clamped[-1] = ellipsized(f"{clamped[-1]} {lines[max_lines]}", style, library, width)
+    return clamped
 
 
 def ellipsized(text: str, style: TextStyle, library: FontLibrary, width: float) -> str:
     """Return a text that fits the width. If it is too wide, truncate it at a grapheme cluster and add an ellipsis."""
     if shape(text, style, library).width <= width:
         return text
-    room = width - shape(ELLIPSIS, style, library).width
+    available = width - shape(ELLIPSIS, style, library).width
     measured = _Measured(text, style, library)
-    end = measured.fitting(0, len(text), room)
+    end = measured.fitting(0, len(text), available)
     return text[:end].rstrip() + ELLIPSIS
 
 
@@ -260,12 +262,12 @@ class _Measured:
 
     def fitting(self, start: int, end: int, width: float) -> int:
         """Return the end of the longest part from `start` that fits, at a grapheme cluster boundary."""
-        place = start
+        position = start
         for cluster in grapheme_clusters(self._text[start:end]):
-            if self.width(start, place + len(cluster)) > width:
+            if self.width(start, position + len(cluster)) > width:
                 break
-            place += len(cluster)
-        return place
+            position += len(cluster)
+        return position
 
 
 def _broken(text: str, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
@@ -273,19 +275,19 @@ def _broken(text: str, style: TextStyle, library: FontLibrary, width: float) -> 
     if measured.width(0, len(text)) <= width:
         return [text.rstrip()]
     lines: list[str] = []
-    start = place = 0
+    start = position = 0
     for unit in line_units(text, style.language):
-        end = place + len(unit)
-        if measured.width(start, end) > width and text[start:place].strip():
-            lines.append(text[start:place].rstrip())
-            start = place
+        end = position + len(unit)
+        if measured.width(start, end) > width and text[start:position].strip():
+            lines.append(text[start:position].rstrip())
+            start = position
         while measured.width(start, end) > width:
             cut = max(measured.fitting(start, end, width), start + _first_cluster(text, start))
             if cut >= end:
                 break
             lines.append(text[start:cut])
             start = cut
-        place = end
+        position = end
     lines.append(text[start:].rstrip())
     return lines
 
