@@ -94,7 +94,7 @@ class Host:
             self.previews = Previews(self.pipeline, self.services)
             self.tools.begin(self.pipeline, self.services.files)
             opened.push_async_callback(self._settle)
-            self.jobs.retain(one.record.kind for one in self.compiled.plugins.contributions.of(Job))
+            self.jobs.retain(contribution.record.kind for contribution in self.compiled.plugins.contributions.of(Job))
             await self.jobs.open()
             opened.push_async_callback(self._close_jobs)
             self._open = opened.pop_all()
@@ -127,7 +127,7 @@ class Host:
         self.accounts.stored.know_kinds(compiled.storage_kinds)
         secret = signing_secret(settings)
         self.authorization_server = AuthorizationServer(settings, self.database, self.accounts, secret)
-        kinds = (one.record for one in compiled.plugins.contributions.of(Job))
+        kinds = (contribution.record for contribution in compiled.plugins.contributions.of(Job))
         self.jobs = JobQueue(self.database, kinds, settings.jobs)
         fetcher = GuardedFetcher(
             concurrency=_PLUGINS_FETCH_AT_ONCE,
@@ -213,8 +213,8 @@ class Host:
             settings=settings,
             catalog=compiled.catalog,
             authenticators=compiled.authenticators(),
-            authorizers=tuple(one.record for one in contributions.of(Authorizer)),
-            observers=tuple(one.record for one in contributions.of(Observer)),
+            authorizers=tuple(contribution.record for contribution in contributions.of(Authorizer)),
+            observers=tuple(contribution.record for contribution in contributions.of(Observer)),
             brand=brand,
             files=files,
             cache=cache,
@@ -234,5 +234,5 @@ class Host:
         """
         tools = [tool for tool in self.compiled.catalog.tools.values() if tool.executor == "process"]
         of_plugins = self.compiled.plugins.worker_modules
-        named = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}
-        return sorted({tool.declaration.reference.partition(":")[0] for tool in tools} | named)
+        plugin_modules = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}
+        return sorted({tool.declaration.reference.partition(":")[0] for tool in tools} | plugin_modules)

@@ -96,8 +96,8 @@ class LoadedApp:
 
     def active_plugins(self) -> Mapping[str, bool]:
         """Return whether each enabled plugin works."""
-        switched_on = (one for one in self.plugins.records if one.status == "active" or one.failed)
-        return {one.id: one.status == "active" for one in switched_on}
+        switched_on = (record for record in self.plugins.records if record.status == "active" or record.failed)
+        return {record.id: record.status == "active" for record in switched_on}
 
     def plan_summary(self, plan: str) -> PlanSummary:
         """Return the summary of a plan for its accounts."""
@@ -105,7 +105,7 @@ class LoadedApp:
 
     def storage_kinds(self) -> Sequence[StorageKind]:
         """Return the kinds of data that the active plugins store for accounts."""
-        return [one.record for one in self.plugins.contributions.of(StorageKind)]
+        return [contribution.record for contribution in self.plugins.contributions.of(StorageKind)]
 
     def brand_block(self) -> Mapping[str, Any]:
         """Return the promotional block of the configured brander.
@@ -117,7 +117,7 @@ class LoadedApp:
         if self._brand is not None:
             return self._brand
         name = self.settings.branding.brander
-        branders = {one.record.name: one for one in self.plugins.contributions.of(Brander)}
+        branders = {contribution.record.name: contribution for contribution in self.plugins.contributions.of(Brander)}
         if name not in branders:
             raise _unknown("branding.brander", name, branders)
         return self._block(branders[name])
@@ -135,7 +135,7 @@ class LoadedApp:
                 raise
             self.drop(failure.call.plugin, failure)
             branders = self.plugins.contributions.of(Brander)
-            self._brand = self._block(next(one for one in branders if one.plugin == HOST_ID))
+            self._brand = self._block(next(contribution for contribution in branders if contribution.plugin == HOST_ID))
         return self._brand
 
     def _block(self, brander: Contribution[Brander]) -> Mapping[str, Any]:
@@ -152,14 +152,14 @@ class LoadedApp:
             ConfigError: no active plugin offers one of them.
         """
         contributions = self.plugins.contributions
-        named: tuple[tuple[str, str, type[RateLimit | CacheRule]], ...] = (
+        configured: tuple[tuple[str, str, type[RateLimit | CacheRule]], ...] = (
             ("limits.default_limit", self.settings.limits.default_limit, RateLimit),
             ("cache.default_rule", self.settings.cache.default_rule, CacheRule),
         )
-        for key, name, record_type in named:
-            known = {one.record.name: one.record for one in contributions.of(record_type)}
-            if name not in known:
-                raise _unknown(key, name, known)
+        for key, name, record_type in configured:
+            by_name = {contribution.record.name: contribution.record for contribution in contributions.of(record_type)}
+            if name not in by_name:
+                raise _unknown(key, name, by_name)
         self.middleware()
 
     def middleware(self) -> tuple[Contribution[CallMiddleware], ...]:
@@ -169,12 +169,14 @@ class LoadedApp:
             ConfigError: no active plugin offers a configured one.
         """
         # Names are unique, and contributions are in the order of plugin id.
-        found = {one.record.name: one for one in self.plugins.contributions.of(CallMiddleware)}
-        named = dict.fromkeys(self.settings.middleware.order)
-        for name in named:
-            if name not in found:
-                raise _unknown("middleware.order", name, found)
-        return tuple(found[name] for name in (*named, *(name for name in found if name not in named)))
+        by_name = {
+            contribution.record.name: contribution for contribution in self.plugins.contributions.of(CallMiddleware)
+        }
+        configured = dict.fromkeys(self.settings.middleware.order)
+        for name in configured:
+            if name not in by_name:
+                raise _unknown("middleware.order", name, by_name)
+        return tuple(by_name[name] for name in (*configured, *(name for name in by_name if name not in configured)))
 
     def backend(self, kind: BackendKind, name: str, key: str) -> Any:
         """Return a new instance of the backend that is configured under `key`.
@@ -184,35 +186,44 @@ class LoadedApp:
             BackendError: it cannot be created, or lacks a method of its protocol.
         """
         backends = {
-            one.record.name: one.record for one in self.plugins.contributions.of(Backend) if one.record.kind == kind
+            contribution.record.name: contribution.record
+            for contribution in self.plugins.contributions.of(Backend)
+            if contribution.record.kind == kind
         }
         if name not in backends:
             # The S3 backend is chosen by a bucket URL rather than by its name.
-            offered = ["s3://bucket/prefix" if (kind, one) == ("files", "s3") else one for one in backends]
+            offered = ["s3://bucket/prefix" if (kind, backend) == ("files", "s3") else backend for backend in backends]
             raise _unknown(key, name, offered)
         call = PluginCall(self.backend_owner(kind, name), "backend", f"{kind} {name}")
         try:
             with self.gate.loading(call, self.settings.server.start_timeout):
-                made = backends[name].factory(self.settings)
+                backend = backends[name].factory(self.settings)
         except PluginFailed as failure:
             if isinstance(failure.cause, PressroomError):
                 raise failure.cause from None
             raise BackendError(f"the {kind} backend {name!r} failed: {failure.message}") from failure
         protocol = _PROTOCOLS.get(kind)
-        if protocol is not None and not isinstance(made, protocol):
-            raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(made).__name__}")
-        return made
+        if protocol is not None and not isinstance(backend, protocol):
+            raise BackendError(f"the {kind} backend {name!r} is no {protocol.__name__}: {type(backend).__name__}")
+        return backend
 
     def backend_owner(self, kind: BackendKind, name: str) -> str:
         """Return the id of the plugin that offers a backend, or the host's id if there is no such backend."""
         backends = self.plugins.contributions.of(Backend)
-        return next((one.plugin for one in backends if (one.record.kind, one.record.name) == (kind, name)), HOST_ID)
+        return next(
+            (
+                contribution.plugin
+                for contribution in backends
+                if (contribution.record.kind, contribution.record.name) == (kind, name)
+            ),
+            HOST_ID,
+        )
 
     def models(self) -> list[tuple[str, Models]]:
         """Return the tables of the host, then of each plugin, as pairs of plugin id and contribution."""
         from pressroom.storage.database.tables import HOST_MODELS  # noqa: PLC0415 - SQLAlchemy, which most commands do without
 
-        pairs = [(one.plugin, one.record) for one in self.plugins.contributions.of(Models)]
+        pairs = [(contribution.plugin, contribution.record) for contribution in self.plugins.contributions.of(Models)]
         return [(HOST_ID, HOST_MODELS), *sorted(pairs, key=itemgetter(0))]
 
     def migrator(self, database: SqlDatabase) -> Migrator:
@@ -227,12 +238,15 @@ class LoadedApp:
         Raises:
             ConfigError: no active plugin offers a configured one.
         """
-        found = {one.record.name: one.record for one in self.plugins.contributions.of(Authenticator)}
-        named = self.settings.auth.authenticators
-        for name in named:
-            if name not in found:
-                raise _unknown("auth.authenticators", name, found)
-        return tuple(found[name] for name in (*named, *sorted(found.keys() - set(named))))
+        by_name = {
+            contribution.record.name: contribution.record
+            for contribution in self.plugins.contributions.of(Authenticator)
+        }
+        configured = self.settings.auth.authenticators
+        for name in configured:
+            if name not in by_name:
+                raise _unknown("auth.authenticators", name, by_name)
+        return tuple(by_name[name] for name in (*configured, *sorted(by_name.keys() - set(configured))))
 
     def _compile(self) -> Catalog:
         while True:
@@ -249,28 +263,28 @@ def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
     """Remove the plugins with a route that would hide one of the host's own."""
     for contribution in plugins.contributions.of(Route):
         path = contribution.record.path
-        taken = host_path_taken(path)
-        if taken is not None and contribution in plugins.contributions.of(Route):
-            own = taken if taken == path else f"{path}, as a part of {taken},"
+        host_path = host_path_taken(path)
+        if host_path is not None and contribution in plugins.contributions.of(Route):
+            description = host_path if host_path == path else f"{path}, as a part of {host_path},"
             plugins = plugins.without(
-                contribution.plugin, "validate", ConfigError(f"the path {own} is served by the host itself")
+                contribution.plugin, "validate", ConfigError(f"the path {description} is served by the host itself")
             )
     return plugins
 
 
 def branding(settings: Settings) -> Branding:
     """Return the operator's branding, with defaults for missing values."""
-    own, base_url = settings.branding, settings.public_url
+    configured, base_url = settings.branding, settings.public_url
     return Branding(
-        key=own.key,
-        name=own.name,
-        tagline=own.tagline,
-        url=own.url or base_url,
+        key=configured.key,
+        name=configured.name,
+        tagline=configured.tagline,
+        url=configured.url or base_url,
         mcp_url=f"{base_url}/api/mcp",
-        docs_url=own.docs_url or f"{base_url}/tools",
-        accent=own.accent,
-        accent_dark=own.accent_dark,
-        logo_url=own.logo_url,
+        docs_url=configured.docs_url or f"{base_url}/tools",
+        accent=configured.accent,
+        accent_dark=configured.accent_dark,
+        logo_url=configured.logo_url,
     )
 
 

@@ -169,8 +169,8 @@ def running_servers(data_folder: Path) -> Iterator[RunningServer]:
 
 def _check_file(descriptor: int) -> None:
     """Raise `OSError` unless the descriptor is a regular file with a single name."""
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         raise OSError(errno.EINVAL, "it is not a separate file")
 
 
@@ -184,6 +184,6 @@ def _is_held(file: IO[bytes]) -> bool:
 
 
 def _server(document: Mapping[str, Any]) -> RunningServer:
-    plugins = [RunningPlugin(**one) for one in document["plugins"]]
-    known = {name: document[name] for name in ("pid", "host", "url", "started_at", "version")}
-    return RunningServer(**known, plugins={one.id: one for one in plugins})
+    plugins = [RunningPlugin(**fields) for fields in document["plugins"]]
+    members = {name: document[name] for name in ("pid", "host", "url", "started_at", "version")}
+    return RunningServer(**members, plugins={plugin.id: plugin for plugin in plugins})

@@ -111,10 +111,10 @@ async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) 
 def backend_names(settings: Settings) -> Mapping[BackendKind, str]:
     """Return the name of each configured backend: `auto` is Redis if it is configured, otherwise memory."""
     shared = "memory" if settings.storage.redis is None else "redis"
-    chosen: dict[BackendKind, str] = {"cache": settings.cache.backend, "limits": settings.limits.backend}
+    configured: dict[BackendKind, str] = {"cache": settings.cache.backend, "limits": settings.limits.backend}
     return {
         "files": settings.storage.files_backend,
-        **{kind: shared if name == "auto" else name for kind, name in chosen.items()},
+        **{kind: shared if name == "auto" else name for kind, name in configured.items()},
     }
 
 
@@ -159,11 +159,11 @@ async def _closed(store: OpenableStore, call: PluginCall, gate: PluginGate) -> N
 
 def know_media_types(files: FileStore, catalog: Catalog) -> None:
     """Declare the generators' media types to a file store of the host. Plugins' stores keep the type of each file."""
-    known = getattr(files, "media_types", None)
-    if isinstance(known, MediaTypes):
+    media_types = getattr(files, "media_types", None)
+    if isinstance(media_types, MediaTypes):
         for tool in catalog.tools.values():
             if isinstance(tool.declaration, Generator):
-                known.declare(tool.name, tool.declaration.extensions)
+                media_types.declare(tool.name, tool.declaration.extensions)
 
 
 _DIGITS: Final = 8
@@ -216,11 +216,11 @@ class KeyState:
     @property
     def advice(self) -> str:
         """Advice for the operator about the problem."""
-        own = "" if self.keys.configured else "; it is not set here, so this host generated its own"
+        remark = "" if self.keys.configured else "; it is not set here, so this host generated its own"
         if not self.fits:
             return (
-                f"set the same {self.keys.setting} on every host{own}. To replace the key for good, stop all hosts and "
-                f"run `pressroom secrets accept {self.keys.name}`: {self.keys.lost}"
+                f"set the same {self.keys.setting} on every host{remark}. To replace the key for good, stop all hosts "
+                f"and run `pressroom secrets accept {self.keys.name}`: {self.keys.lost}"
             )
         return f"add the key that encrypted them to {self.keys.setting}; without it, {self.keys.lost}"
 
@@ -231,12 +231,12 @@ async def key_state(database: SqlDatabase, contribution: Contribution[SharedKeys
     Raises `BackendError` if the database fails, and whatever the plugin raises.
     """
     keys = contribution.record
-    own = tuple(dict.fromkeys(fingerprint(keys.name, key) for key in keys.read()))
+    fingerprints = tuple(dict.fromkeys(fingerprint(keys.name, key) for key in keys.read()))
     async with database.reading() as session:
-        wanted = select(KeyFingerprintRow.fingerprint).where(KeyFingerprintRow.name == keys.name)
-        recorded = await session.scalar(wanted) or ""
+        statement = select(KeyFingerprintRow.fingerprint).where(KeyFingerprintRow.name == keys.name)
+        recorded = await session.scalar(statement) or ""
         unreadable = await keys.unreadable(session) if keys.unreadable is not None else 0
-    return KeyState(contribution.plugin, keys, database, own, recorded, unreadable)
+    return KeyState(contribution.plugin, keys, database, fingerprints, recorded, unreadable)
 
 
 async def check_keys(compiled: LoadedApp, database: SqlDatabase) -> None:
@@ -282,12 +282,12 @@ async def accept_keys(compiled: LoadedApp, database: SqlDatabase, name: str) -> 
         NotFound: there are no keys of that name.
         BackendError: the database failed.
     """
-    found = {one.record.name: one for one in compiled.plugins.contributions.of(SharedKeys)}
-    if name not in found:
-        similar = nearest(name, found)
-        hint = f"did you mean {similar!r}?" if similar else f"known are {', '.join(sorted(found))}"
+    by_name = {contribution.record.name: contribution for contribution in compiled.plugins.contributions.of(SharedKeys)}
+    if name not in by_name:
+        similar = nearest(name, by_name)
+        hint = f"did you mean {similar!r}?" if similar else f"known are {', '.join(sorted(by_name))}"
         raise NotFound(f"there are no keys {name!r}", hint=hint)
-    state = await key_state(database, found[name])
+    state = await key_state(database, by_name[name])
     await _record(state)
     return state
 
@@ -295,7 +295,7 @@ async def accept_keys(compiled: LoadedApp, database: SqlDatabase, name: str) -> 
 async def key_states(compiled: LoadedApp, database: SqlDatabase) -> Sequence[KeyState]:
     """Return the state of all keys, the host's first."""
     contributions = compiled.plugins.contributions.of(SharedKeys)
-    return [await key_state(database, one) for one in contributions]
+    return [await key_state(database, contribution) for contribution in contributions]
 
 
 async def _record(state: KeyState) -> None:
@@ -304,8 +304,8 @@ async def _record(state: KeyState) -> None:
     try:
         async with state.database.writing() as session:
             if state.recorded:
-                same = (KeyFingerprintRow.name == state.keys.name, KeyFingerprintRow.fingerprint == state.recorded)
-                await session.execute(update(KeyFingerprintRow).where(*same).values(values))
+                condition = (KeyFingerprintRow.name == state.keys.name, KeyFingerprintRow.fingerprint == state.recorded)
+                await session.execute(update(KeyFingerprintRow).where(*condition).values(values))
             else:
                 session.add(KeyFingerprintRow(name=state.keys.name, **values))
     except IntegrityError:

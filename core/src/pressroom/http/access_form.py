@@ -52,7 +52,7 @@ class ToolsetOption:
     chosen: bool
 
 
-def level_options(plan: PlanView, chosen: Access, targets: Sequence[str] = ()) -> list[LevelOption]:
+def level_options(plan: PlanView, selected: Access, targets: Sequence[str] = ()) -> list[LevelOption]:
     """Return the access levels. `targets` are the names of publishing targets to mention."""
     tools = [entry.tool for entry in plan.mcp_tools.values()]
     options = []
@@ -61,17 +61,17 @@ def level_options(plan: PlanView, chosen: Access, targets: Sequence[str] = ()) -
         if level.name == "publish" and targets:
             description = f"{description.removesuffix('.')}: {_enumerated(targets)}."
         count = sum(allows(level.name, tool) for tool in tools)
-        options.append(LevelOption(level.name, level.title, description, counted(count), level.name == chosen))
+        options.append(LevelOption(level.name, level.title, description, counted(count), level.name == selected))
     return options
 
 
 def toolset_options(plan: PlanView, chosen: frozenset[str] | None, default: frozenset[str]) -> list[ToolsetOption]:
     """Return the toolsets of a plan, core first, then by name. `default` is selected if `chosen` is `None`."""
-    shown = default if chosen is None else chosen
+    selected = default if chosen is None else chosen
     options = []
     for name, tools in tools_by_set(plan).items():
         titles = _CORE_DESCRIPTION if name == CORE else clip(", ".join(title_of_tool(tool) for tool in tools))
-        options.append(ToolsetOption(name, title_of(name), titles, counted(len(tools)), bool(shown & {name, ALL})))
+        options.append(ToolsetOption(name, title_of(name), titles, counted(len(tools)), bool(selected & {name, ALL})))
     return options
 
 
@@ -97,26 +97,26 @@ def read_choice(fields: Fields, current: AccessChoice, default: frozenset[str]) 
     access = fields.get("access", [current.access])[0]
     if access not in get_args(Access):
         raise InvalidInput("access", f"must be one of {', '.join(get_args(Access))}")
-    shown, ticked = frozenset(fields.get("shown_set", ())), frozenset(fields.get("set", ()))
-    if problems := toolset_problems(sorted(shown | ticked)):
+    visible, ticked = frozenset(fields.get("shown_set", ())), frozenset(fields.get("set", ()))
+    if problems := toolset_problems(sorted(visible | ticked)):
         raise InvalidInput("set", problems[0].removeprefix("toolsets: "))
-    if not shown:
+    if not visible:
         return AccessChoice(cast("Access", access), current.toolsets)
-    toolsets = ((current.toolsets or frozenset()) - shown) | (shown & ticked)
-    is_default = not toolsets or toolsets == (shown if ALL in default else default)
+    toolsets = ((current.toolsets or frozenset()) - visible) | (visible & ticked)
+    is_default = not toolsets or toolsets == (visible if ALL in default else default)
     return AccessChoice(cast("Access", access), None if is_default else toolsets)
 
 
 async def publishing_targets(contributions: Contributions, subject: str) -> list[str]:
     """Return the names of an account's publishing targets, such as its websites, without those of failing plugins."""
-    found: list[str] = []
+    names: list[str] = []
     try:
         async with asyncio.timeout(TARGETS_SECONDS):
-            for one in contributions.of(PublishingTargets):
-                found += await _names(one.record, subject)
+            for contribution in contributions.of(PublishingTargets):
+                names += await _names(contribution.record, subject)
     except TimeoutError:
         log.warning("publishing targets were not named in time", seconds=TARGETS_SECONDS)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 async def _names(provider: PublishingTargets, subject: str) -> list[str]:
@@ -126,13 +126,13 @@ async def _names(provider: PublishingTargets, subject: str) -> list[str]:
         raise
     except Exception:  # noqa: BLE001 - the gate has named it; a page that asks for consent never fails with a plugin
         return []
-    return [shown for name in names if (shown := clip(printable(name), _MAX_TARGET_LENGTH))]
+    return [clipped for name in names if (clipped := clip(printable(name), _MAX_TARGET_LENGTH))]
 
 
 def _enumerated(names: Iterable[str]) -> str:
     names = list(names)
-    shown = names[:_NAMED_TARGETS]
+    listed = names[:_NAMED_TARGETS]
     if len(names) > _NAMED_TARGETS:
         more = "many more" if len(names) >= _MAX_TARGETS else f"{len(names) - _NAMED_TARGETS} more"
-        return f"{', '.join(shown)} and {more}"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+        return f"{', '.join(listed)} and {more}"
+    return " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))

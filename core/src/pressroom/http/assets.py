@@ -145,7 +145,7 @@ def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> 
         return "".join(static.joinpath(name).read_text("utf-8") for name in names)
 
     css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
-    own = {OWN_CSS: _asset(replaced.stylesheet, css)} if replaced.stylesheet else {}
+    operator_css = {OWN_CSS: _asset(replaced.stylesheet, css)} if replaced.stylesheet else {}
     host = {
         "pressroom.css": _asset(font_css + text("pressroom.css") + brand_css(branding), css),
         "icons.css": _asset(text("icons.css"), css),
@@ -159,11 +159,13 @@ def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> 
         "writing.js": _asset(text("shared.js", "media.js", "drafts.js", "writing.js"), script),
         "icon.svg": _asset(brand_icon(branding), "image/svg+xml"),
     }
-    given = {name: _asset(content, MEDIA_TYPES[Path(name).suffix.lower()]) for name, content in replaced.static.items()}
-    for name in given.keys() & (host.keys() | own.keys()):
+    operator_files = {
+        name: _asset(content, MEDIA_TYPES[Path(name).suffix.lower()]) for name, content in replaced.static.items()
+    }
+    for name in operator_files.keys() & (host.keys() | operator_css.keys()):
         problem = TemplateProblem(f"static/{name}", "the server has a file of this name", "choose another name")
         replaced.problems.append(problem)
-    return {**given, **host, **own}
+    return {**operator_files, **host, **operator_css}
 
 
 def _asset(text: str | bytes, media_type: str) -> Asset:

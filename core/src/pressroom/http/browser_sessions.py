@@ -133,11 +133,11 @@ class BrowserSessions:
 
     async def session(self, request: Request) -> BrowserSession | None:
         """Return the session of a request, or `None` for an anonymous caller. Looked up once per request."""
-        known = self._known(request)
-        if known.token and not known.looked_up:
-            known.session = await self._sessions.find(known.token)
-        known.looked_up = True
-        return known.session
+        browser = self._known(request)
+        if browser.token and not browser.looked_up:
+            browser.session = await self._sessions.find(browser.token)
+        browser.looked_up = True
+        return browser.session
 
     def known_session(self, request: Request) -> BrowserSession | None:
         """Return the session of a request if it was looked up already, otherwise `None`."""
@@ -153,7 +153,7 @@ class BrowserSessions:
         `user` is the account at the time the person authenticated. `works_in` and the errors raised are those of
         `Sessions.start`.
         """
-        known = self._known(request)
+        browser = self._known(request)
         token = await self._sessions.start(
             user.id,
             client_ip=request.ctx.client_ip,
@@ -161,8 +161,8 @@ class BrowserSessions:
             proven=user,
             works_in=works_in,
         )
-        if known.token:
-            await self._sessions.end(known.token)
+        if browser.token:
+            await self._sessions.end(browser.token)
         self.set_cookie(response, "session", token, max_age=self._lifetime)
         self.remove_cookie(response, "form")
 
@@ -189,9 +189,9 @@ class BrowserSessions:
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
         """Set the cookie that the page's CSRF tokens are bound to if the browser has none."""
-        known = self._known(request)
-        if known.fresh and not known.token:
-            self.set_cookie(response, "form", known.anonymous)
+        browser = self._known(request)
+        if browser.fresh and not browser.token:
+            self.set_cookie(response, "form", browser.anonymous)
         return response
 
     def form(
@@ -218,8 +218,8 @@ class BrowserSessions:
         self._check_origin(request)
         fields = parse_form(request, max_bytes)
         nonce, _, signature = fields.get("csrf", [""])[-1].partition(".")
-        wanted = purpose(fields) if purpose is not None else ""
-        expected = self._signature(nonce, self._known(request), request.path, wanted)
+        form_purpose = purpose(fields) if purpose is not None else ""
+        expected = self._signature(nonce, self._known(request), request.path, form_purpose)
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             if keep_stale and self.comes_from_here(request):
                 raise StaleFormError(fields)
@@ -232,8 +232,8 @@ class BrowserSessions:
     def comes_from_here(self, request: Request) -> bool:
         """Return whether the browser states that a page of this site made the request (Fetch Metadata; `Origin`)."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        own = origin is not None and origin.lower() == self._origin
-        return site == "same-origin" or (site is None and own)
+        same_origin = origin is not None and origin.lower() == self._origin
+        return site == "same-origin" or (site is None and same_origin)
 
     def cookie(self, request: Request, name: str) -> str:
         """Return the value of one of the server's cookies, or an empty string."""
@@ -259,18 +259,18 @@ class BrowserSessions:
         self.set_cookie(response, name, "", max_age=0)
 
     def _known(self, request: Request) -> _Known:
-        known: _Known | None = getattr(request.ctx, "browser", None)
-        if known is None:
+        browser: _Known | None = getattr(request.ctx, "browser", None)
+        if browser is None:
             token, anonymous = self.cookie(request, "session"), self.cookie(request, "form")
             fresh = _SECRET.fullmatch(anonymous) is None
-            known = _Known(token if _SECRET.fullmatch(token) else "", new_secret() if fresh else anonymous, fresh)
-            request.ctx.browser = known
-        return known
+            browser = _Known(token if _SECRET.fullmatch(token) else "", new_secret() if fresh else anonymous, fresh)
+            request.ctx.browser = browser
+        return browser
 
-    def _signature(self, nonce: str, known: _Known, path: str, purpose: str) -> str:
-        holder = f"session {known.token}" if known.token else f"form {known.anonymous}"
+    def _signature(self, nonce: str, browser: _Known, path: str, purpose: str) -> str:
+        holder = f"session {browser.token}" if browser.token else f"form {browser.anonymous}"
         # JSON keeps the parts unambiguous.
-        bound_to = json.dumps([nonce, holder, _account(known, path), _one_spelling(path), purpose])
+        bound_to = json.dumps([nonce, holder, _account(browser, path), _one_spelling(path), purpose])
         return hmac.digest(self._key, bound_to.encode(), "sha256").hex()
 
     def _check_origin(self, request: Request) -> None:
@@ -284,9 +284,9 @@ class BrowserSessions:
             )
 
 
-def _account(known: _Known, path: str) -> str:
+def _account(browser: _Known, path: str) -> str:
     """Return the account of another person that a form acts in, or an empty string."""
-    session = known.session
+    session = browser.session
     return "" if session is None or session.role == "owner" or path in _OF_PERSON else session.user.id
 
 

@@ -204,8 +204,8 @@ class Compression:
             self._under_way += 1
             try:
                 key = await asyncio.to_thread(_key, body)
-                kept = self._kept.get(key)
-                compressed = await asyncio.to_thread(_gzip, body) if kept is None else kept
+                stored = self._kept.get(key)
+                compressed = await asyncio.to_thread(_gzip, body) if stored is None else stored
             finally:
                 self._under_way -= 1
         self._keep(key, compressed)
@@ -218,8 +218,8 @@ class Compression:
         self._kept[key] = compressed
         self._kept_bytes += len(compressed)
         while self._kept_bytes > _MAX_KEPT_BYTES:
-            _, gone = self._kept.popitem(last=False)
-            self._kept_bytes -= len(gone)
+            _, evicted = self._kept.popitem(last=False)
+            self._kept_bytes -= len(evicted)
 
 
 def _key(body: bytes) -> bytes:

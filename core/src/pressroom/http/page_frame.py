@@ -55,8 +55,8 @@ def clip(text: str, length: int = _DESCRIPTION_LENGTH) -> str:
 def title_of(name: str) -> str:
     """Return a configuration name as a display title: `seo_reports_made` becomes `SEO reports made`."""
     words = re.split("[_-]", name)
-    shown = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
-    return shown[:1].upper() + shown[1:]
+    title = " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
+    return title[:1].upper() + title[1:]
 
 
 HTML: Final = "text/html; charset=utf-8"
@@ -182,13 +182,13 @@ class PageFrame:
 
     def templates(self, package: str) -> Templates:
         """Return the templates in the `templates` folder of a package, which can extend `base.html` of this one."""
-        own = Path(str(files(package))) / "templates"
+        folder = Path(str(files(package))) / "templates"
         options = TemplateOptions(
             globals=self._globals,
             filters={"code": _with_code, "paragraphs": _paragraphs, "json_script": _json_script},
             bytecode_cache=_COMPILED_TEMPLATES,
         )
-        return Templates(self._replaced.of_host(tuple(dict.fromkeys((own, FRAME_FOLDER))), options))
+        return Templates(self._replaced.of_host(tuple(dict.fromkeys((folder, FRAME_FOLDER))), options))
 
     def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> bytes:
         """Render the page of an HTTP error, with an explanation and a link to continue.
@@ -224,8 +224,8 @@ def safe_link(url: str) -> str:
         parts = urlsplit(url.strip())
     except ValueError:
         return ""
-    own_path = not parts.scheme and not parts.netloc and url.startswith("/") and "\\" not in url
-    return url.strip() if own_path or (parts.scheme in ("http", "https") and parts.netloc) else ""
+    is_local_path = not parts.scheme and not parts.netloc and url.startswith("/") and "\\" not in url
+    return url.strip() if is_local_path or (parts.scheme in ("http", "https") and parts.netloc) else ""
 
 
 def sentence(text: str) -> str:

@@ -74,11 +74,11 @@ def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
         raise InternalError("internal error; quote the request ID to the operator") from failure
 
 
-def checked_answer(answer: object) -> HttpResponse:
+def checked_answer(response: object) -> HttpResponse:
     """Return the response of a plugin's route. Raises `TypeError` if it is not an `HttpResponse`."""
-    if not isinstance(answer, HttpResponse):
-        raise TypeError(f"the route returned {type(answer).__name__} instead of an HttpResponse")
-    return answer
+    if not isinstance(response, HttpResponse):
+        raise TypeError(f"the route returned {type(response).__name__} instead of an HttpResponse")
+    return response
 
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
@@ -216,8 +216,8 @@ def begin(request: Request) -> None:
         if stream is not None:
             # Sanic exempts connections that request a WebSocket from timeouts, and this server has no WebSockets.
             stream.upgrade_websocket = False
-        sent = request.headers.get("x-request-id")
-        context.request_id = (accept_request_id(sent) if sent else None) or new_request_id()
+        sent_id = request.headers.get("x-request-id")
+        context.request_id = (accept_request_id(sent_id) if sent_id else None) or new_request_id()
 
 
 def new_request_id() -> str:

@@ -271,20 +271,20 @@ def make(font: WebFont) -> bytes:
     harfbuzz: Any = uharfbuzz
     recipe = font.recipe
     face = harfbuzz.Face(harfbuzz.Blob.from_file_path(str(font.source)))
-    wanted = harfbuzz.SubsetInput()
+    subset_input = harfbuzz.SubsetInput()
     for character in font.characters:
-        wanted.unicode_set.add(character)
-    wanted.layout_feature_tag_set.clear()
+        subset_input.unicode_set.add(character)
+    subset_input.layout_feature_tag_set.clear()
     for feature in _FEATURES:
-        wanted.layout_feature_tag_set.add(int.from_bytes(feature.encode()))
-    least, greatest = recipe.weights
-    if least == greatest:
-        wanted.pin_axis_location(face, "wght", least)
+        subset_input.layout_feature_tag_set.add(int.from_bytes(feature.encode()))
+    min_weight, max_weight = recipe.weights
+    if min_weight == max_weight:
+        subset_input.pin_axis_location(face, "wght", min_weight)
     else:
-        wanted.set_axis_range(face, "wght", least, greatest, least)
+        subset_input.set_axis_range(face, "wght", min_weight, max_weight, min_weight)
     for axis, value in recipe.pinned.items():
-        wanted.pin_axis_location(face, axis, value)
-    subset = TTFont(io.BytesIO(wanted.subset(face).blob.data), recalcTimestamp=False)
+        subset_input.pin_axis_location(face, axis, value)
+    subset = TTFont(io.BytesIO(subset_input.subset(face).blob.data), recalcTimestamp=False)
     subset.flavor = "woff2"
     packed = io.BytesIO()
     subset.save(packed)
@@ -311,8 +311,8 @@ def _version(distribution: str) -> str:
 
 
 def _rule(font: WebFont) -> str:
-    least, greatest = font.recipe.weights
-    weight = f"{least}" if least == greatest else f"{least} {greatest}"
+    min_weight, max_weight = font.recipe.weights
+    weight = f"{min_weight}" if min_weight == max_weight else f"{min_weight} {max_weight}"
     url = f"fonts/{font.name}?v={font.version}"
     heights = ""
     if font.recipe.heights is not None:
@@ -339,9 +339,9 @@ def _system_rule(font: SystemFont) -> str:
 def _ranges(characters: frozenset[int]) -> str:
     """Return characters in the CSS syntax of `unicode-range`: `U+20-7E,U+A0`."""
     ranges: list[list[int]] = []
-    for one in sorted(characters):
-        if ranges and ranges[-1][1] == one - 1:
-            ranges[-1][1] = one
+    for code_point in sorted(characters):
+        if ranges and ranges[-1][1] == code_point - 1:
+            ranges[-1][1] = code_point
         else:
-            ranges.append([one, one])
+            ranges.append([code_point, code_point])
     return ",".join(f"U+{first:X}" if first == last else f"U+{first:X}-{last:X}" for first, last in ranges)
