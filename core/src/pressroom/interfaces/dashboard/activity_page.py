@@ -66,10 +66,10 @@ class ActivityPage:
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: list calls, newest first."""
-        wanted, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
+        query, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
         since, problem = None, ""
-        if wanted.day:
-            since = _midnight(wanted.day)
+        if query.day:
+            since = _midnight(query.day)
             problem = "" if since else "Enter a day such as 2026-11-21."
         calls = []
         if not problem:
@@ -78,31 +78,31 @@ class ActivityPage:
                     visit.user.id,
                     limit=CALLS + 1,
                     before=before,
-                    tool=wanted.tool,
-                    code=wanted.outcome,
-                    connection=wanted.connection,
+                    tool=query.tool,
+                    code=query.outcome,
+                    connection=query.connection,
                     since=since,
                     until=since + timedelta(days=1) if since else None,
                 )
             ]
-        shown = calls[:CALLS]
+        visible = calls[:CALLS]
         return self._frame.page(
             visit,
             "activity.html",
             "Activity",
             current=ACTIVITY,
             status=400 if problem else 200,
-            calls=call_rows(shown, datetime.now(UTC)),
-            wanted=wanted,
-            narrowed=bool(wanted.query()),
+            calls=call_rows(visible, datetime.now(UTC)),
+            wanted=query,
+            narrowed=bool(query.query()),
             problem=problem,
-            tools=self._tools(visit, wanted.tool),
-            connections=await self._connections(visit, wanted.connection),
-            outcomes=_outcomes(wanted.outcome),
+            tools=self._tools(visit, query.tool),
+            connections=await self._connections(visit, query.connection),
+            outcomes=_outcomes(query.outcome),
             kept=_days(self._host.settings.accounts.activity_retention),
             older=before is not None,
-            first_page=wanted.query(),
-            next_page=wanted.query(before=shown[-1].id) if len(calls) > CALLS else "",
+            first_page=query.query(),
+            next_page=query.query(before=visible[-1].id) if len(calls) > CALLS else "",
         )
 
     def _tools(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
@@ -110,34 +110,37 @@ class ActivityPage:
         return [("", "All tools"), *((name, name) for name in sorted(names))]
 
     async def _connections(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
-        found = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
-        known = {one.id: f"{one.name or 'Unnamed'}{' (revoked)' if one.revoked_at else ''}" for one in found}
+        connections = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
+        options = {
+            connection.id: f"{connection.name or 'Unnamed'}{' (revoked)' if connection.revoked_at else ''}"
+            for connection in connections
+        }
         members = await self._host.accounts.memberships.of_account(visit.user.id)
-        known |= {one.member.id: name_of(one.member) for one in members}
+        options |= {membership.member.id: name_of(membership.member) for membership in members}
         if chosen:
-            known.setdefault(chosen, chosen)
-        return [("", "Anybody"), *known.items()]
+            options.setdefault(chosen, chosen)
+        return [("", "Anybody"), *options.items()]
 
 
 def _wanted(request: Request) -> ActivityQuery:
-    given = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in ActivityQuery.__slots__}
-    wanted = ActivityQuery(**{name: printable(value) for name, value in given.items()})
-    return wanted if _CODE.fullmatch(wanted.outcome) else replace(wanted, outcome="")
+    values = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in ActivityQuery.__slots__}
+    query = ActivityQuery(**{name: printable(value) for name, value in values.items()})
+    return query if _CODE.fullmatch(query.outcome) else replace(query, outcome="")
 
 
 def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
     codes = [*_CODES, *([chosen] if chosen not in ("", "ok", "error", *_CODES) else [])]
-    named = [(code, code.replace("_", " ").capitalize()) for code in codes]
-    return [("", "All outcomes"), ("ok", "Success"), ("error", "Any error"), *named]
+    options = [(code, code.replace("_", " ").capitalize()) for code in codes]
+    return [("", "All outcomes"), ("ok", "Success"), ("error", "Any error"), *options]
 
 
 def _midnight(text: str) -> datetime | None:
     """Return the start of a day such as 2026-11-21 in UTC, or `None` if it is invalid or out of range."""
     try:
-        found = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        start = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         return None
-    return found if 1970 <= found.year <= 9000 else None
+    return start if 1970 <= start.year <= 9000 else None
 
 
 def _days(seconds: float) -> str:

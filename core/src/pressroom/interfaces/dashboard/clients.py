@@ -181,7 +181,7 @@ def _curl_command(url: str, key: str, message: Any) -> str:
 def _json(value: Any) -> str:
     """Return indented JSON with lists of strings on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
-    return _SHORT_LIST.sub(lambda found: "[" + re.sub(r",\n\s+", ", ", found[1]) + "]", text)
+    return _SHORT_LIST.sub(lambda match: "[" + re.sub(r",\n\s+", ", ", match[1]) + "]", text)
 
 
 def _is_public(url: str) -> bool:

@@ -49,12 +49,12 @@ class ConnectionPages:
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
-        one = f"{CONNECTIONS}/<connection:str>"
+        path = f"{CONNECTIONS}/<connection:str>"
         return [
             self._frame.person(CONNECTIONS, self.show),
             self._frame.person(CONNECTIONS, self.create, methods=("POST",)),
-            self._frame.person(one, self.show_one),
-            self._frame.person(one, self.change, methods=("POST",)),
+            self._frame.person(path, self.show_one),
+            self._frame.person(path, self.change, methods=("POST",)),
         ]
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
@@ -91,27 +91,27 @@ class ConnectionPages:
 
     async def show_one(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`GET /dashboard/connections/<id>`: show a connection's settings, tools and calls."""
-        found = await self._accounts.connections.get(visit.user.id, connection)
-        return await self._one(visit, found, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
+        record = await self._accounts.connections.get(visit.user.id, connection)
+        return await self._one(visit, record, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
     async def change(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`POST /dashboard/connections/<id>`: rename the connection, set its access and tools, or revoke it."""
         fields = self._frame.browser.form(visit.request, lambda fields: first(fields, "action"))
         connections, user_id = self._accounts.connections, visit.user.id
-        found = await connections.get(user_id, connection)
+        record = await connections.get(user_id, connection)
         match first(fields, "action"):
             case "rename":
                 name = " ".join(first(fields, "name").split())
                 try:
                     await connections.rename(user_id, connection, name)
                 except InvalidInput as error:
-                    return await self._one(visit, found, status=400, name=name, name_error=sentence(error.problem))
-                return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=renamed")
+                    return await self._one(visit, record, status=400, name=name, name_error=sentence(error.problem))
+                return self._frame.redirect(f"{CONNECTIONS}/{record.id}?done=renamed")
             case "tools":
-                choice = read_choice(fields, found.choice, self._default_toolsets(visit))
-                off = _disabled(found, fields)
+                choice = read_choice(fields, record.choice, self._default_toolsets(visit))
+                off = _disabled(record, fields)
                 await connections.set_access(user_id, connection, choice.access, choice.toolsets, disabled_tools=off)
-                return self._frame.redirect(f"{CONNECTIONS}/{found.id}?done=switched")
+                return self._frame.redirect(f"{CONNECTIONS}/{record.id}?done=switched")
             case "revoke":
                 await connections.revoke(user_id, connection)
                 return self._frame.redirect(f"{CONNECTIONS}?done=revoked")
@@ -129,8 +129,8 @@ class ConnectionPages:
         name_error: str = "",
         choice: AccessChoice = PRESELECTED,
     ) -> HTTPResponse:
-        asked = _page_number(visit.request.args.get("page", ""))
-        total, page, found = await self._accounts.connections.page(visit.user.id, asked, PAGE)
+        requested_page = _page_number(visit.request.args.get("page", ""))
+        total, page, connections = await self._accounts.connections.page(visit.user.id, requested_page, PAGE)
         plan, now = self._host.compiled.catalog.plans[visit.user.plan], datetime.now(UTC)
         return self._frame.page(
             visit,
@@ -138,7 +138,7 @@ class ConnectionPages:
             "Connections",
             current=CONNECTIONS,
             status=status,
-            rows=[connection_row(one, now, self._prefix, plan.mcp_tools) for one in found],
+            rows=[connection_row(connection, now, self._prefix, plan.mcp_tools) for connection in connections],
             total=total,
             most=self._most,
             page=page,
@@ -197,8 +197,8 @@ class ConnectionPages:
 
 def _disabled(connection: Connection, fields: Fields) -> frozenset[str]:
     """Return the tools to disable. Tools not shown on the page keep their state."""
-    shown, on = frozenset(fields.get("shown", ())), frozenset(fields.get("on", ()))
-    return (connection.disabled_tools - shown) | (shown - on)
+    visible, on = frozenset(fields.get("shown", ())), frozenset(fields.get("on", ()))
+    return (connection.disabled_tools - visible) | (visible - on)
 
 
 def _page_number(text: str) -> int:

@@ -137,7 +137,7 @@ class DashboardFrame:
         self._templates = site.templates("pressroom.interfaces.dashboard")
         groups = groups_of(host)
         accounts = host.settings.accounts
-        self._operators = frozenset(one.strip().lower() for one in accounts.operators)
+        self._operators = frozenset(email.strip().lower() for email in accounts.operators)
         provider = accounts.identity_provider
         self._is_open = accounts.sign_up or (provider.issuer is not None and provider.create_accounts)
         self._groups = {role: visible_groups(groups, role) for role in ACCOUNT_ROLES}
@@ -259,8 +259,8 @@ class DashboardFrame:
 
     def entry_of(self, path: str) -> str:
         """Return the path of a page's navigation entry: its own, or the nearest one above it."""
-        others = (link.path for link in self._links if link.path != DASHBOARD)
-        entries = [entry for entry in others if f"{path}/".startswith(f"{entry}/")]
+        paths = (link.path for link in self._links if link.path != DASHBOARD)
+        entries = [entry for entry in paths if f"{path}/".startswith(f"{entry}/")]
         return max(entries, key=len, default=path)
 
     def way_on(self, path: str, role: AccountRole = "owner") -> tuple[str, str]:
@@ -317,7 +317,7 @@ class DashboardFrame:
         `visit` is set if the person is signed in; the page then states in whose account the form would take effect.
         """
         signed_in = visit is not None
-        kept = [(name, value) for name, values in fields.items() if name != "csrf" for value in values]
+        entries = [(name, value) for name, values in fields.items() if name != "csrf" for value in values]
         query = f"?{request.query_string}" if request.query_string else ""
         return self.card(
             request,
@@ -327,8 +327,8 @@ class DashboardFrame:
             status=403 if signed_in else 401,
             path=request.path,
             action=self.site.root + request.path + query,
-            kept=kept,
-            text=max((value for _, value in kept), key=len, default=""),
+            kept=entries,
+            text=max((value for _, value in entries), key=len, default=""),
             signed_in=signed_in,
             reason=sentence(reason) if reason else "",
             whose=name_of(visit.user) if visit is not None and visit.role != "owner" else "",

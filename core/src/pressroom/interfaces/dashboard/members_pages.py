@@ -102,20 +102,20 @@ class MembersPage:
     async def change(self, visit: DashboardRequest) -> HTTPResponse:
         """`POST /dashboard/members`: create or revoke an invitation, change a role or remove a member."""
         fields = self._browser.form(visit.request, _purpose)
-        account, chosen = visit.user.id, first(fields, "id")
+        account, target_id = visit.user.id, first(fields, "id")
         match first(fields, "action"):
             case "invite":
                 return await self._invite(visit, fields)
             case "revoke":
-                await self._accounts.invitations.revoke(account, chosen)
+                await self._accounts.invitations.revoke(account, target_id)
                 done = "revoked"
             case "role":
-                await self._accounts.memberships.set_role(account, chosen, first(fields, "role"))
-                log.info("a member has another role", account=account, member=chosen, role=first(fields, "role"))
+                await self._accounts.memberships.set_role(account, target_id, first(fields, "role"))
+                log.info("a member has another role", account=account, member=target_id, role=first(fields, "role"))
                 done = "role"
             case "remove":
-                await self._accounts.memberships.remove(account, chosen)
-                log.info("a member was removed", account=account, member=chosen)
+                await self._accounts.memberships.remove(account, target_id)
+                log.info("a member was removed", account=account, member=target_id)
                 done = "removed"
             case _:
                 raise InvalidInput("action", "is unknown; reload the page and use its buttons")
@@ -150,7 +150,7 @@ class MembersPage:
             )
         log.info("an invitation was made", account=visit.user.id, invitation=invitation.id, role=invitation.role)
         link = f"{self._frame.host.settings.public_url}{JOIN}/{token}"
-        return await self._page(visit, link=link, made=invitation)
+        return await self._page(visit, link=link, created=invitation)
 
     async def _count(self, account_id: str) -> None:
         try:
@@ -174,7 +174,7 @@ class MembersPage:
         values: Mapping[str, str] | None = None,
         errors: Mapping[str, str] | None = None,
         link: str = "",
-        made: Invitation | None = None,
+        created: Invitation | None = None,
     ) -> HTTPResponse:
         if visit.role != "owner":
             return self._frame.page(
@@ -199,37 +199,37 @@ class MembersPage:
             message=message,
             problem=problem,
             link=link,
-            made=made,
-            made_until=day(made.expires_at) if made is not None else "",
+            made=created,
+            made_until=day(created.expires_at) if created is not None else "",
         )
 
 
 def _member_views(members: Sequence[Membership]) -> list[MemberView]:
     return [
         MemberView(
-            one.member.id,
-            one.member.email,
-            one.member.name,
-            one.role,
-            one.member.disabled,
-            day(one.created_at),
-            one.created_at.isoformat(timespec="seconds"),
+            membership.member.id,
+            membership.member.email,
+            membership.member.name,
+            membership.role,
+            membership.member.disabled,
+            day(membership.created_at),
+            membership.created_at.isoformat(timespec="seconds"),
         )
-        for one in members
+        for membership in members
     ]
 
 
 def _invitation_views(invitations: Sequence[Invitation], now: datetime) -> list[InvitationView]:
     return [
         InvitationView(
-            one.id,
-            one.role,
-            one.note,
-            ago(one.created_at, now),
-            day(one.expires_at),
-            one.expires_at.isoformat(timespec="seconds"),
+            invitation.id,
+            invitation.role,
+            invitation.note,
+            ago(invitation.created_at, now),
+            day(invitation.expires_at),
+            invitation.expires_at.isoformat(timespec="seconds"),
         )
-        for one in invitations
+        for invitation in invitations
     ]
 
 
@@ -259,10 +259,10 @@ class JoinPages:
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
         path, frame = f"{JOIN}/<token:str>", self._frame
-        found = [frame.public(path, self.show), frame.public(path, self.accept, methods=("POST",))]
+        endpoints = [frame.public(path, self.show), frame.public(path, self.accept, methods=("POST",))]
         if self._new_accounts:
-            found.append(frame.public(f"{path}/account", self.accept_with_new_account, methods=("POST",)))
-        return found
+            endpoints.append(frame.public(f"{path}/account", self.accept_with_new_account, methods=("POST",)))
+        return endpoints
 
     async def show(self, request: Request, token: str) -> HTTPResponse:
         """`GET /dashboard/join/<token>`: show whose account it is, and the role in it."""

@@ -55,19 +55,19 @@ def groups_of(host: Host) -> tuple[NavigationGroup, ...]:
 
 def visible_groups(groups: Sequence[NavigationGroup], role: AccountRole) -> tuple[NavigationGroup, ...]:
     """Return the groups with the entries visible to a role, without empty groups."""
-    seen = (
+    visible = (
         NavigationGroup(group.title, tuple(link for link in group.links if allows(role, link.sees))) for group in groups
     )
-    return tuple(group for group in seen if group.links)
+    return tuple(group for group in visible if group.links)
 
 
 def _plugin_groups(host: Host) -> tuple[NavigationGroup, ...]:
     """Return the pages of plugins, grouped by heading in alphabetical order; pages without a heading come last."""
-    found: defaultdict[str, list[NavigationLink]] = defaultdict(list)
-    for one in host.compiled.plugins.contributions.of(Route):
-        route, page = one.record, one.record.page
+    by_heading: defaultdict[str, list[NavigationLink]] = defaultdict(list)
+    for contribution in host.compiled.plugins.contributions.of(Route):
+        route, page = contribution.record, contribution.record.page
         if page is not None and "GET" in route.methods and "<" not in route.path:
-            found[page.group].append(NavigationLink(page.title, route.path, page.sees))
-    named = sorted(found.keys() - {""})
-    groups = [NavigationGroup(title, tuple(found[title])) for title in named]
-    return (*groups, NavigationGroup("More", tuple(found[""]))) if found[""] else tuple(groups)
+            by_heading[page.group].append(NavigationLink(page.title, route.path, page.sees))
+    headings = sorted(by_heading.keys() - {""})
+    groups = [NavigationGroup(title, tuple(by_heading[title])) for title in headings]
+    return (*groups, NavigationGroup("More", tuple(by_heading[""]))) if by_heading[""] else tuple(groups)

@@ -28,7 +28,9 @@ class Overview:
     def __init__(self, frame: DashboardFrame) -> None:
         self._frame = frame
         self._host = frame.host
-        sections = [one.record for one in frame.host.compiled.plugins.contributions.of(OverviewSection)]
+        sections = [
+            contribution.record for contribution in frame.host.compiled.plugins.contributions.of(OverviewSection)
+        ]
         self._sections = sorted(sections, key=lambda section: section.position)
 
     def endpoints(self) -> list[Endpoint]:
@@ -47,7 +49,7 @@ class Overview:
         accounts, user = self._host.accounts, visit.user
         usage = await accounts.usage(user.id)
         calls = await accounts.activity(user.id, limit=CALLS + 1, before=before, code="error" if only_errors else "")
-        shown = calls[:CALLS]
+        visible = calls[:CALLS]
         next_page = {"show": "errors"} if only_errors else {}
         return self._frame.page(
             visit,
@@ -59,10 +61,10 @@ class Overview:
             tools=len(self._host.compiled.catalog.plans[user.plan].mcp_tools),
             meters=[meter(use) for use in usage.quotas],
             storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
-            calls=call_rows(shown, datetime.now(UTC)),
+            calls=call_rows(visible, datetime.now(UTC)),
             only_errors=only_errors,
             older=before is not None,
-            next_page=urlencode({**next_page, "before": shown[-1].id}) if len(calls) > CALLS else "",
+            next_page=urlencode({**next_page, "before": visible[-1].id}) if len(calls) > CALLS else "",
             message=_MESSAGES.get(query.get("done", ""), ""),
             # Only shown once, since it is useless to people who work alone; the account page shows it permanently.
             lacks_operators=query.get("done") == "welcome" and await self._lacks_operators(visit),
@@ -84,10 +86,12 @@ class Overview:
 
     async def _of_plugins(self, subject: str, role: AccountRole) -> list[Markup]:
         """Return the sections of all plugins, without those that failed or are empty."""
-        asked = (one.html(subject, role) if one.by_role else one.html(subject) for one in self._sections)
-        found = await asyncio.gather(*asked, return_exceptions=True)
+        pending = (
+            section.html(subject, role) if section.by_role else section.html(subject) for section in self._sections
+        )
+        fragments = await asyncio.gather(*pending, return_exceptions=True)
         # The gate counts and logs failures.
-        return [Markup(html) for html in found if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
+        return [Markup(html) for html in fragments if isinstance(html, str) and html]  # noqa: S704 - the plugins' own HTML
 
 
 _MESSAGES: Final = {

@@ -31,7 +31,9 @@ class PluginPages:
         """Return the routes to serve."""
         routes = self._frame.host.compiled.plugins.contributions.of(Route)
         return [
-            self._endpoint(one.plugin, one.record, one.record.page) for one in routes if one.record.page is not None
+            self._endpoint(contribution.plugin, contribution.record, contribution.record.page)
+            for contribution in routes
+            if contribution.record.page is not None
         ]
 
     def _endpoint(self, plugin: str, route: Route, page: DashboardPage) -> Endpoint:
@@ -49,7 +51,7 @@ class PluginPages:
                     raise StaleFormError(form, refusal.message) if long else refusal
                 self._check_plan(page, visit, form)
             token_for = partial(self._frame.browser.csrf_token, request)
-            asked = HttpRequest(
+            plugin_request = HttpRequest(
                 method=request.method,
                 path=request.path,
                 query={name: values[-1] for name, values in request.args.items()},
@@ -68,22 +70,24 @@ class PluginPages:
                 role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
-                answer = checked_answer(await route.handler(asked))
-            if not answer.media_type.startswith("text/html") or 300 <= answer.status < 400:
-                headers = {"Cache-Control": "no-store", **answer.headers}
-                return HTTPResponse(answer.body, status=answer.status, headers=headers, content_type=answer.media_type)
-            fragment = Markup(answer.body.decode("utf-8", "replace"))  # noqa: S704 - the plugin's own HTML
+                response = checked_answer(await route.handler(plugin_request))
+            if not response.media_type.startswith("text/html") or 300 <= response.status < 400:
+                headers = {"Cache-Control": "no-store", **response.headers}
+                return HTTPResponse(
+                    response.body, status=response.status, headers=headers, content_type=response.media_type
+                )
+            fragment = Markup(response.body.decode("utf-8", "replace"))  # noqa: S704 - the plugin's own HTML
             framed = self._frame.page(
                 visit,
                 "plugin_page.html",
                 page.title,
                 current=current,
-                status=answer.status,
+                status=response.status,
                 redirecting=page.redirecting,
                 posts=posts if takes_forms else "reader",
                 body=fragment,
             )
-            framed.headers.update(answer.headers)
+            framed.headers.update(response.headers)
             return framed
 
         methods = tuple(method.upper() for method in route.methods)

@@ -65,7 +65,7 @@ class ProviderPages:
             leaving = await self._provider.authorization_request(self._redirect_uri)
         except SignInFailed as error:
             return self._pages.form(request, 503, return_to=return_to, problem=sentence(error.message))
-        kept = {
+        pending = {
             "url": leaving.url,
             "state": leaving.state,
             "nonce": leaving.nonce,
@@ -74,7 +74,7 @@ class ProviderPages:
             "connect": session.person.id if session else "",
         }
         response = see_other(leaving.url)
-        self._browser.set_cookie(response, _COOKIE, self._seal.seal(kept, seconds=_SECONDS), max_age=_SECONDS)
+        self._browser.set_cookie(response, _COOKIE, self._seal.seal(pending, seconds=_SECONDS), max_age=_SECONDS)
         return response
 
     async def come_back(self, request: Request) -> HTTPResponse:
@@ -83,13 +83,13 @@ class ProviderPages:
         With a kept cookie, a client can send any number of made-up codes, each of which makes this server send a
         request to the provider. Failures are therefore counted.
         """
-        kept = self._seal.open(self._browser.cookie(request, _COOKIE))
-        if not kept:
+        pending = self._seal.open(self._browser.cookie(request, _COOKIE))
+        if not pending:
             return self._pages.form(request, 400, problem=_NOT_BEGUN)
-        return_to = return_path(kept.get("return_to", ""), "")
+        return_to = return_path(pending.get("return_to", ""), "")
         try:
             async with self._sign_in.counted(client_ip=request.ctx.client_ip):
-                response = await self._let_in(request, kept, return_to)
+                response = await self._let_in(request, pending, return_to)
         except SignInFailed as error:
             response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))
         except (RateLimited, Overloaded) as error:
@@ -100,22 +100,22 @@ class ProviderPages:
         self._browser.remove_cookie(response, _COOKIE)
         return response
 
-    async def _let_in(self, request: Request, kept: Mapping[str, str], return_to: str) -> HTTPResponse:
-        claims = await self._claims(request, kept)
-        if kept.get("connect"):
-            return await self._connect(await self._browser.session(request), kept["connect"], claims)
+    async def _let_in(self, request: Request, pending: Mapping[str, str], return_to: str) -> HTTPResponse:
+        claims = await self._claims(request, pending)
+        if pending.get("connect"):
+            return await self._connect(await self._browser.session(request), pending["connect"], claims)
         user = await self._linking.sign_in(claims)
         response = self._frame.redirect(return_to or DASHBOARD)
         await self._browser.sign_in(request, response, user)
         return response
 
-    async def _claims(self, request: Request, kept: Mapping[str, str]) -> IdentityClaims:
+    async def _claims(self, request: Request, pending: Mapping[str, str]) -> IdentityClaims:
         leaving = SignInRequest(
-            url=kept["url"],
+            url=pending["url"],
             redirect_uri=self._redirect_uri,
-            state=kept["state"],
-            nonce=kept["nonce"],
-            code_verifier=kept["code_verifier"],
+            state=pending["state"],
+            nonce=pending["nonce"],
+            code_verifier=pending["code_verifier"],
         )
         params = {name: values[0] for name, values in request.args.items()}
         return await self._provider.finish(params, leaving)

@@ -13,9 +13,9 @@ WITHOUT_FORM: Final = frozenset({"GET", "HEAD"})
 """Methods that only show a page."""
 
 
-def allows(role: AccountRole, least: AccountRole) -> bool:
+def allows(role: AccountRole, minimum: AccountRole) -> bool:
     """Return whether a role includes another one."""
-    return ACCOUNT_ROLES.index(role) <= ACCOUNT_ROLES.index(least)
+    return ACCOUNT_ROLES.index(role) <= ACCOUNT_ROLES.index(minimum)
 
 
 def stricter(one: AccountRole, other: AccountRole) -> AccountRole:
@@ -23,21 +23,21 @@ def stricter(one: AccountRole, other: AccountRole) -> AccountRole:
     return one if allows(one, other) else other
 
 
-def role_refusal(session: BrowserSession, least: AccountRole) -> Forbidden | None:
-    """Return an error that states whom to ask, or `None` if the session has at least the role `least`."""
-    if allows(session.role, least):
+def role_refusal(session: BrowserSession, minimum: AccountRole) -> Forbidden | None:
+    """Return an error that states whom to ask, or `None` if the session has at least the role `minimum`."""
+    if allows(session.role, minimum):
         return None
     owner = name_of(session.user)
-    if least == "owner":
+    if minimum == "owner":
         return Forbidden(
             f"only the owner of this account can do this: ask {owner}. To do it in your own account, switch to it first"
         )
     return Forbidden(f"you can only read in this account: ask {owner} to make you an editor")
 
 
-def check_role(session: BrowserSession, least: AccountRole) -> None:
-    """Raise `Forbidden`, stating whom to ask, unless the session has at least the role `least`."""
-    refusal = role_refusal(session, least)
+def check_role(session: BrowserSession, minimum: AccountRole) -> None:
+    """Raise `Forbidden`, stating whom to ask, unless the session has at least the role `minimum`."""
+    refusal = role_refusal(session, minimum)
     if refusal is not None:
         raise refusal
 

@@ -40,7 +40,7 @@ class Dashboard:
         secret = signing_secret(host.settings)
         known_browsers = KnownBrowsers(frame.browser, CookieCipher(secret, "browsers in which people signed in"))
         sign_in_pages = SignInPages(frame, sign_in, known_browsers, name)
-        found = [
+        endpoints = [
             *sign_in_pages.endpoints(),
             *Overview(frame).endpoints(),
             *ActivityPage(frame).endpoints(),
@@ -55,5 +55,5 @@ class Dashboard:
             from pressroom.interfaces.dashboard.provider_pages import ProviderPages  # noqa: PLC0415 - httpx, as in `Host`
 
             seal = CookieCipher(secret, "sign-in at the identity provider")
-            found += ProviderPages(frame, provider, sign_in, sign_in_pages, seal).endpoints()
-        return found
+            endpoints += ProviderPages(frame, provider, sign_in, sign_in_pages, seal).endpoints()
+        return endpoints

@@ -53,10 +53,10 @@ class KnownBrowsers:
 
     def remember(self, request: Request, response: HTTPResponse, email: str) -> None:
         """Add an account to the cookie on the response, after the person proved to own it."""
-        known, key = self._known(request), account_key(email)
-        device = known.pop(key, "") or new_secret()
-        kept = {**dict(list(known.items())[-(_MAX_ACCOUNTS - 1) :]), key: device}
-        self._browser.set_cookie(response, _COOKIE, self._seal.seal(kept, seconds=_SECONDS), max_age=_SECONDS)
+        devices, key = self._known(request), account_key(email)
+        device = devices.pop(key, "") or new_secret()
+        entries = {**dict(list(devices.items())[-(_MAX_ACCOUNTS - 1) :]), key: device}
+        self._browser.set_cookie(response, _COOKIE, self._seal.seal(entries, seconds=_SECONDS), max_age=_SECONDS)
 
     def _known(self, request: Request) -> dict[str, str]:
         return dict(self._seal.open(self._browser.cookie(request, _COOKIE)) or {})
@@ -95,22 +95,22 @@ class SignInPages:
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
         frame = self._frame
-        found = [
+        endpoints = [
             frame.public("/sign-in", self.show),
             frame.public("/sign-in", self.submit, methods=("POST",)),
             frame.public("/sign-out", self.sign_out, methods=("POST",)),
         ]
         if self._password:
-            found += [
+            endpoints += [
                 frame.public("/setup", self.show_setup),
                 frame.public("/setup", self.set_up, methods=("POST",)),
             ]
         if self._sign_up:
-            found += [
+            endpoints += [
                 frame.public("/sign-up", self.show_sign_up),
                 frame.public("/sign-up", self.sign_up, methods=("POST",)),
             ]
-        return found
+        return endpoints
 
     async def show(self, request: Request) -> HTTPResponse:
         """`GET /sign-in`: show the form. `return_to` is the path to go to afterwards."""

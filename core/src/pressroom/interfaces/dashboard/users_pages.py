@@ -71,19 +71,19 @@ class UsersPages:
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
-        frame, one = self._frame, f"{USERS}/<user:str>"
-        found = [
+        frame, user_path = self._frame, f"{USERS}/<user:str>"
+        endpoints = [
             self._for_operators(USERS, self.show_all),
             self._for_operators(USERS, self.add, "POST"),
-            self._for_operators(one, self.show),
-            self._for_operators(one, self.change, "POST"),
+            self._for_operators(user_path, self.show),
+            self._for_operators(user_path, self.change, "POST"),
         ]
         if self._passwords:
-            found += [
+            endpoints += [
                 frame.public(CHOOSE, self.show_password),
                 frame.public(CHOOSE, self.set_password, methods=("POST",)),
             ]
-        return found
+        return endpoints
 
     def _for_operators(self, path: str, handler: Handler, method: str = "GET") -> Endpoint:
         """Return the endpoint of an operator page, whichever account the operator works in."""
@@ -101,11 +101,11 @@ class UsersPages:
         `?find=<text>` lists accounts whose e-mail address or name contains the text; a complete e-mail address
         redirects to its account.
         """
-        wanted = visit.request.args.get("find", "").strip()[:_MAX_EMAIL_LENGTH]
-        user = await self._accounts.users.by_email(wanted) if wanted else None
+        search = visit.request.args.get("find", "").strip()[:_MAX_EMAIL_LENGTH]
+        user = await self._accounts.users.by_email(search) if search else None
         if user is not None:
             return self._frame.redirect(f"{USERS}/{user.id}")
-        return await self._list(visit, find=wanted)
+        return await self._list(visit, find=search)
 
     async def add(self, visit: DashboardRequest) -> HTTPResponse:
         """`POST /dashboard/users`: create an account, and show the link for choosing its password."""
@@ -126,7 +126,7 @@ class UsersPages:
 
     async def change(self, visit: DashboardRequest, user: str) -> HTTPResponse:
         """`POST /dashboard/users/<user>`: change the plan, disable or enable the account, or create a password link."""
-        fields = self._browser.form(visit.request, lambda given: first(given, "action"))
+        fields = self._browser.form(visit.request, lambda form: first(form, "action"))
         account, action = await self._accounts.users.get(user), first(fields, "action")
         match action:
             case "plan":
@@ -202,7 +202,7 @@ class UsersPages:
         status: int = 200,
     ) -> HTTPResponse:
         after, now = visit.request.args.get("after", "")[:_MAX_EMAIL_LENGTH].lower(), datetime.now(UTC)
-        found = list(await self._accounts.users.list(limit=PAGE + 1, after=after, find=find))
+        users = list(await self._accounts.users.list(limit=PAGE + 1, after=after, find=find))
         further = {"find": find} if find else {}
         return self._frame.page(
             visit,
@@ -220,9 +220,9 @@ class UsersPages:
                     self._frame.is_operator(user),
                     ago(user.last_sign_in_at, now) if user.last_sign_in_at else "",
                 )
-                for user in found[:PAGE]
+                for user in users[:PAGE]
             ],
-            next_page=urlencode({**further, "after": found[PAGE - 1].email}) if len(found) > PAGE else "",
+            next_page=urlencode({**further, "after": users[PAGE - 1].email}) if len(users) > PAGE else "",
             first_page=f"?{urlencode(further)}" if further else "",
             later=bool(after),
             find=find,
@@ -251,8 +251,8 @@ class UsersPages:
             meters=[meter(use) for use in usage.quotas],
             storage=storage_meter(usage.storage) if usage.storage and usage.storage.kinds else None,
             connections=usage.connections,
-            members=[(one.member, one.role) for one in members],
-            elsewhere=[(one.account, one.role) for one in elsewhere],
+            members=[(membership.member, membership.role) for membership in members],
+            elsewhere=[(membership.account, membership.role) for membership in elsewhere],
             passwords=self._passwords,
             link=link,
             message=message,

@@ -93,9 +93,9 @@ def meter(use: QuotaUse) -> Meter:
     title, resets = title_of(use.quota), f"starts again on {day(use.resets_at)}"
     if use.limit is None:
         return Meter(title, f"{use.used:,}", None, 0, 1, f"No limit; the count {resets}", "")
-    left = max(0, use.limit - use.used)
-    state = "over" if not left else "low" if use.used >= _LOW * use.limit else ""
-    note = f"{left:,} left; {resets}" if left else f"Used up; {resets}"
+    remaining = max(0, use.limit - use.used)
+    state = "over" if not remaining else "low" if use.used >= _LOW * use.limit else ""
+    note = f"{remaining:,} left; {resets}" if remaining else f"Used up; {resets}"
     return Meter(
         title,
         f"{use.used:,} of {use.limit:,}",
@@ -109,8 +109,8 @@ def meter(use: QuotaUse) -> Meter:
 
 def storage_meter(usage: StorageUsage) -> Meter:
     """Return the meter of an account's storage."""
-    most = sorted((one for one in usage.kinds if one.size), key=lambda one: -one.size)
-    note = ", ".join(f"{one.title} {shown(one.size)}" for one in most) or "Nothing is stored yet"
+    by_size = sorted((kind for kind in usage.kinds if kind.size), key=lambda kind: -kind.size)
+    note = ", ".join(f"{kind.title} {shown(kind.size)}" for kind in by_size) or "Nothing is stored yet"
     if usage.limit is None:
         return Meter("Storage", shown(usage.used), None, 0, 1, note, "")
     state = "over" if usage.used >= usage.limit else "low" if usage.used >= _LOW * usage.limit else ""
@@ -236,12 +236,12 @@ def tool_groups(
     """
     sets, groups = tools_by_set(plan), []
     for option in toolset_options(plan, connection.toolsets, default):
-        own = [tool for tool in sets[option.name] if _home(tool) == option.name]
-        others = [title_of_tool(tool) for tool in sets[option.name] if _home(tool) != option.name]
+        home_tools = [tool for tool in sets[option.name] if _home(tool) == option.name]
+        other_titles = [title_of_tool(tool) for tool in sets[option.name] if _home(tool) != option.name]
         last = [uses.by_tool[tool.mcp_name] for tool in sets[option.name] if tool.mcp_name in uses.by_tool]
         used, used_at = _use(max(last, default=None), uses, now)
-        shown = [_switch(tool, connection, uses, now) for tool in own]
-        groups.append(ToolGroup(option, used, used_at, shown, ", ".join(others)))
+        switches = [_switch(tool, connection, uses, now) for tool in home_tools]
+        groups.append(ToolGroup(option, used, used_at, switches, ", ".join(other_titles)))
     return groups
 
 

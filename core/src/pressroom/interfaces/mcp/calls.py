@@ -77,9 +77,9 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
     content: list[dict[str, Any]] = []
     block = _inline_block(entry.media_type, call)
     if block is not None:
-        held, note = await _held(file, files)
-        if held is not None:
-            content.append(block(held))
+        stored, note = await _held(file, files)
+        if stored is not None:
+            content.append(block(stored))
         else:
             lines.append(note)
     content.insert(0, {"type": "text", "text": "\n".join(lines)})
@@ -149,20 +149,22 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None
     return orjson.dumps({"content": _content(encoded, ()), "structuredContent": orjson.Fragment(encoded)})
 
 
-def _result(shown: ToolResult | StoredAnswer, data: str, *, links: bool) -> bytes:
-    text, blocks = shown.text, shown.content
+def _result(result: ToolResult | StoredAnswer, data: str, *, links: bool) -> bytes:
+    text, blocks = result.text, result.content
     if not links:
-        text += "".join(f"\n{one.title or one.name}: {one.uri}" for one in blocks if isinstance(one, ResourceLink))
-        blocks = tuple(one for one in blocks if not isinstance(one, ResourceLink))
-    content = [*_content(text, shown.images), *map(_block, blocks)]
+        text += "".join(
+            f"\n{block.title or block.name}: {block.uri}" for block in blocks if isinstance(block, ResourceLink)
+        )
+        blocks = tuple(block for block in blocks if not isinstance(block, ResourceLink))
+    content = [*_content(text, result.images), *map(_block, blocks)]
     return orjson.dumps({"content": content, "structuredContent": orjson.Fragment(data)})
 
 
 def _content(text: str, images: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    shown = [_image(media_type, image) for media_type, image in images if len(image) <= MAX_IMAGE_BYTES]
-    if len(shown) < len(images):
-        text += f"\nImages larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(shown)}."
-    return [{"type": "text", "text": text}, *shown]
+    visible = [_image(media_type, image) for media_type, image in images if len(image) <= MAX_IMAGE_BYTES]
+    if len(visible) < len(images):
+        text += f"\nImages larger than {_MAX_IMAGE_SIZE_TEXT} were left out: {len(images) - len(visible)}."
+    return [{"type": "text", "text": text}, *visible]
 
 
 def _image(media_type: str, content: bytes) -> dict[str, Any]:
@@ -251,9 +253,9 @@ class ToolCalls:
             self._refuse_unavailable(name)
             connection = self._take_place(caller)
             try:
-                given = refused or (_without_nul(arguments) if incoming.may_hold_nul else arguments)
-                asked = CallRequest(name, given, request_id, "mcp", headers=incoming.http.headers)
-                outcome = await self._pipeline(IdentifiedCall(asked, caller))
+                call_arguments = refused or (_without_nul(arguments) if incoming.may_hold_nul else arguments)
+                call_request = CallRequest(name, call_arguments, request_id, "mcp", headers=incoming.http.headers)
+                outcome = await self._pipeline(IdentifiedCall(call_request, caller))
                 if isinstance(outcome, RefusedCall):
                     return refusal(_explanation(name, request_id, outcome.error))
                 if outcome.file is not None:
@@ -269,9 +271,9 @@ class ToolCalls:
 
     def _opened(self, arguments: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
         """Return the tool and arguments passed to `call_tool`. Raises `InvalidInput`."""
-        name, own = read_call(arguments)
+        name, tool_arguments = read_call(arguments)
         try:
-            return self._resolved(name, caller), own
+            return self._resolved(name, caller), tool_arguments
         except RpcError as error:
             raise InvalidInput("name", error.message) from None
 
@@ -311,9 +313,11 @@ class ToolCalls:
 
     def _how_to_list(self, tool: FindableTool, view: ToolListView) -> str:
         sets = sorted({*view.asked, tool.toolsets[-1]})
-        named = f"toolset {tool.toolsets[0]}" if len(tool.toolsets) == 1 else f"toolsets {', '.join(tool.toolsets)}"
+        toolsets_text = (
+            f"toolset {tool.toolsets[0]}" if len(tool.toolsets) == 1 else f"toolsets {', '.join(tool.toolsets)}"
+        )
         return (
-            f"It is in the {named}: the user adds it on the page of this connection in the dashboard "
+            f"It is in the {toolsets_text}: the user adds it on the page of this connection in the dashboard "
             f"({self._dashboard}), or with ?toolsets={','.join(sets)} at the end of this server's URL."
         )
 
@@ -339,17 +343,17 @@ class ToolCalls:
 
 def _explanation(name: str, request_id: str, error: CallError) -> str:
     """Return the text of an error for the model: what was wrong, and what it or the user can do."""
-    told = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
+    text = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
     match error:
         case InvalidInput():
-            return f"The arguments of {name} are not valid. {told}"
+            return f"The arguments of {name} are not valid. {text}"
         case InternalError():
             return (
                 f"{name} failed with an internal error. If retrying does not help, the operator finds the reason "
                 f"under the reference {request_id}."
             )
         case _:
-            return told
+            return text
 
 
 def _without_nul(arguments: dict[str, Any]) -> dict[str, Any] | CallError:

@@ -73,14 +73,16 @@ def read_selection(request: Request) -> Selection:
     in_url: dict[str, list[str]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         in_url.setdefault(name.lower(), []).append(value)
-    places = (in_url, in_headers)
-    sets = _agreed(_TOOLSETS, *(_sets(place[_TOOLSETS]) if _TOOLSETS in place else None for place in places))
-    read_only = _agreed(_READ_ONLY, *(_flag(place[_READ_ONLY]) if _READ_ONLY in place else None for place in places))
+    sources = (in_url, in_headers)
+    sets = _agreed(_TOOLSETS, *(_sets(source[_TOOLSETS]) if _TOOLSETS in source else None for source in sources))
+    read_only = _agreed(
+        _READ_ONLY, *(_flag(source[_READ_ONLY]) if _READ_ONLY in source else None for source in sources)
+    )
     return Selection(sets, bool(read_only))
 
 
 def _sets(values: Iterable[str]) -> frozenset[str]:
-    names = frozenset(name for value in values for one in value.split(",") if (name := one.strip().lower()))
+    names = frozenset(name for value in values for part in value.split(",") if (name := part.strip().lower()))
     if not names:
         raise RpcError(
             INVALID_PARAMS, "toolsets is empty; name sets, such as toolsets=core,seo, or all, or leave it out"
@@ -89,10 +91,10 @@ def _sets(values: Iterable[str]) -> frozenset[str]:
 
 
 def _flag(values: Iterable[str]) -> bool:
-    found = {_BOOLEANS.get(value.strip().lower()) for value in values}
-    if len(found) != 1 or None in found:
+    flags = {_BOOLEANS.get(value.strip().lower()) for value in values}
+    if len(flags) != 1 or None in flags:
         raise RpcError(INVALID_PARAMS, f"readonly must be true or false (got {quoted(', '.join(values))})")
-    return found == {True}
+    return flags == {True}
 
 
 def _agreed(name: str, in_url: Value | None, in_header: Value | None) -> Value | None:
@@ -111,13 +113,13 @@ def _shown(value: object) -> str:
     return str(value).lower()
 
 
-def unknown_sets(asked: Iterable[str], known: Iterable[str]) -> RpcError:
+def unknown_sets(requested: Iterable[str], known: Iterable[str]) -> RpcError:
     """Return the error for a request with toolsets that no tool of this server belongs to."""
-    return RpcError(INVALID_PARAMS, f"{'; '.join(_unknown(sorted(asked), sorted(known)))}")
+    return RpcError(INVALID_PARAMS, f"{'; '.join(_unknown(sorted(requested), sorted(known)))}")
 
 
-def _unknown(asked: list[str], known: list[str]) -> Iterator[str]:
-    for name in asked:
+def _unknown(requested: list[str], known: list[str]) -> Iterator[str]:
+    for name in requested:
         similar = nearest(name, known)
         yield f"there is no toolset {quoted(name, 64)}" + (f", did you mean {similar}?" if similar else "")
     yield f"this server has {', '.join([*known, 'all'])}"
@@ -160,9 +162,9 @@ class ToolLists:
 
     def check(self, selection: Selection) -> None:
         """Raise `RpcError` if a request selects toolsets that this server does not have."""
-        asked = (selection.toolsets or frozenset()) - {ALL}
-        if asked - self.known:
-            raise unknown_sets(asked - self.known, self.known)
+        requested = (selection.toolsets or frozenset()) - {ALL}
+        if requested - self.known:
+            raise unknown_sets(requested - self.known, self.known)
 
     def seen_by(self, incoming: Incoming) -> tuple[Caller, ToolListView]:
         """Return the caller, restricted to the access that the request asks for, and the caller's view.
@@ -193,33 +195,33 @@ class ToolLists:
             return self._defaults[plan]
         return caller.toolsets & (self.known | {ALL}) or self._defaults[plan]
 
-    def _check_plan(self, plan: str, asked: frozenset[str]) -> None:
-        own = {name for tool in self._indexes[plan].tools.values() for name in tool.toolsets}
-        missing = sorted(asked - own - {ALL, CORE})
+    def _check_plan(self, plan: str, requested: frozenset[str]) -> None:
+        plan_sets = {name for tool in self._indexes[plan].tools.values() for name in tool.toolsets}
+        missing = sorted(requested - plan_sets - {ALL, CORE})
         if missing:
-            others = [view.title for name, view in self._catalog.plans.items() if self._has(name, missing)]
-            where = f"; the plans with them: {', '.join(sorted(others))}" if others else ""
+            plan_titles = [view.title for name, view in self._catalog.plans.items() if self._has(name, missing)]
+            where = f"; the plans with them: {', '.join(sorted(plan_titles))}" if plan_titles else ""
             raise RpcError(
                 INVALID_PARAMS,
                 f"the plan {self._catalog.plans[plan].title} has no tool of {' and '.join(missing)}{where}. "
-                f"It has {', '.join(sorted(own))}",
+                f"It has {', '.join(sorted(plan_sets))}",
             )
 
     def _has(self, plan: str, toolsets: Collection[str]) -> bool:
         tools = self._indexes[plan].tools.values()
         return plan != ANONYMOUS and any(set(toolsets) & set(tool.toolsets) for tool in tools)
 
-    def _compiled(self, plan: str, asked: frozenset[str], disabled: frozenset[str], access: Access) -> ToolListView:
+    def _compiled(self, plan: str, requested: frozenset[str], disabled: frozenset[str], access: Access) -> ToolListView:
         index, encoded = self._indexes[plan], self._encoded[plan]
         entries = self._catalog.plans[plan].mcp_tools
         allowed = frozenset(name for name in encoded if name not in disabled and allows(access, entries[name].tool))
-        listed = frozenset(name for name in allowed if ALL in asked or asked & set(index.tools[name].toolsets))
+        listed = frozenset(name for name in allowed if ALL in requested or requested & set(index.tools[name].toolsets))
         definitions = {name: definition for name, definition in encoded.items() if name in listed}
         if listed != allowed:
             definitions |= _HOST_TOOLS[access == "read"]
         ordered = [definitions[name] for name in sorted(definitions)]
         result = PrecompressedText(b'{"tools":[%b]}' % b",".join(ordered))
-        return ToolListView(listed, allowed, asked, index, result)
+        return ToolListView(listed, allowed, requested, index, result)
 
 
 def _findable(entry: PlanTool) -> FindableTool:
@@ -301,7 +303,7 @@ def _cost(entry: PlanTool) -> str:
 
 
 def _host_tools(*, read_only: bool) -> dict[str, bytes]:
-    found = {"type": "object", "properties": {"tools": {"type": "array", "items": {"type": "object"}}}}
+    schema = {"type": "object", "properties": {"tools": {"type": "array", "items": {"type": "object"}}}}
     tools = (
         _definition(
             FIND_TOOLS,
@@ -309,7 +311,7 @@ def _host_tools(*, read_only: bool) -> dict[str, bytes]:
             "Finds tools that are not listed here, by words: deleting, versions, redirects, keywords, exports, images "
             "and more. Returns names, descriptions and input schemas; run one with call_tool.",
             input_schema(FindParams),
-            {**found, "required": ["tools"]},
+            {**schema, "required": ["tools"]},
             Annotations(read_only=True),
         ),
         _definition(

@@ -89,7 +89,7 @@ class Methods:
         if not incoming.document:
             raise RpcError(INVALID_REQUEST, "a batch must not be empty")
         asking = _asking(incoming)
-        _check_credential(incoming.caller, [one for one in asking if isinstance(one, Request)])
+        _check_credential(incoming.caller, [message for message in asking if isinstance(message, Request)])
         turns = asyncio.Semaphore(self._most_at_once)
 
         async def answer(message: Request | RpcError) -> bytes:
@@ -103,8 +103,8 @@ class Methods:
             except RpcError as error:
                 return error.body()
 
-        answers = await asyncio.gather(*map(answer, asking))
-        return b"[%b]" % b",".join(answers) if answers else None
+        responses = await asyncio.gather(*map(answer, asking))
+        return b"[%b]" % b",".join(responses) if responses else None
 
     async def _answer_request(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:
         try:
@@ -176,7 +176,9 @@ def _no_such_method(message: Request, status: int = 200) -> RpcError:
 def _instructions(host: Host) -> str:
     """Return the server's instructions for models: the plugins' lines, framed by general ones."""
     branding = host.compiled.branding
-    plugins = [one.record.text.strip() for one in host.compiled.plugins.contributions.of(Instructions)]
+    plugins = [
+        contribution.record.text.strip() for contribution in host.compiled.plugins.contributions.of(Instructions)
+    ]
     return "\n".join(
         [
             f"{branding.name}: {branding.tagline}",

@@ -216,8 +216,8 @@ class Versions:
         """
         if isinstance(message, Request | Notification) and message.method in _BEFORE_NEGOTIATION:
             return self._by_name[self.supported[0]]
-        named = incoming.http.headers.getall(HEADER, [])
-        value = (named[0] if len(named) == 1 else ", ".join(dict.fromkeys(named))).strip()
+        headers = incoming.http.headers.getall(HEADER, [])
+        value = (headers[0] if len(headers) == 1 else ", ".join(dict.fromkeys(headers))).strip()
         version = self._by_name.get(value or self._assumed)
         if version is None:
             raise RpcError(

@@ -129,26 +129,26 @@ class McpEndpoint:
             Unauthorized: The credential is not valid.
             BackendError: The credential could not be checked.
         """
-        sent = request.headers.getall("authorization", [])
-        if len(sent) > 1:
-            raise RpcError(INVALID_REQUEST, f"send one Authorization header (got {len(sent)})", status=400)
+        authorization = request.headers.getall("authorization", [])
+        if len(authorization) > 1:
+            raise RpcError(INVALID_REQUEST, f"send one Authorization header (got {len(authorization)})", status=400)
         try:
             caller = await self._pipeline.identify(anonymous, request.headers)
         except Rejected as error:
             raise Unauthorized(error.message, "invalid" if error.reauthorize else None) from None
-        if sent and not caller.subject:
-            scheme, _, credential = sent[0].partition(" ")
+        if authorization and not caller.subject:
+            scheme, _, credential = authorization[0].partition(" ")
             if scheme.lower() == _BEARER and credential.strip():
                 raise Unauthorized("the credential is neither an API key nor an access token of this server", "invalid")
         return caller
 
 
 def _check_media_type(request: Request) -> None:
-    sent = request.headers.get("content-type", "")
-    if sent != _MEDIA_TYPE and (media_type := sent.partition(";")[0].strip().lower()) != _MEDIA_TYPE:
-        got = quoted(media_type) if media_type else "none"
+    content_type = request.headers.get("content-type", "")
+    if content_type != _MEDIA_TYPE and (media_type := content_type.partition(";")[0].strip().lower()) != _MEDIA_TYPE:
+        actual = quoted(media_type) if media_type else "none"
         raise RpcError(
-            INVALID_REQUEST, f"the body must be JSON: send Content-Type: application/json (got {got})", status=415
+            INVALID_REQUEST, f"the body must be JSON: send Content-Type: application/json (got {actual})", status=415
         )
     coding = request.headers.get("content-encoding", "identity")
     if coding != "identity" and (coding := coding.strip().lower()) != "identity":
@@ -177,16 +177,16 @@ class OriginPolicy:
 
     def __init__(self, settings: Settings) -> None:
         allowed = {origin.lower().rstrip("/") for origin in settings.mcp.allowed_origins}
-        own = urlsplit(settings.public_url.lower())
+        public_url = urlsplit(settings.public_url.lower())
         self._anyone = "*" in allowed
-        self._origins = allowed | {_origin(own)}
+        self._origins = allowed | {_origin(public_url)}
         self._hosts: frozenset[str] | None = None
         if _is_loopback(settings.server.host):
             names = {settings.server.host.lower(), *_LOOPBACK_NAMES}
             self._origins |= {f"http://{_bracketed(name)}:{settings.server.port}" for name in names}
             # A proxy can send any host name in `Host`, and web pages then reach the proxy and not this server.
             if not settings.server.trusted_proxies and settings.server.forwarded_secret is None:
-                self._hosts = frozenset({*names, own.hostname or ""})
+                self._hosts = frozenset({*names, public_url.hostname or ""})
 
     def check(self, request: Request) -> EncodedHeaders:
         """Return the CORS headers (Fetch standard) for all responses to this request.

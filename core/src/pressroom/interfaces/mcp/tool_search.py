@@ -87,21 +87,21 @@ class ToolIndex:
 
     def search(self, query: str, among: Collection[str], limit: int) -> list[FindableTool]:
         """Return at most `limit` tools of `among` that match words of the query, best match first."""
-        wanted = _words(query)
-        scores = {name: self._score(wanted, self._weights[name]) for name in self.tools if name in among}
-        found = sorted((name for name, score in scores.items() if score), key=lambda name: (-scores[name], name))
-        return [self.tools[name] for name in found[:limit]]
+        words = _words(query)
+        scores = {name: self._score(words, self._weights[name]) for name in self.tools if name in among}
+        names = sorted((name for name, score in scores.items() if score), key=lambda name: (-scores[name], name))
+        return [self.tools[name] for name in names[:limit]]
 
-    def _score(self, wanted: Iterable[str], weights: Mapping[str, float]) -> float:
+    def _score(self, words: Iterable[str], weights: Mapping[str, float]) -> float:
         score = 0.0
-        for word in wanted:
+        for word in words:
             weight, matched = weights.get(word, 0.0), word
             if not weight and len(word) >= _MIN_PREFIX_LENGTH:
                 weight, matched = max(
                     (
-                        (own * _PREFIX_WEIGHT, other)
-                        for other, own in weights.items()
-                        if other.startswith(word) or (len(other) >= _MIN_PREFIX_LENGTH and word.startswith(other))
+                        (weight * _PREFIX_WEIGHT, term)
+                        for term, weight in weights.items()
+                        if term.startswith(word) or (len(term) >= _MIN_PREFIX_LENGTH and word.startswith(term))
                     ),
                     default=(0.0, word),
                 )
@@ -173,13 +173,13 @@ def find_result(index: ToolIndex, params: FindParams, allowed: Collection[str], 
     """
     if not params.query.strip():
         return _by_set([index.tools[name] for name in sorted(allowed) if name in index.tools])
-    found = index.search(params.query, allowed, params.limit)
-    if not found:
+    matches = index.search(params.query, allowed, params.limit)
+    if not matches:
         text = f"No tool fits {params.query!r}. Use other words, or call {FIND_TOOLS} without a query to see all names."
     else:
-        parts = [_described(tool, listed=tool.name in listed) for tool in found]
-        text = "\n\n".join([f"{counted(len(found), 'tool')}, the best match first.", *parts])
-    return _result(text, [tool.described for tool in found])
+        parts = [_described(tool, listed=tool.name in listed) for tool in matches]
+        text = "\n\n".join([f"{counted(len(matches), 'tool')}, the best match first.", *parts])
+    return _result(text, [tool.described for tool in matches])
 
 
 def _described(tool: FindableTool, *, listed: bool) -> str:

@@ -138,9 +138,9 @@ class AuthorizationEndpoint:
             if client is None or client.from_document:
                 raise InvalidClient("this client is not registered on this server")
             return client
-        known = await documents.known(client_id)
-        if known is not None:
-            return known
+        cached = await documents.known(client_id)
+        if cached is not None:
+            return cached
         # Only signed-in people can make the server fetch a document.
         user = await self._user(request)
         await self._limit.take_document(user.id)
@@ -160,7 +160,7 @@ class AuthorizationEndpoint:
         choice = current or PRESELECTED
         targets = await publishing_targets(self._contributions, user.id)
         session = await self._browser.session(request)
-        other = session.user.email if session is not None and session.role != "owner" else ""
+        other_email = session.user.email if session is not None and session.role != "owner" else ""
         body = self._templates.render(
             "consent.html",
             Head(f"Allow a program · {name}", "A program requests access to your account."),
@@ -169,7 +169,7 @@ class AuthorizationEndpoint:
             sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
             user=user,
-            other=other,
+            other=other_email,
             plan=view.title,
             again=current is not None,
             levels=level_options(view, choice.access, targets),
@@ -189,8 +189,12 @@ class AuthorizationEndpoint:
 
     def _answer(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
         """Return the URL of an authorization response (RFC 6749, section 4.1.2; RFC 9207, section 2)."""
-        own = {**parameters, **({"state": state} if state else {}), "iss": self._server.addresses.issuer}
-        return with_parameters(redirect_uri, own)
+        response_parameters = {
+            **parameters,
+            **({"state": state} if state else {}),
+            "iss": self._server.addresses.issuer,
+        }
+        return with_parameters(redirect_uri, response_parameters)
 
     async def _tell(self, request: Request, refused: RedirectedError) -> HTTPResponse:
         """Return an error to the client if the person has approved it before; otherwise, let the person decide.
@@ -199,14 +203,16 @@ class AuthorizationEndpoint:
         4.11.2). Raises `SignInNeeded`.
         """
         user = await self._user(request)
-        answer = self._answer(refused.redirect_uri, _error_of(refused.error), refused.state)
+        response_url = self._answer(refused.redirect_uri, _error_of(refused.error), refused.state)
         if await self._server.grants.has_approved(user.id, refused.client.id):
-            return see_other(answer)
+            return see_other(response_url)
         message = (
             f"A program without access to your account sent you here with an invalid request: "
             f"{sentence(refused.error.message)} You can close this page, or go back if you trust where that leads"
         )
-        return self._refused(400, _CANNOT_BE_USED, message, back=answer, destination=destination(refused.redirect_uri))
+        return self._refused(
+            400, _CANNOT_BE_USED, message, back=response_url, destination=destination(refused.redirect_uri)
+        )
 
     def _refused(
         self,

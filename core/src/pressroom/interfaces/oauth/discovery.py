@@ -75,20 +75,20 @@ def _readable(path: str, handler: Handler) -> Iterator[Endpoint]:
     yield Endpoint(path, ("OPTIONS",), OAUTH.preflight("GET"))
 
 
-def resource_metadata(addresses: EndpointUrls, name: str) -> dict[str, Any]:
+def resource_metadata(urls: EndpointUrls, name: str) -> dict[str, Any]:
     """Return the metadata of the MCP endpoint (RFC 9728, section 2)."""
     return {
-        "resource": addresses.resource,
-        "authorization_servers": [addresses.issuer],
+        "resource": urls.resource,
+        "authorization_servers": [urls.issuer],
         "bearer_methods_supported": ["header"],
         "scopes_supported": [SCOPE],
         "resource_name": name,
     }
 
 
-def server_metadata(addresses: EndpointUrls, *, registration: bool, documents: bool) -> dict[str, Any]:
+def server_metadata(urls: EndpointUrls, *, registration: bool, documents: bool) -> dict[str, Any]:
     """Return the metadata of the authorization server (RFC 8414, section 2)."""
-    issuer = addresses.issuer
+    issuer = urls.issuer
     members = {
         "issuer": issuer,
         "authorization_endpoint": issuer + AUTHORIZE_PATH,
@@ -104,7 +104,7 @@ def server_metadata(addresses: EndpointUrls, *, registration: bool, documents: b
         "code_challenge_methods_supported": ["S256"],
         "scopes_supported": [SCOPE],
         "authorization_response_iss_parameter_supported": True,
-        "protected_resources": [addresses.resource],
+        "protected_resources": [urls.resource],
         "client_id_metadata_document_supported": True,
     }
     left_out = {"registration_endpoint": not registration, "client_id_metadata_document_supported": not documents}

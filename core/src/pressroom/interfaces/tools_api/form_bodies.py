@@ -67,13 +67,13 @@ class FormBodies:
                     "there, and choose a smaller file"
                 )
             try:
-                sent = await read_beside(partial(self._parsed, media_type=media_type), request)
+                submitted = await read_beside(partial(self._parsed, media_type=media_type), request)
             except CallError as error:
                 return {}, error
             params = descriptor["endpoints"][0]["params"]
-            files, refused = await self._smaller(request, params, sent.files)
-            sent = MultipartForm(sent.texts, files)
-            return await read_beside(lambda _: self._read(sent, descriptor, refused), request)
+            files, refused = await self._smaller(request, params, submitted.files)
+            submitted = MultipartForm(submitted.texts, files)
+            return await read_beside(lambda _: self._read(submitted, descriptor, refused), request)
 
     async def _smaller(
         self, request: Request, params: Sequence[Any], files: Mapping[str, list[UploadedFile]]
@@ -82,15 +82,17 @@ class FormBodies:
 
         Files that could not be scaled down are left out.
         """
-        made, refused = dict(files), None
+        smaller, refused = dict(files), None
         for param, content in too_large(params, files):
             name = param["name"]
             try:
-                made[name] = [UploadedFile(await self._shrink(request, content, param["files"], max_file_bytes(param)))]
+                smaller[name] = [
+                    UploadedFile(await self._shrink(request, content, param["files"], max_file_bytes(param)))
+                ]
             except CallError as error:
-                made[name] = []
+                smaller[name] = []
                 refused = refused or (InvalidInput(name, error.problem) if isinstance(error, InvalidInput) else error)
-        return made, refused
+        return smaller, refused
 
     @contextmanager
     def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:
@@ -106,19 +108,19 @@ class FormBodies:
         finally:
             self._large -= 1
 
-    def _read(self, sent: MultipartForm, descriptor: Mapping[str, Any], refused: CallError | None) -> ReadForm:
+    def _read(self, submitted: MultipartForm, descriptor: Mapping[str, Any], refused: CallError | None) -> ReadForm:
         params = descriptor["endpoints"][0]["params"]
-        form, problem = with_files(params, sent.texts, sent.files)
+        form, problem = with_files(params, submitted.texts, submitted.files)
         if (error := refused or problem) is not None:
             return form, error
         try:
-            given = orjson.dumps(input_from_form(params, form, descriptor["page"]["switch"]))
-            if len(given) > self._max_body:
+            body = orjson.dumps(input_from_form(params, form, descriptor["page"]["switch"]))
+            if len(body) > self._max_body:
                 raise PayloadTooLarge(
-                    f"what the form holds is too large together: {kilobytes(len(given))}, at most "
+                    f"what the form holds is too large together: {kilobytes(len(body))}, at most "
                     f"{kilobytes(self._max_body)}; choose smaller files"
                 )
-            return form, parse_object(given)  # the same validation as for the API
+            return form, parse_object(body)  # the same validation as for the API
         except CallError as too_much:
             return form, too_much
 

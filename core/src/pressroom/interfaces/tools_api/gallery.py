@@ -141,13 +141,13 @@ class Gallery:
 
         return ImageUrls(
             examples=tuple(
-                ordered(f"examples/{n}" if n else "examples/0/tile", one.title, one.params, "tile")
-                for n, one in enumerate(examples)
+                ordered(f"examples/{n}" if n else "examples/0/tile", example.title, example.params, "tile")
+                for n, example in enumerate(examples)
             ),
             # The first example is also in the list of tools, where images are larger, and in full on the tool's page.
             **{
-                where: ordered(name, one.title, one.params, size)
-                for one in examples[:1]
+                where: ordered(name, example.title, example.params, size)
+                for example in examples[:1]
                 for where, name, size in _FIRST
             },
             choices={
@@ -161,11 +161,11 @@ class Gallery:
 
     async def _make(self, order: _Order) -> ExampleImage:
         try:
-            drawn = await self._previews.sample(order.slug, order.params)
-            made = drawn.artifact
-            media_type, content = made.preview or (made.media_type, made.content)
+            sample = await self._previews.sample(order.slug, order.params)
+            artifact = sample.artifact
+            media_type, content = artifact.preview or (artifact.media_type, artifact.content)
             image = await asyncio.to_thread(_small, media_type, content, order.size)
-            return replace(image, editable=made.editable)
+            return replace(image, editable=artifact.editable)
         except CallError as error:
             log.warning("an example could not be drawn", tool=order.slug, example=order.title, error=error.message)
             raise
@@ -182,17 +182,17 @@ def makes_images(generator: Generator) -> bool:
 
 def _choices(generator: Generator, examples: Iterable[Example]) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Return the input of each choice's image, by parameter and value."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    samples = [one.params for one in examples]
+    choices: dict[str, dict[str, Mapping[str, Any]]] = {}
+    samples = [example.params for example in examples]
     for param in form_params(form_parameters(generator.params)):
         if samples and shows_choices(param):
             path = param.get("path", (param["name"],))
-            shown = generator.page.thumbnails.get(param["name"])
-            given = samples if shown is None else [shown]
-            found[param["name"]] = {
-                text_of(value): with_choice(given, path, value) for value in param.get("enumValues", ())
+            thumbnail = generator.page.thumbnails.get(param["name"])
+            candidates = samples if thumbnail is None else [thumbnail]
+            choices[param["name"]] = {
+                text_of(value): with_choice(candidates, path, value) for value in param.get("enumValues", ())
             }
-    return found
+    return choices
 
 
 def _small(media_type: str, content: bytes, size: Size) -> ExampleImage:

@@ -131,10 +131,10 @@ class ImageLinks:
         file = file_of(outcome)
         if file.entry.media_type not in SHOWN_TYPES:
             return self._refusal(slug, LINK, _no_image(slug))
-        answer = orjson.loads(self._api.envelopes.success(outcome, file, LINK))
-        answer["data"] |= {"url": url, "expiresAt": None}
+        envelope = orjson.loads(self._api.envelopes.success(outcome, file, LINK))
+        envelope["data"] |= {"url": url, "expiresAt": None}
         limits = rate_limit_headers(outcome.limit_status)
-        return RawResponse(orjson.dumps(answer), encoded=_NOT_KEPT + limits)
+        return RawResponse(orjson.dumps(envelope), encoded=_NOT_KEPT + limits)
 
     async def image(self, request: Request, slug: str) -> HTTPResponse:
         """`GET /tools/<slug>/image?design=…&signature=…`: return the image of a design that this server signed."""
@@ -153,12 +153,12 @@ class ImageLinks:
         tag = ((b"ETag", f'"{checked.content_id}"'.encode("ascii")),)
         if matches_etag(request.headers.get("if-none-match", ""), f'"{checked.content_id}"'):
             return RawResponse(b"", status=304, encoded=(*_KEPT, *tag))
-        address = self._host.pipeline.admit(request.ip, request.headers).client_ip
+        client_ip = self._host.pipeline.admit(request.ip, request.headers).client_ip
         drawing = False
 
         async def before_run() -> None:
             nonlocal drawing
-            await self._count(address)
+            await self._count(client_ip)
             await self._enter()
             drawing = True
 
@@ -171,12 +171,12 @@ class ImageLinks:
         if entry.media_type not in SHOWN_TYPES:
             raise _no_image(slug)
         name = f'inline; filename="{slug}.{extension_of(entry.key)}"'
-        own = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
-        return RawResponse(call.content, encoded=own, content_type=content_type(entry.media_type))
+        headers = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
+        return RawResponse(call.content, encoded=headers, content_type=content_type(entry.media_type))
 
     async def _check(self, slug: str, arguments: dict[str, Any] | CallError, request_id: str) -> ValidatedCall:
-        asked = CallRequest(slug, arguments, request_id, "http", "binary")
-        return await self._host.pipeline.check(IdentifiedCall(asked, Caller("")))
+        call_request = CallRequest(slug, arguments, request_id, "http", "binary")
+        return await self._host.pipeline.check(IdentifiedCall(call_request, Caller("")))
 
     async def _checked(self, slug: str, arguments: dict[str, Any] | CallError, request_id: str) -> ValidatedCall | None:
         try:
@@ -190,8 +190,8 @@ class ImageLinks:
         Default values are left out, unless that would change the image.
         """
         design = call.params.model_dump(mode="json", exclude_defaults=True)
-        again = await self._checked(call.request.tool_name, design, call.request.request_id)
-        if again is not None and again.content_id == call.content_id:
+        rechecked = await self._checked(call.request.tool_name, design, call.request.request_id)
+        if rechecked is not None and rechecked.content_id == call.content_id:
             return design
         return call.request.arguments if isinstance(call.request.arguments, dict) else design
 
@@ -211,10 +211,10 @@ class ImageLinks:
         if not SHOWN_TYPES & set(self._api.generators[slug].produces):
             raise _no_image(slug)
 
-    async def _count(self, address: str) -> None:
+    async def _count(self, client_ip: str) -> None:
         services = self._host.services
         try:
-            status = await services.limiter.take(self._rate, f"image links\n{address}", 1.0)
+            status = await services.limiter.take(self._rate, f"image links\n{client_ip}", 1.0)
         except BackendError as error:
             services.metrics.backend_failure("limits")
             if services.settings.limits.on_outage == "refuse":

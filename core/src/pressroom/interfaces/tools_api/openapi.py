@@ -80,7 +80,7 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
         "security": [{}],
         "tags": [
             {"name": "Catalog", "description": "Tools and their parameters."},
-            *({"name": generator_of(one).name, "description": generator_of(one).summary} for one in entries),
+            *({"name": generator_of(entry).name, "description": generator_of(entry).summary} for entry in entries),
         ],
         "paths": paths,
         "components": {
@@ -92,7 +92,7 @@ def openapi_document(compiled: LoadedApp) -> dict[str, Any]:
                 "Descriptor": descriptor_schema(),
                 "Error": error_envelope(branding.key, [*STATUS]),
                 "Meta": envelope_meta(VERSION),
-                **{_name(generator_of(one)): _params_schema(generator_of(one)) for one in entries},
+                **{_name(generator_of(entry)): _params_schema(generator_of(entry)) for entry in entries},
             },
         },
     }
@@ -135,22 +135,22 @@ def _permanent_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
         "url": {"type": "string", "format": "uri", "description": "URL of the image; it does not expire."},
         "expiresAt": {"type": "null"},
     }
-    answer = {
+    permanent_data = {
         "data": {**data, "properties": {**data["properties"], **permanent}},
         "meta": {"$ref": "#/components/schemas/Meta"},
     }
     query = {"design": "What is drawn, compressed.", "signature": "The server's signature of it."}
-    kept = {name: {"$ref": f"#/components/headers/{name}"} for name in ("ETag", "Cache-Control")}
+    cache_headers = {name: {"$ref": f"#/components/headers/{name}"} for name in ("ETag", "Cache-Control")}
     image = {
         "description": "The image.",
-        "headers": {**COMMON_HEADERS, **kept},
+        "headers": {**COMMON_HEADERS, **cache_headers},
         "content": {
             media_type: {"schema": {"type": "string", "format": "binary"}}
             for media_type in generator.produces
             if media_type in SHOWN_TYPES
         },
     }
-    link = _json("The file, with a URL that lasts.", success_envelope(brand_key, answer))
+    link = _json("The file, with a URL that lasts.", success_envelope(brand_key, permanent_data))
     return {
         f"/tools/{generator.slug}{LINK}": {
             "post": {
@@ -180,7 +180,7 @@ def _permanent_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
                 ],
                 "responses": {
                     "200": image,
-                    "304": {"description": "The image is what `If-None-Match` names.", "headers": kept},
+                    "304": {"description": "The image is what `If-None-Match` names.", "headers": cache_headers},
                     **_refusals(400, _FORBIDDEN, 404, 405, 429, 500, 503),
                 },
             }
@@ -190,8 +190,8 @@ def _permanent_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
 
 def _body(generator: Generator) -> dict[str, Any]:
     examples = {
-        f"example{number}": {"summary": one.title, "value": dict(one.params)}
-        for number, one in enumerate(generator.examples, start=1)
+        f"example{number}": {"summary": example.title, "value": dict(example.params)}
+        for number, example in enumerate(generator.examples, start=1)
     }
     schema = {"$ref": f"#/components/schemas/{_name(generator)}"}
     return {"required": True, "content": {"application/json": {"schema": schema, "examples": examples}}}
@@ -231,16 +231,16 @@ def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
 
 
 def _data_schema(generator: Generator) -> dict[str, Any]:
-    own = input_schema(generator.details) if generator.details else {}
+    details = input_schema(generator.details) if generator.details else {}
     return {
         "type": "object",
-        "required": ["id", "url", "expiresAt", "cached", *own.get("properties", {})],
+        "required": ["id", "url", "expiresAt", "cached", *details.get("properties", {})],
         "properties": {
             "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "Hash of the request."},
             "url": {"type": "string", "format": "uri", "description": "Signed URL; it expires after 3 hours."},
             "expiresAt": {"type": "string", "format": "date-time"},
             "cached": {"type": "boolean", "description": "Whether the result came from the cache."},
-            **own.get("properties", {}),
+            **details.get("properties", {}),
             "warnings": {
                 "type": "array",
                 "items": {"type": "string"},

@@ -80,17 +80,17 @@ def _summary(descriptor: Mapping[str, Any]) -> str:
 
 
 def _bounds(param: Mapping[str, Any]) -> str:
-    said = []
+    sentences = []
     if values := param.get("enumValues"):
-        said.append(f"One of {', '.join(json.dumps(one) for one in values)}.")
+        sentences.append(f"One of {', '.join(json.dumps(value) for value in values)}.")
     if "min" in param or "max" in param:
         unit = " characters" if param["type"] == "string" else ""
-        least, most = param.get("min"), param.get("max")
-        both = f"{least} to {most}" if least is not None and most is not None else None
-        said.append(f"{both or (f'At most {most}' if least is None else f'At least {least}')}{unit}.")
+        minimum, maximum = param.get("min"), param.get("max")
+        bounds = f"{minimum} to {maximum}" if minimum is not None and maximum is not None else None
+        sentences.append(f"{bounds or (f'At most {maximum}' if minimum is None else f'At least {minimum}')}{unit}.")
     if param.get("default") is not None:
-        said.append(f"Default: {json.dumps(param['default'], ensure_ascii=False)}.")
-    return "".join(f" {one}" for one in said)
+        sentences.append(f"Default: {json.dumps(param['default'], ensure_ascii=False)}.")
+    return "".join(f" {sentence}" for sentence in sentences)
 
 
 def _line(text: str) -> str:

@@ -66,22 +66,22 @@ class PreviewRoutes:
     ) -> HTTPResponse:
         try:
             _check_site(request)
-            asked = CallRequest(slug, arguments, request.ctx.request_id, "http", "binary")
-            call = await self._pipeline.check(ReceivedCall(asked, request.ip, request.headers))
+            call_request = CallRequest(slug, arguments, request.ctx.request_id, "http", "binary")
+            call = await self._pipeline.check(ReceivedCall(call_request, request.ip, request.headers))
         except CallError as error:
             return self._refusal(slug, error, None)
-        address = request.ctx.client_ip = call.caller.client_ip
+        client_ip = request.ctx.client_ip = call.caller.client_ip
         etag = f'"preview-{call.content_id}"'
         if tagged and matches_etag(request.headers.get("if-none-match", ""), etag):
             return RawResponse(b"", status=304, encoded=(*_CHECKED, (b"ETag", etag.encode())))
         try:
-            drawn, status = await self._previews.preview(call, _page(request))
+            preview, status = await self._previews.preview(call, _page(request))
         except CallError as error:
-            return self._refusal(slug, error, await self._previews.budget(address))
+            return self._refusal(slug, error, await self._previews.budget(client_ip))
         tag = ((b"ETag", etag.encode()),) if tagged else ()
-        own = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(drawn, self._params(slug)))
+        headers = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(preview, self._params(slug)))
         return RawResponse(
-            drawn.content, encoded=own + rate_limit_headers(status), content_type=content_type(drawn.media_type)
+            preview.content, encoded=headers + rate_limit_headers(status), content_type=content_type(preview.media_type)
         )
 
     def _from_query(self, request: Request, slug: str) -> dict[str, Any] | CallError:
@@ -89,8 +89,8 @@ class PreviewRoutes:
         params = self._params(slug)
         try:
             form = parse_qs(request.query_string, keep_blank_values=True)
-            given = input_from_form(params, form, descriptor["page"]["switch"] if descriptor else "")
-            return parse_object(orjson.dumps(given))
+            values = input_from_form(params, form, descriptor["page"]["switch"] if descriptor else "")
+            return parse_object(orjson.dumps(values))
         except CallError as error:
             return error
 
@@ -119,11 +119,11 @@ def _page(request: Request) -> str:
     return name if _PAGE.fullmatch(name) else ""
 
 
-def _about(drawn: Drawn, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
+def _about(preview: Drawn, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
     """Return headers with the information that the page shows next to the image."""
-    details = drawn.artifact.details
+    details = preview.artifact.details
     data = json.dumps(titled_details(params, details.model_dump(mode="json", by_alias=True)) if details else {})
     headers = [(b"X-Details", data.encode("ascii"))] if len(data) <= _MAX_DETAILS_LENGTH else []
-    if (text := drawn.artifact.editable) is not None:
+    if (text := preview.artifact.editable) is not None:
         headers.append((b"X-Editable-Text", editable_json(text).encode("ascii")))
-    return (*headers, *warning_headers(drawn.artifact.warnings))
+    return (*headers, *warning_headers(preview.artifact.warnings))

@@ -74,13 +74,13 @@ class Envelopes:
 
     def failure(self, error: CallError, tool: str, endpoint: str, status: LimitStatus | None = None) -> bytes:
         """Return the envelope of an error."""
-        shown: dict[str, Any] = {"code": error.code, "message": error.message}
+        described: dict[str, Any] = {"code": error.code, "message": error.message}
         if isinstance(error, RateLimited | Overloaded | CallTimeout):
-            shown["retryAfter"] = error.retry_after
+            described["retryAfter"] = error.retry_after
         return orjson.dumps(
             {
                 "ok": False,
-                "error": shown,
+                "error": described,
                 "meta": self._meta(tool, endpoint, False, status),
                 self._brand_key: self._brand,
             }
@@ -97,7 +97,7 @@ class Envelopes:
     @staticmethod
     def _meta(tool: str, endpoint: str, cached: bool, status: LimitStatus | None) -> dict[str, Any]:
         now = time.time()
-        known = status or _NO_LIMIT
+        limit_status = status or _NO_LIMIT
         return {
             "tool": tool,
             "endpoint": endpoint,
@@ -105,20 +105,20 @@ class Envelopes:
             "cached": cached,
             "timestamp": iso_time(now),
             "rateLimit": {
-                "limit": known.limit,
-                "remaining": known.remaining,
-                "resetAt": iso_time(math.ceil(max(known.reset_at, now))),
+                "limit": limit_status.limit,
+                "remaining": limit_status.remaining,
+                "resetAt": iso_time(math.ceil(max(limit_status.reset_at, now))),
             },
         }
 
 
 def rate_limit_headers(status: LimitStatus | None) -> EncodedHeaders:
     """Return the `RateLimit-*` headers; `RateLimit-Reset` is in whole seconds from now."""
-    known = status or _NO_LIMIT
+    limit_status = status or _NO_LIMIT
     return (
-        (b"RateLimit-Limit", b"%d" % known.limit),
-        (b"RateLimit-Remaining", b"%d" % known.remaining),
-        (b"RateLimit-Reset", b"%d" % max(0, math.ceil(known.reset_at - time.time()))),
+        (b"RateLimit-Limit", b"%d" % limit_status.limit),
+        (b"RateLimit-Remaining", b"%d" % limit_status.remaining),
+        (b"RateLimit-Reset", b"%d" % max(0, math.ceil(limit_status.reset_at - time.time()))),
     )
 
 
@@ -167,7 +167,7 @@ class ToolsApi:
         self.generators = {entry.tool.name: generator_of(entry) for entry in view.generators}
         self.descriptors = {entry.tool.name: describe_generator(entry) for entry in view.generators}
         self._catalog = self.envelopes.branded(describe_catalog(view, host.compiled.branding, host.settings.public_url))
-        self._documents = {slug: self.envelopes.document(one) for slug, one in self.descriptors.items()}
+        self._documents = {slug: self.envelopes.document(descriptor) for slug, descriptor in self.descriptors.items()}
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the parameters in the body."""
@@ -238,8 +238,8 @@ class ToolsApi:
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> Outcome:
         """Run one call through the pipeline and return the outcome. `arguments` can be an error, which is returned."""
-        asked = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery, headers=request.headers)
-        outcome = await self._pipeline(ReceivedCall(asked, request.ip, request.headers))
+        call_request = CallRequest(slug, arguments, request.ctx.request_id, "http", delivery, headers=request.headers)
+        outcome = await self._pipeline(ReceivedCall(call_request, request.ip, request.headers))
         if outcome.caller is not None:
             request.ctx.client_ip = outcome.caller.client_ip
         return outcome
@@ -253,10 +253,12 @@ class ToolsApi:
             return _refusal(outcome.error, body, rate_limit_headers(outcome.limit_status))
         file = file_of(outcome)
         link = _preview_link(outcome)
-        own = rate_limit_headers(outcome.limit_status) + warning_headers(file.entry.warnings)
+        extra_headers = rate_limit_headers(outcome.limit_status) + warning_headers(file.entry.warnings)
         if delivery == "binary":
-            return _file(outcome, file.entry, own)
-        return RawResponse(self.envelopes.success(outcome, file, GENERATE), encoded=_JSON_HEADERS + link + own)
+            return _file(outcome, file.entry, extra_headers)
+        return RawResponse(
+            self.envelopes.success(outcome, file, GENERATE), encoded=_JSON_HEADERS + link + extra_headers
+        )
 
 
 def file_of(call: ValidatedCall) -> RenderedFile:
@@ -281,13 +283,15 @@ def _refusal(error: CallError, body: bytes, limits: EncodedHeaders) -> HTTPRespo
 
 def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTTPResponse:
     name = f"{call.request.tool_name}.{extension_of(entry.key)}"
-    shown = disposition_type(entry.media_type).encode("ascii")
-    own = (
+    disposition = disposition_type(entry.media_type).encode("ascii")
+    file_headers = (
         (b"ETag", b'"%b"' % call.content_id.encode("ascii")),
         (b"X-Cache", b"HIT" if call.cached else b"MISS"),
-        (b"Content-Disposition", b'%b; filename="%b"' % (shown, name.encode("ascii"))),
+        (b"Content-Disposition", b'%b; filename="%b"' % (disposition, name.encode("ascii"))),
     )
-    return RawResponse(call.content, encoded=_FILE_HEADERS + own + limits, content_type=content_type(entry.media_type))
+    return RawResponse(
+        call.content, encoded=_FILE_HEADERS + file_headers + limits, content_type=content_type(entry.media_type)
+    )
 
 
 async def read_beside(read: Callable[[Request], Parsed], request: Request) -> Parsed:
@@ -311,8 +315,8 @@ def body_object(request: Request) -> dict[str, Any]:
     """Return the JSON object in a request's body. Raises a `CallError` if the body is invalid."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not _JSON_SUFFIX.fullmatch(media_type):
-        got = ascii(media_type[:80]) if media_type else "none"
-        raise UnsupportedMediaType(f"the body must be JSON: send Content-Type: application/json (got {got})")
+        actual = ascii(media_type[:80]) if media_type else "none"
+        raise UnsupportedMediaType(f"the body must be JSON: send Content-Type: application/json (got {actual})")
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
         raise UnsupportedMediaType(f"the body must not be compressed (got Content-Encoding: {coding[:80]!a})")

@@ -36,8 +36,13 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
             "modes": [mode.title for mode in page.modes],
             "switch": page.switch,
             "samples": {number: dict(case.sample) for number, case in _numbered(params, page)},
-            "sections": [{"title": one.title, "params": list(one.params), "open": one.open} for one in page.sections],
-            "snippets": [{"title": one.title, "text": one.text, "note": one.note} for one in page.snippets],
+            "sections": [
+                {"title": section.title, "params": list(section.params), "open": section.open}
+                for section in page.sections
+            ],
+            "snippets": [
+                {"title": snippet.title, "text": snippet.text, "note": snippet.note} for snippet in page.snippets
+            ],
         },
         "extension": generator.extension_of(generator.produces[0]),
         "mcpName": generator.mcp.name if generator.mcp else "",
@@ -47,20 +52,20 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
 
 def _describe_fields(params: list[dict[str, Any]], page: Page) -> None:
     """Add the page's declarations about fields to the parameters, in place."""
-    found = dict(_by_path(params))
+    by_name = dict(_by_path(params))
     for name, label in page.labels.items():
-        found[name]["label"] = label
+        by_name[name]["label"] = label
     for name, titles in page.values.items():
-        found[name]["valueTitles"] = dict(titles)
-    for one in page.files:
-        found[one.param].update(files=list(one.media_types), fileUrls=one.urls)
+        by_name[name]["valueTitles"] = dict(titles)
+    for file_field in page.files:
+        by_name[file_field.param].update(files=list(file_field.media_types), fileUrls=file_field.urls)
     for number, case in _numbered(params, page):
-        titles = found[page.switch].setdefault("valueTitles", {})
+        titles = by_name[page.switch].setdefault("valueTitles", {})
         titles[case.value] = case.title
         for name in case.params:
-            found[name].setdefault("cases", []).append(number)
+            by_name[name].setdefault("cases", []).append(number)
         for name, label in case.labels.items():
-            found[name].setdefault("labels", {})[number] = label
+            by_name[name].setdefault("labels", {})[number] = label
 
 
 def _numbered(params: Sequence[Mapping[str, Any]], page: Page) -> Iterator[tuple[int, FormCase]]:
@@ -87,18 +92,18 @@ def with_choice(samples: Sequence[Mapping[str, Any]], path: Sequence[str], value
         path: the name of the parameter, or that of an object and of its member.
         value: the value to show.
     """
-    chosen = next((one for one in samples if _has(one, path)), samples[0])
+    base = next((sample for sample in samples if _has(sample, path)), samples[0])
     outer, *inner = path
     if not inner:
-        return {**chosen, outer: value}
-    members = chosen.get(outer)
-    return {**chosen, outer: {**(members if isinstance(members, dict) else {}), inner[0]: value}}
+        return {**base, outer: value}
+    members = base.get(outer)
+    return {**base, outer: {**(members if isinstance(members, dict) else {}), inner[0]: value}}
 
 
 def _has(values: Mapping[str, Any], path: Sequence[str]) -> bool:
-    found: Any = values
+    current: Any = values
     for name in path:
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(current, Mapping) or name not in current:
             return False
-        found = found[name]
+        current = current[name]
     return True

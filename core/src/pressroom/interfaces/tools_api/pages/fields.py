@@ -121,8 +121,8 @@ class Field:
     @property
     def hint(self) -> str:
         """The help text with the bounds."""
-        counted = f"Up to {self.limit:,} characters" if self.limit and self.counted and not self.files else ""
-        bounds = self.bounds[:1].upper() + self.bounds[1:] if self.bounds else counted
+        limit_text = f"Up to {self.limit:,} characters" if self.limit and self.counted and not self.files else ""
+        bounds = self.bounds[:1].upper() + self.bounds[1:] if self.bounds else limit_text
         return f"{self.help} {bounds}.".strip() if bounds else self.help
 
     @property
@@ -274,10 +274,10 @@ def _value_label(param: Param, choice: str) -> str:
 
 def number_bounds(param: Param) -> str:
     """Return a description of a number's bounds, or an empty string if it has none."""
-    least, most = number_text(param.get("min")), number_text(param.get("max"))
-    if least and most:
-        return f"{least} to {most}"
-    return f"At least {least}" if least else f"At most {most}" if most else ""
+    minimum, maximum = number_text(param.get("min")), number_text(param.get("max"))
+    if minimum and maximum:
+        return f"{minimum} to {maximum}"
+    return f"At least {minimum}" if minimum else f"At most {maximum}" if maximum else ""
 
 
 def _bounds(param: Param, assumed: Any) -> str:
@@ -297,10 +297,10 @@ def _list_bounds(param: Param) -> str:
 
 def _step(param: Param) -> str:
     """Return 1 if the value is almost certainly an integer, which a descriptor does not state, and otherwise `any`."""
-    known = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
-    least, most = param.get("min"), param.get("max")
-    wide = least is not None and most is not None and most - least >= 10
-    return "1" if wide and all(type(value) is int for value in known) else "any"
+    numbers = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
+    minimum, maximum = param.get("min"), param.get("max")
+    wide = minimum is not None and maximum is not None and maximum - minimum >= 10
+    return "1" if wide and all(type(value) is int for value in numbers) else "any"
 
 
 def _spec(param: Param) -> str:

@@ -84,7 +84,7 @@ class FormView:
     @property
     def takes_files(self) -> bool:
         """Whether any field accepts files."""
-        return any(one.files for one in self.fields())
+        return any(field.files for field in self.fields())
 
     def fields(self) -> Iterator[Field]:
         """Yield all fields except `exports` and `switch`."""
@@ -120,10 +120,13 @@ def build_form(
     mode = chosen_mode(params, form)
     switch = page.get("switch", "")
     case = chosen_case(params, switch, form) if switch else None
-    known = {param["name"]: param for param in form_params(params)}
-    sections = [(one, [known[name] for name in one["params"] if name in known]) for one in page.get("sections", ())]
+    by_name = {param["name"]: param for param in form_params(params)}
+    sections = [
+        (section, [by_name[name] for name in section["params"] if name in by_name])
+        for section in page.get("sections", ())
+    ]
     # Parameters of cases and sections are placed separately.
-    by_case = [param for param in known.values() if "cases" in param]
+    by_case = [param for param in by_name.values() if "cases" in param]
     placed = {switch, *(param["name"] for _, fields in sections for param in fields)}
     placed.update(param["name"] for param in by_case)
 
@@ -132,26 +135,26 @@ def build_form(
             f"field-{next(numbers)}", param, form, problems, images, case, switches=param["name"] == switch
         )
 
-    def items(wanted: Iterable[Param]) -> Iterator[Item]:
-        for param in wanted:
+    def items(parameters: Iterable[Param]) -> Iterator[Item]:
+        for param in parameters:
             members = members_of(param)
-            rest = [one for one in members if one["name"] not in placed]
+            unplaced = [member for member in members if member["name"] not in placed]
             if not members and param["name"] not in placed:
                 yield one_field(param)
-            elif rest:
+            elif unplaced:
                 yield Group(
                     id=f"field-{next(numbers)}",
                     name=param["name"],
                     label=label_of(param["name"]),
                     help=param.get("description") or "",
                     error=problems.get(param["name"], ""),
-                    fields=tuple(map(one_field, rest)),
+                    fields=tuple(map(one_field, unplaced)),
                 )
 
-    shown = [param for param in params if param["name"] != "response"]
-    required = [param for param in shown if param.get("required")]
-    optional = [param for param in shown if not param.get("required")]
-    chooser = one_field(known[switch]) if switch in known else None
+    visible = [param for param in params if param["name"] != "response"]
+    required = [param for param in visible if param.get("required")]
+    optional = [param for param in visible if not param.get("required")]
+    chooser = one_field(by_name[switch]) if switch in by_name else None
     views = tuple(
         ModeView(
             number,
@@ -168,14 +171,14 @@ def build_form(
         *items(free),
     )
     exports = tuple(
-        one for one in everywhere if isinstance(one, Field) and one.name in _EXPORTS and one.widget == "radios"
+        item for item in everywhere if isinstance(item, Field) and item.name in _EXPORTS and item.widget == "radios"
     )
     return FormView(
         views,
-        tuple(one for one in everywhere if one not in exports),
+        tuple(item for item in everywhere if item not in exports),
         exports,
         chooser,
-        tuple(_section(one, fields, problems, one_field) for one, fields in sections if fields),
+        tuple(_section(section, fields, problems, one_field) for section, fields in sections if fields),
     )
 
 

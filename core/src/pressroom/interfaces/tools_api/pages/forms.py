@@ -75,9 +75,9 @@ class FormState:
             The state, or `None` if the query contains neither a parameter nor a valid example.
         """
         params = first_endpoint(descriptor).get("params", ())
-        known = {name: query[name] for name in (*map(_name, form_params(params)), MODE) if name in query}
-        if known.keys() - {MODE}:
-            return cls(known)
+        selected = {name: query[name] for name in (*map(_name, form_params(params)), MODE) if name in query}
+        if selected.keys() - {MODE}:
+            return cls(selected)
         number = query.get("example", [""])[-1]
         examples = first_endpoint(descriptor).get("examples", ())
         if re.fullmatch(r"[0-9]{1,3}", number) and int(number) < len(examples):
@@ -96,11 +96,11 @@ def form_params(params: Sequence[Param]) -> list[Param]:
 
     An object with known members is replaced by its members, such as `props.title`.
     """
-    found: list[Param] = []
+    flat: list[Param] = []
     for param in params:
         if param["name"] != "response":
-            found += members_of(param) or [param]
-    return found
+            flat += members_of(param) or [param]
+    return flat
 
 
 def members_of(param: Param) -> list[Param]:
@@ -114,9 +114,9 @@ def members_of(param: Param) -> list[Param]:
 
 def chosen_mode(params: Sequence[Param], form: Form) -> int:
     """Return the number of a form's mode: the submitted one, or else that of the first filled field with a mode."""
-    named = form.get(MODE, [""])[-1]
-    if re.fullmatch(r"[0-9]{1,2}", named):
-        return int(named)
+    submitted = form.get(MODE, [""])[-1]
+    if re.fullmatch(r"[0-9]{1,2}", submitted):
+        return int(submitted)
     return next(
         (param["mode"] for param in form_params(params) if "mode" in param and any(form.get(param["name"], ()))), 0
     )
@@ -124,7 +124,7 @@ def chosen_mode(params: Sequence[Param], form: Form) -> int:
 
 def chosen_case(params: Sequence[Param], switch: str, form: Form) -> int | None:
     """Return the number of the value of the parameter `switch` in a form, or `None` if it has no known value."""
-    param = next((one for one in form_params(params) if one["name"] == switch), None)
+    param = next((candidate for candidate in form_params(params) if candidate["name"] == switch), None)
     if param is None:
         return None
     values = [text_of(value) for value in param.get("enumValues", ())]
@@ -188,7 +188,7 @@ def input_from_form(params: Sequence[Param], form: Form, switch: str = "") -> di
     Raises:
         InvalidInput: the value of an object parameter is not a JSON object.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     mode = chosen_mode(params, form) if MODE in form else None
     case = chosen_case(params, switch, form) if switch in form else None
     for param in form_params(params):
@@ -200,13 +200,13 @@ def input_from_form(params: Sequence[Param], form: Form, switch: str = "") -> di
         value = _value(param, texts[-1].replace("\r\n", "\n")) if texts else _MISSING
         if value is not _MISSING and (param.get("required") or not _is_default(param, value)):
             *outer, name = param.get("path", (param["name"],))
-            (found.setdefault(outer[0], {}) if outer else found)[name] = value
-    return found
+            (values.setdefault(outer[0], {}) if outer else values)[name] = value
+    return values
 
 
 def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the form that `input_from_form` converts to these values. Missing values get their defaults."""
-    found: dict[str, list[str]] = {}
+    form: dict[str, list[str]] = {}
     for param in params:
         name = param["name"]
         if name not in values:
@@ -215,12 +215,12 @@ def form_from_input(params: Sequence[Param], values: Mapping[str, Any]) -> dict[
             members = {member["name"]: member for member in members_of(param)}
             for key, value in values[name].items():
                 member = f"{name}.{key}"
-                found[member] = [field_text(members.get(member, {}), value)]
+                form[member] = [field_text(members.get(member, {}), value)]
         else:
-            found[name] = [field_text(param, values[name])]
+            form[name] = [field_text(param, values[name])]
         if "mode" in param:
-            found[MODE] = [str(param["mode"])]
-    return found
+            form[MODE] = [str(param["mode"])]
+    return form
 
 
 def field_text(param: Param, value: Any) -> str:

@@ -64,13 +64,13 @@ def index_head(branding: Branding, tools: Sequence[ToolView], origin: str, root:
 def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, failed: bool) -> Head:
     """Return the head of a tool's page. With `failed`, the title reports an error."""
     provider = {"@type": "Organization", "name": branding.name, "url": branding.url}
-    address = origin + tool.href
+    url = origin + tool.href
     application = {
         "@type": ["WebApplication", "SoftwareApplication"],
-        "@id": f"{address}#tool",
+        "@id": f"{url}#tool",
         "name": tool.name,
         "description": clip(tool.description, 500),
-        "url": address,
+        "url": url,
         "applicationCategory": "UtilitiesApplication",
         "operatingSystem": "Any",
         "isAccessibleForFree": True,
@@ -83,7 +83,7 @@ def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, fai
             "name": f"{tool.name} API",
             "description": endpoint.summary or tool.summary,
             "url": endpoint.url,
-            "documentation": address,
+            "documentation": url,
             "provider": provider,
         }
         for endpoint in tool.endpoints
@@ -92,13 +92,13 @@ def tool_head(branding: Branding, tool: ToolView, origin: str, root: str, *, fai
         "@type": "BreadcrumbList",
         "itemListElement": [
             {"@type": "ListItem", "position": 1, "name": "Tools", "item": f"{origin}{root}/tools"},
-            {"@type": "ListItem", "position": 2, "name": tool.name, "item": address},
+            {"@type": "ListItem", "position": 2, "name": tool.name, "item": url},
         ],
     }
     return Head(
         title=f"{'Error: ' if failed else ''}{tool.name} · {branding.name}",
         description=clip(tool.summary),
-        canonical=address,
+        canonical=url,
         alternate=tool.descriptor_href,
         linked_data={"@context": "https://schema.org", "@graph": [application, *interfaces, crumbs]},
     )
@@ -283,6 +283,6 @@ def _request(descriptor: Descriptor, state: FormState) -> Mapping[str, Any]:
             pass  # the page reports the error, and the code samples show an example instead
     examples = endpoint.get("examples") or ()
     if examples:
-        chosen: Mapping[str, Any] = examples[0]["params"]
-        return chosen
+        example_params: Mapping[str, Any] = examples[0]["params"]
+        return example_params
     return {param["name"]: param.get("example", "…") for param in params if param.get("required")}

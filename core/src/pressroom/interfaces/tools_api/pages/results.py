@@ -76,7 +76,7 @@ def titled_details(params: Sequence[Param], data: Mapping[str, Any]) -> dict[str
 
 def result_view(
     tool: ToolView,
-    answer: Mapping[str, Any] | None,
+    response: Mapping[str, Any] | None,
     preview_url: str = "",
     title: str = "",
     params: Sequence[Param] = (),
@@ -86,18 +86,18 @@ def result_view(
     `preview_url` is the URL of the image that represents a file that is not an image, `title` the title that the file
     is named after, and `params` the parameters of the endpoint.
     """
-    if answer is None:
+    if response is None:
         return None
-    quota = _quota(answer.get("meta") or {})
-    if not answer.get("ok"):
-        error = answer["error"]
+    quota = _quota(response.get("meta") or {})
+    if not response.get("ok"):
+        error = response["error"]
         problem, advice = error["message"], ""
         if error.get("retryAfter"):
             problem, advice = _WHEN.sub("", problem), f"Try again in {waiting_time(error['retryAfter'])}."
         # A leading parameter name keeps its case.
-        said = f"{problem.rstrip('.')}." if _NAMED.match(problem) else sentence(problem)
-        return ResultView(problem=said, advice=advice, quota=quota)
-    data = answer["data"]
+        text = f"{problem.rstrip('.')}." if _NAMED.match(problem) else sentence(problem)
+        return ResultView(problem=text, advice=advice, quota=quota)
+    data = response["data"]
     suffix = urlsplit(data["url"]).path.rpartition(".")[2].lower()
     kind = str(data.get("format") or suffix).lower()
     width, height = (data.get("width"), data.get("height")) if "width" in data else (data.get("size"),) * 2
@@ -164,15 +164,15 @@ def split_problems(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
 
     `width: must be …. height: must be ….` contains two: the contract specifies one sentence per problem.
     """
-    known = "|".join(map(re.escape, names))
-    parts = re.split(rf"(?<=[.?!]) (?=(?:{known})(?:[.\[][^:\s]*)?: )", message) if names else [message]
-    told = [part.removesuffix(".") for part in parts] if len(parts) > 1 else parts
-    return [found for part in told if (found := split_problem(part, names))[0]]
+    alternatives = "|".join(map(re.escape, names))
+    parts = re.split(rf"(?<=[.?!]) (?=(?:{alternatives})(?:[.\[][^:\s]*)?: )", message) if names else [message]
+    sentences = [part.removesuffix(".") for part in parts] if len(parts) > 1 else parts
+    return [pair for part in sentences if (pair := split_problem(part, names))[0]]
 
 
-def problems_of(params: Sequence[Param], answer: Mapping[str, Any] | None) -> dict[str, str]:
+def problems_of(params: Sequence[Param], response: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the problems in an error envelope by the name of the parameter."""
-    if answer is None or answer.get("ok"):
+    if response is None or response.get("ok"):
         return {}
     fields = [param["name"] for param in (*params, *form_params(params))]
-    return dict(reversed(split_problems(answer["error"]["message"], fields)))
+    return dict(reversed(split_problems(response["error"]["message"], fields)))

@@ -105,12 +105,12 @@ def python_literal(value: Any, indent: str = "    ") -> str:
         case dict() if value:
             inner = indent + "    "
             members = "".join(
-                f"{inner}{json.dumps(name, ensure_ascii=False)}: {python_literal(one, inner)},\n"
-                for name, one in value.items()
+                f"{inner}{json.dumps(name, ensure_ascii=False)}: {python_literal(child, inner)},\n"
+                for name, child in value.items()
             )
             return f"{{\n{members}{indent}}}"
         case list():
-            return "[" + ", ".join(python_literal(one, indent) for one in value) + "]"
+            return "[" + ", ".join(python_literal(child, indent) for child in value) + "]"
         case _:
             return json.dumps(value, ensure_ascii=False)
 
@@ -122,16 +122,18 @@ _ENCODERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def response_sample(descriptor: Descriptor, branding: Branding, base_url: str, answer: Mapping[str, Any] | None) -> str:
+def response_sample(
+    descriptor: Descriptor, branding: Branding, base_url: str, response: Mapping[str, Any] | None
+) -> str:
     """Return the JSON response of a tool: the actual one, or else a typical one."""
-    return json.dumps(answer or _typical(descriptor, branding, base_url), ensure_ascii=False, indent=2)
+    return json.dumps(response or _typical(descriptor, branding, base_url), ensure_ascii=False, indent=2)
 
 
 def snippets(
     descriptor: Descriptor,
     branding: Branding,
     base_url: str,
-    answer: Mapping[str, Any] | None,
+    response: Mapping[str, Any] | None,
     permanent_url: str | None = None,
 ) -> list[SnippetView]:
     """Return the tool's texts to copy, filled from the actual response, or else from a typical one.
@@ -139,22 +141,26 @@ def snippets(
     Their URL is `permanent_url`, or an example if that is empty. If it is `None`, there are no permanent URLs: the
     texts contain the URL of the file, and a note states that it expires.
     """
-    given = (descriptor.get("page") or {}).get("snippets", ())
-    if not given:
+    declared = (descriptor.get("page") or {}).get("snippets", ())
+    if not declared:
         return []
-    made = answer if answer is not None and answer.get("ok") else _typical(descriptor, branding, base_url)
-    data = dict(made["data"])
+    envelope = response if response is not None and response.get("ok") else _typical(descriptor, branding, base_url)
+    data = dict(envelope["data"])
     if permanent_url is not None:
         data["url"] = permanent_url or f"{base_url}/tools/{descriptor['slug']}/image?design=…&signature=…"
     return [
         SnippetView(
             f"snippet-{number}",
-            one["title"],
-            _filled(one["text"], data),
-            one["text"],
-            " ".join(filter(None, (one["note"], _EXPIRES if permanent_url is None and "{url}" in one["text"] else ""))),
+            snippet["title"],
+            _filled(snippet["text"], data),
+            snippet["text"],
+            " ".join(
+                filter(
+                    None, (snippet["note"], _EXPIRES if permanent_url is None and "{url}" in snippet["text"] else "")
+                )
+            ),
         )
-        for number, one in enumerate(given)
+        for number, snippet in enumerate(declared)
     ]
 
 
@@ -182,16 +188,16 @@ def permanent_texts(
         "alt": title,
         "dimensions": f' width="{width}" height="{height}"' if sized else "",
     }
-    own = ((f"tags-{number}", one["title"], one["text"]) for number, one in _url_snippets(descriptor))
+    url_texts = ((f"tags-{number}", snippet["title"], snippet["text"]) for number, snippet in _url_snippets(descriptor))
     return [
         SnippetView(f"permanent-{name}", label, _pasted(name, text, members) if permanent_url else "", text, "")
-        for name, label, text in (*_PERMANENT, *own)
+        for name, label, text in (*_PERMANENT, *url_texts)
     ]
 
 
 def _url_snippets(descriptor: Descriptor) -> list[tuple[int, Mapping[str, Any]]]:
-    given = (descriptor.get("page") or {}).get("snippets", ())
-    return [(number, one) for number, one in enumerate(given) if "{url}" in one["text"]]
+    declared = (descriptor.get("page") or {}).get("snippets", ())
+    return [(number, snippet) for number, snippet in enumerate(declared) if "{url}" in snippet["text"]]
 
 
 def _pasted(name: str, text: str, members: Mapping[str, Any]) -> str:

@@ -45,22 +45,22 @@ def find_place(text: str, message: str) -> TextRange | None:
 def excerpt(text: str, message: str) -> Excerpt | None:
     """Return the line that a message refers to, truncated if it is long, or `None` if it cannot be located."""
     text = text.replace("\r\n", "\n")
-    place = find_place(text, message)
-    if place is None:
+    text_range = find_place(text, message)
+    if text_range is None:
         return None
-    begin = text.rfind("\n", 0, place.start) + 1
-    end = text.find("\n", place.start)
+    begin = text.rfind("\n", 0, text_range.start) + 1
+    end = text.find("\n", text_range.start)
     line = text[begin : len(text) if end < 0 else end]
-    at = place.start - begin
-    marked = line[at : place.end - begin][:_MAX_LINE_LENGTH]
+    at = text_range.start - begin
+    marked = line[at : text_range.end - begin][:_MAX_LINE_LENGTH]
     before, after = line[:at], line[at + len(marked) :]
-    room = max(0, _MAX_LINE_LENGTH - len(marked) - _BEFORE)
+    available = max(0, _MAX_LINE_LENGTH - len(marked) - _BEFORE)
     return Excerpt(
-        line=text.count("\n", 0, place.start) + 1,
+        line=text.count("\n", 0, text_range.start) + 1,
         column=at + 1,
         before=before if len(before) <= _BEFORE else f"…{before[-_BEFORE:]}",
         marked=marked,
-        after=after if len(after) <= room else f"{after[:room]}…",
+        after=after if len(after) <= available else f"{after[:available]}…",
     )
 
 
@@ -72,7 +72,7 @@ def _numbered(text: str, message: str) -> TextRange | None:
     number, column = int(match[1]), int(match[2] or 1)
     line = lines[number - 1]
     at = min(max(column - 1, 0), len(line))
-    begin = sum(len(one) + 1 for one in lines[: number - 1])
+    begin = sum(len(previous) + 1 for previous in lines[: number - 1])
     quoted = _quoted(text[begin + at :], message[match.end() :])
     if quoted is not None and quoted.start == 0:
         return TextRange(begin + at, begin + at + quoted.end)
@@ -83,17 +83,17 @@ def _numbered(text: str, message: str) -> TextRange | None:
 
 def _quoted(text: str, message: str) -> TextRange | None:
     for match in _QUOTED.finditer(message):
-        wanted = r"\s+".join(re.escape(word) for word in match[2].rstrip("…").split())
-        if not wanted:
+        phrase = r"\s+".join(re.escape(word) for word in match[2].rstrip("…").split())
+        if not phrase:
             continue
-        patterns = [rf"\b{re.escape(match[1])}\s*:\s*(?:{wanted})", wanted] if match[1] else [wanted]
+        patterns = [rf"\b{re.escape(match[1])}\s*:\s*(?:{phrase})", phrase] if match[1] else [phrase]
         for pattern in patterns:
-            if found := re.search(pattern, text, re.IGNORECASE):
-                return TextRange(found.start(), found.end())
+            if occurrence := re.search(pattern, text, re.IGNORECASE):
+                return TextRange(occurrence.start(), occurrence.end())
     return None
 
 
 def _named(text: str, message: str) -> TextRange | None:
     match = _NAMED.search(message)
-    found = re.search(rf"(?<![\w-]){re.escape(match[1])}\s*[:=]", text, re.IGNORECASE) if match else None
-    return TextRange(found.start(), found.end() - 1) if found else None
+    occurrence = re.search(rf"(?<![\w-]){re.escape(match[1])}\s*[:=]", text, re.IGNORECASE) if match else None
+    return TextRange(occurrence.start(), occurrence.end() - 1) if occurrence else None

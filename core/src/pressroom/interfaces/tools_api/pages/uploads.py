@@ -41,8 +41,8 @@ def kilobytes(count: int) -> str:
 
 def formats_of(param: Param) -> str:
     """Return the names of the formats that a parameter accepts: `PNG, JPEG or WebP`."""
-    *others, last = [_NAMES.get(one, one) for one in param["files"]]
-    return f"{', '.join(others)} or {last}" if others else last
+    *leading, last = [_NAMES.get(media_type, media_type) for media_type in param["files"]]
+    return f"{', '.join(leading)} or {last}" if leading else last
 
 
 def file_bounds(param: Param) -> str:
@@ -78,10 +78,10 @@ def with_files(
         name = param["name"]
         if name in form.get(REMOVE, ()):
             texts[name] = [""]
-        if not (sent := files.get(name)):
+        if not (uploaded := files.get(name)):
             continue
         try:
-            texts[name] = [_data_url(param, sent[-1].content)]
+            texts[name] = [_data_url(param, uploaded[-1].content)]
         except InvalidInput as error:
             texts[name] = [""]
             problem = problem or error
@@ -91,8 +91,8 @@ def with_files(
 def too_large(params: Sequence[Param], files: Mapping[str, Sequence[UploadedFile]]) -> Iterator[tuple[Param, bytes]]:
     """Yield parameters with a file that is too large but can be scaled down, with its content."""
     for param in form_params(params):
-        if "files" in param and (sent := files.get(param["name"])):
-            content = sent[-1].content
+        if "files" in param and (uploaded := files.get(param["name"])):
+            content = uploaded[-1].content
             media_type = type_of_image(content)
             can_shrink = media_type in param["files"] and media_type != "image/svg+xml"
             if can_shrink and len(content) > max_file_bytes(param):
@@ -105,10 +105,10 @@ def _data_url(param: Param, content: bytes) -> str:
     media_type = type_of_image(content)
     if media_type not in param["files"]:
         raise InvalidInput(param["name"], f"that file isn't a {formats_of(param)} image; choose another one")
-    most = max_file_bytes(param)
-    if len(content) > most:
+    max_bytes = max_file_bytes(param)
+    if len(content) > max_bytes:
         raise InvalidInput(
             param["name"],
-            f"the file may have at most {kilobytes(most)} (got {kilobytes(len(content))}); choose a smaller image",
+            f"the file may have at most {kilobytes(max_bytes)} (got {kilobytes(len(content))}); choose a smaller image",
         )
     return f"data:{media_type};base64,{b64encode(content).decode('ascii')}"
