@@ -71,8 +71,8 @@ class Attempt:
             raise ValueError(f"progress is from 0 to 1 (got {fraction})")
 
         def renew() -> Awaitable[bool]:
-            told = _shortened(message)
-            return self._store.renew(self._lease, self._job.lease, progress=float(fraction), message=told)
+            text = _shortened(message)
+            return self._store.renew(self._lease, self._job.lease, progress=float(fraction), message=text)
 
         with suppress(BackendError):
             if not await self._held.renew(renew):
@@ -157,14 +157,14 @@ class Attempt:
     async def _fail(self, error: BaseException) -> None:
         message = self._message(error)
         final = self.attempt >= self._job.attempts
-        known = isinstance(error, CallError | LeaseLost | _TookTooLong)
+        is_expected = isinstance(error, CallError | LeaseLost | _TookTooLong)
         (log.error if final else log.warning)(
             "job failed" if final else "job failed and will be tried again",
             job=self.id,
             kind=self._job.kind,
             attempt=self.attempt,
-            error=message if known else one_line(error),
-            exc_info=None if known or isinstance(error, PluginFailed) else error,
+            error=message if is_expected else one_line(error),
+            exc_info=None if is_expected or isinstance(error, PluginFailed) else error,
         )
         if final:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))

@@ -98,12 +98,12 @@ class HeldLease:
                     if not await self.renew():
                         self.lose()
             except (BackendError, TimeoutError):
-                left = self.ends - self._loop.time()
-                if left <= 0:
+                remaining = self.ends - self._loop.time()
+                if remaining <= 0:
                     log.warning("a lease could not be kept", lease=self._name)
                     self.lose()
                 else:
-                    await asyncio.sleep(min(self._seconds / 3, left))
+                    await asyncio.sleep(min(self._seconds / 3, remaining))
 
     def _extend(self, ends: float) -> None:
         self.ends = max(self.ends, ends)
@@ -137,14 +137,14 @@ async def take(session: AsyncSession, key: str, token: str, *, now: datetime, un
 
 async def renew(session: AsyncSession, key: str, token: str, until: datetime) -> bool:
     """Extend a lock until `until`, and return whether it was still held."""
-    held = (JobLockRow.key == key, JobLockRow.token == token)
-    return await _changes_one(session, update(JobLockRow).where(*held).values(until=until))
+    condition = (JobLockRow.key == key, JobLockRow.token == token)
+    return await _changes_one(session, update(JobLockRow).where(*condition).values(until=until))
 
 
 async def release(session: AsyncSession, key: str, token: str, now: datetime) -> bool:
     """Release a lock, wake jobs that wait for it, and return whether it was still held."""
-    held = (JobLockRow.key == key, JobLockRow.token == token)
-    if not await _changes_one(session, delete(JobLockRow).where(*held)):
+    condition = (JobLockRow.key == key, JobLockRow.token == token)
+    if not await _changes_one(session, delete(JobLockRow).where(*condition)):
         return False
     waiting = select(JobRow.id).where(JobRow.waits_for == key, JobRow.due_at.is_not(None)).order_by(JobRow.created_at)
     woken = list(await session.scalars(waiting.limit(_MAX_WOKEN).with_for_update(skip_locked=True)))

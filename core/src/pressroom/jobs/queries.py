@@ -65,14 +65,14 @@ class JobSlots:
             return False
         if not subject:
             return True
-        of_subject = [other for other, owner in pool if owner == subject]
+        of_subject = [running_kind for running_kind, owner in pool if owner == subject]
         per_kind = (self._kind_share(job) + 1) // 2
         return len(of_subject) < self._share and of_subject.count(kind) < per_kind
 
     def order(self, waiting: Iterable[WaitingJobs]) -> list[WaitingJobs]:
         """Return the waiting jobs in the order in which they are served."""
         turns = {key: number for number, key in enumerate(self._turns, 1)}
-        return sorted(waiting, key=lambda one: (turns.get(_turn_of(one.kind, one.subject), 0), one.due_at))
+        return sorted(waiting, key=lambda entry: (turns.get(_turn_of(entry.kind, entry.subject), 0), entry.due_at))
 
     def served(self, kind: str, subject: str) -> None:
         """Record that a job was started: its account has had its turn."""
@@ -90,7 +90,7 @@ class JobSlots:
 
     @staticmethod
     def _pool(jobs: Mapping[str, Job], job: Job, running: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [one for one in running if one[0] in jobs and jobs[one[0]].urgent == job.urgent]
+        return [pair for pair in running if pair[0] in jobs and jobs[pair[0]].urgent == job.urgent]
 
 
 def _turn_of(kind: str, subject: str) -> str:
@@ -123,22 +123,22 @@ def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
     """
     names = union_all(*(select(literal(kind, String).label("kind")) for kind in kinds)).subquery()
     first = _next_subject(names.c.kind)
-    found = select(names.c.kind, first.label("subject")).cte("found", recursive=True)
-    following = _next_subject(found.c.kind, found.c.subject)
-    found = found.union_all(select(found.c.kind, following).where(found.c.subject.is_not(None)))
-    oldest = select(JobRow.due_at).where(JobRow.kind == found.c.kind, JobRow.subject == found.c.subject)
+    subjects = select(names.c.kind, first.label("subject")).cte("found", recursive=True)
+    following = _next_subject(subjects.c.kind, subjects.c.subject)
+    subjects = subjects.union_all(select(subjects.c.kind, following).where(subjects.c.subject.is_not(None)))
+    oldest = select(JobRow.due_at).where(JobRow.kind == subjects.c.kind, JobRow.subject == subjects.c.subject)
     oldest = oldest.where(JobRow.due_at.is_not(None)).order_by(JobRow.due_at).limit(1)
-    all_of_them = select(found.c.kind, found.c.subject, oldest.scalar_subquery().label("due_at"))
-    heads = all_of_them.where(found.c.subject.is_not(None)).subquery()
+    all_of_them = select(subjects.c.kind, subjects.c.subject, oldest.scalar_subquery().label("due_at"))
+    heads = all_of_them.where(subjects.c.subject.is_not(None)).subquery()
     due = select(heads.c.kind, heads.c.subject, heads.c.due_at).where(heads.c.due_at <= now)
     return due.order_by(heads.c.due_at).limit(_MAX_WAITING)
 
 
 def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = None) -> ColumnElement[str | None]:
-    wanted = select(JobRow.subject).where(JobRow.kind == kind, JobRow.due_at.is_not(None))
+    statement = select(JobRow.subject).where(JobRow.kind == kind, JobRow.due_at.is_not(None))
     if after is not None:
-        wanted = wanted.where(JobRow.subject > after)
-    return wanted.order_by(JobRow.subject).limit(1).scalar_subquery()
+        statement = statement.where(JobRow.subject > after)
+    return statement.order_by(JobRow.subject).limit(1).scalar_subquery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ async def look(session: AsyncSession) -> JobsLook:
         rows: Sequence[JobTime] = (await session.execute(first_jobs())).all()
     else:
         clock, jobs = select(func.clock_timestamp().label("now")).subquery(), first_jobs().subquery()
-        both = select(jobs.c.kind, jobs.c.subject, jobs.c.due_at, clock.c.now).select_from(clock)
-        found = (await session.execute(both.outerjoin(jobs, true()).order_by(jobs.c.due_at))).all()
-        now = found[0].now.astimezone(UTC)
-        rows = [(kind, subject, due_at) for kind, subject, due_at, _ in found if due_at is not None]
+        statement = select(jobs.c.kind, jobs.c.subject, jobs.c.due_at, clock.c.now).select_from(clock)
+        records = (await session.execute(statement.outerjoin(jobs, true()).order_by(jobs.c.due_at))).all()
+        now = records[0].now.astimezone(UTC)
+        rows = [(kind, subject, due_at) for kind, subject, due_at, _ in records if due_at is not None]
     due = [row for row in rows if row[2] is not None and row[2] <= now]
     return JobsLook(now, due, rows[len(due) :], more=len(rows) == MAX_LOOK)
 
@@ -175,13 +175,13 @@ async def coming_jobs(session: AsyncSession, now: datetime) -> tuple[Sequence[Jo
     return rows, len(rows) == MAX_LOOK
 
 
-async def waiting_jobs(session: AsyncSession, kinds: Collection[str], seen: JobsLook) -> list[WaitingJobs]:
+async def waiting_jobs(session: AsyncSession, kinds: Collection[str], snapshot: JobsLook) -> list[WaitingJobs]:
     """Return the due jobs by kind and subject, the oldest first."""
     if not kinds:
         return []
-    rows: Sequence[JobTime] = seen.due
+    rows: Sequence[JobTime] = snapshot.due
     if len(rows) == MAX_LOOK:
-        rows = (await session.execute(due_subjects(kinds, seen.now))).all()
+        rows = (await session.execute(due_subjects(kinds, snapshot.now))).all()
     first: dict[tuple[str, str], WaitingJobs] = {}
     for kind, subject, due_at in rows:
         if kind in kinds and due_at is not None:

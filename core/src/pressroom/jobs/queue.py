@@ -70,8 +70,8 @@ class JobQueue:
 
     def retain(self, kinds: Iterable[str]) -> None:
         """Drop all kinds but these, when plugins have been deactivated after loading."""
-        kept = set(kinds)
-        self._kinds = {kind: job for kind, job in self._kinds.items() if kind in kept}
+        retained = set(kinds)
+        self._kinds = {kind: job for kind, job in self._kinds.items() if kind in retained}
 
     async def open(self) -> None:
         """Begin to lease and run jobs."""
@@ -131,12 +131,12 @@ class JobQueue:
     async def lock(self, key: str, *, wait: float = 0.0, lease: float = 60.0) -> AsyncIterator[Lease]:
         """See `pressroom.sdk.Jobs`."""
         token, loop, working = secrets.token_urlsafe(16), asyncio.get_running_loop(), asyncio.current_task()
-        latest, asked = loop.time() + wait, loop.time()
+        latest, requested_at = loop.time() + wait, loop.time()
         while not await self._store.take_lock(checked_key(key), token, lease):
             if loop.time() >= latest:
                 raise LockTaken(f"somebody else holds {key}")
             await asyncio.sleep(_LOCK_PAUSE)
-            asked = loop.time()
+            requested_at = loop.time()
 
         async def renew() -> bool:
             return await self._store.renew_lock(key, token, lease)
@@ -145,19 +145,19 @@ class JobQueue:
             if working is not None:
                 working.cancel()
 
-        held = HeldLease(
+        held_lease = HeldLease(
             lease,
-            asked + lease,
+            requested_at + lease,
             name=f"lock {key}",
             keep=lambda session: self._store.keep_lock(session, key, token, lease),
             renew=renew,
             lose=lose,
         )
-        heart = asyncio.create_task(held.beat(), name=f"lock {key}")
+        heart = asyncio.create_task(held_lease.beat(), name=f"lock {key}")
         try:
-            yield held
+            yield held_lease
         except asyncio.CancelledError:
-            if not held.lost:
+            if not held_lease.lost:
                 raise
             if working is not None:
                 working.uncancel()
@@ -218,22 +218,22 @@ class JobQueue:
         """Start a due job, and return whether there may be another one."""
 
         def choose(waiting: list[WaitingJobs]) -> list[WaitingJobs]:
-            return self._places.order(one for one in waiting if self._admits(one.kind, one.subject))
+            return self._places.order(entry for entry in waiting if self._admits(entry.kind, entry.subject))
 
-        asked = asyncio.get_running_loop().time()
+        requested_at = asyncio.get_running_loop().time()
         # A job that has to wait for its lock is no longer due, and may have hidden others.
         claimed = await self._store.claim(kinds, choose)
         if isinstance(claimed, GivenUp):
             log.error("job failed", job=claimed.id, kind=claimed.kind, error=claimed.reason)
         elif isinstance(claimed, LeasedJob):
             self._places.served(claimed.kind, claimed.subject)
-            self._start(claimed, asked)
+            self._start(claimed, requested_at)
             return not self._store.was_last
         return claimed is not None
 
-    def _start(self, lease: LeasedJob, asked: float) -> None:
+    def _start(self, lease: LeasedJob, requested_at: float) -> None:
         job = self._kinds[lease.kind]
-        attempt = Attempt(self._store, job, lease, lease_ends=asked + job.lease, backoff=self._backoff)
+        attempt = Attempt(self._store, job, lease, lease_ends=requested_at + job.lease, backoff=self._backoff)
         task = asyncio.create_task(attempt.run(), name=f"attempt at job {lease.id}")
         self._running[task] = attempt
         task.add_done_callback(self._ended)
@@ -248,10 +248,10 @@ class JobQueue:
         """Add the periodic jobs whose next period has begun, and return the seconds until the next one."""
         now = asyncio.get_running_loop().time
         periodic = [job for job in self._kinds.values() if job.every is not None]
-        begun = [job for job in periodic if self._next_periods.get(job.kind, 0.0) <= now()]
-        if begun:
-            left = await self._store.add_periods(begun)
-            self._next_periods |= {kind: now() + seconds for kind, seconds in left.items()}
+        due = [job for job in periodic if self._next_periods.get(job.kind, 0.0) <= now()]
+        if due:
+            remaining = await self._store.add_periods(due)
+            self._next_periods |= {kind: now() + seconds for kind, seconds in remaining.items()}
         return min((at - now() for at in self._next_periods.values()), default=float("inf"))
 
     async def _forget(self) -> None:
@@ -264,8 +264,8 @@ class JobQueue:
 def _check(payload: Mapping[str, Any], subject: str, key: str, run_at: datetime | None) -> None:
     """Check that a job can be stored. Raises `ValueError` or `TypeError`."""
     json.dumps(dict(payload), allow_nan=False)
-    for name, text, longest in (("subject", subject, MAX_SUBJECT_LENGTH), ("key", key, MAX_KEY_LENGTH)):
-        if len(text) > longest or "\0" in text:
-            raise ValueError(f"{name} has at most {longest} characters, and no NUL (got {len(text)})")
+    for name, text, max_length in (("subject", subject, MAX_SUBJECT_LENGTH), ("key", key, MAX_KEY_LENGTH)):
+        if len(text) > max_length or "\0" in text:
+            raise ValueError(f"{name} has at most {max_length} characters, and no NUL (got {len(text)})")
     if run_at is not None and run_at.tzinfo is None:
         raise ValueError("run_at needs a time zone")

@@ -88,9 +88,9 @@ class JobStore:
         """Add a job, and return its id and whether it is new. Raises `BackendError`."""
         while True:
             async with self._database.writing() as session:
-                found, new = await self.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
-            if found is not None:  # otherwise it was deleted between the two statements
-                return found, new
+                job_id, new = await self.add_in(session, kind, payload, subject=subject, key=key, run_at=run_at)
+            if job_id is not None:  # otherwise it was deleted between the two statements
+                return job_id, new
 
     async def add_in(
         self,
@@ -111,8 +111,8 @@ class JobStore:
         added: str | None = await session.scalar(self._insert().values(row).returning(JobRow.id))
         if added is not None:
             return added, True
-        same = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
-        return await session.scalar(same), False
+        statement = select(JobRow.id).where(JobRow.kind == kind, JobRow.subject == subject, JobRow.key == key)
+        return await session.scalar(statement), False
 
     async def add_periods(self, jobs: Sequence[Job]) -> Mapping[str, float]:
         """Add periodic jobs for the current period, each once, in one transaction.
@@ -122,7 +122,7 @@ class JobStore:
 
         Raises `BackendError`.
         """
-        left: dict[str, float] = {}
+        remaining: dict[str, float] = {}
         rows = []
         async with self._database.writing() as session:
             now = await _now(session)
@@ -132,10 +132,10 @@ class JobStore:
                     period = math.floor(now.timestamp() / job.every)
                     key = f"every:{job.every:g}:{period}"
                     rows.append(_queued(job.kind, {}, subject="", key=key, created_at=now, due_at=now))
-                    left[job.kind] = (period + 1) * job.every - now.timestamp()
+                    remaining[job.kind] = (period + 1) * job.every - now.timestamp()
             if rows:
                 await session.execute(self._insert(), rows)
-        return left
+        return remaining
 
     async def status(self, job_id: str, subject: str | None) -> JobStatus:
         """Return the status of a job. Raises `NotFound` and `BackendError`."""
@@ -179,20 +179,22 @@ class JobStore:
         """
         async with self._database.reading() as session:
             self._looked_on = time.monotonic()
-            seen = await look(session)
-            now = self._looked_at = seen.now
-            chosen = choose(await waiting_jobs(session, jobs, seen))[:_MAX_TRIES]
-            self.was_last = bool(jobs) and len(seen.due) <= 1
+            snapshot = await look(session)
+            now = self._looked_at = snapshot.now
+            candidates = choose(await waiting_jobs(session, jobs, snapshot))[:_MAX_TRIES]
+            self.was_last = bool(jobs) and len(snapshot.due) <= 1
             self._coming = None
-            if self.was_last or not chosen:
-                all_due = len(seen.due) == MAX_LOOK
-                self._coming = await coming_jobs(session, now) if all_due else (seen.coming, seen.more)
-        if not chosen:
+            if self.was_last or not candidates:
+                all_due = len(snapshot.due) == MAX_LOOK
+                self._coming = await coming_jobs(session, now) if all_due else (snapshot.coming, snapshot.more)
+        if not candidates:
             return None
         blocked: BlockedJob | None = None
         async with self._database.writing() as session:
-            for one in chosen:
-                row = await session.scalar(due_job(one.kind, one.subject, now).with_for_update(skip_locked=True))
+            for candidate in candidates:
+                row = await session.scalar(
+                    due_job(candidate.kind, candidate.subject, now).with_for_update(skip_locked=True)
+                )
                 if row is None:
                     continue
                 leased = await self._lease(session, row, jobs[row.kind], await _now(session))
@@ -316,9 +318,9 @@ class JobStore:
             log.exception("the lock of a job cannot be named", job=row.id, kind=row.kind)
             return self._give_up(row, job, now, LOCKLESS)
         token, until = secrets.token_urlsafe(16), now + timedelta(seconds=job.lease)
-        taken_until = await locks.take(session, lock, token, now=now, until=until) if lock else None
-        if taken_until is not None:
-            row.state, row.lease, row.waits_for, row.due_at = "queued", "", lock, taken_until
+        locked_until = await locks.take(session, lock, token, now=now, until=until) if lock else None
+        if locked_until is not None:
+            row.state, row.lease, row.waits_for, row.due_at = "queued", "", lock, locked_until
             return BlockedJob(row.id, lock)
         row.state, row.lease, row.waits_for, row.due_at = "running", token, "", until
         row.attempts += 1
@@ -367,17 +369,17 @@ def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
     return locks.checked_key(job.lock(payload)) if job.lock is not None else ""
 
 
-async def _let_go(session: AsyncSession, held: LeasedJob, now: datetime, **values: Any) -> bool:
+async def _let_go(session: AsyncSession, leased_job: LeasedJob, now: datetime, **values: Any) -> bool:
     """Update a leased job and release the lease and the lock; return whether the lease was held."""
-    changed = await _change(session, held, lease="", **values)
-    if held.lock:
-        await locks.release(session, held.lock, held.token, now)
+    changed = await _change(session, leased_job, lease="", **values)
+    if leased_job.lock:
+        await locks.release(session, leased_job.lock, leased_job.token, now)
     return changed
 
 
-async def _change(session: AsyncSession, held: LeasedJob, **values: Any) -> bool:
+async def _change(session: AsyncSession, leased_job: LeasedJob, **values: Any) -> bool:
     """Update a leased job, and return whether the lease was held."""
-    change = update(JobRow).where(JobRow.id == held.id, JobRow.lease == held.token).values(values)
+    change = update(JobRow).where(JobRow.id == leased_job.id, JobRow.lease == leased_job.token).values(values)
     result = await session.execute(change.execution_options(synchronize_session=False))
     return cast("CursorResult[Any]", result).rowcount == 1
 

@@ -82,8 +82,8 @@ def hundredths(cost: float) -> int:
 def most_used_for_one_more(limit: int, used: int, amount: int = 0) -> int:
     """Return how much of `limit` can be used so that one more whole request than now is free, and `amount` fits."""
     free = limit - used
-    wanted = max((free // REQUEST + 1) * REQUEST, amount)
-    return max(limit - wanted, 0)
+    needed = max((free // REQUEST + 1) * REQUEST, amount)
+    return max(limit - needed, 0)
 
 
 class WeightedWindows(MovingWindowSupport):
@@ -172,16 +172,16 @@ class _Window:
                 self.used -= amount
                 return
 
-    def wait(self, most: int, now: int) -> int:
-        """Return the microseconds until at most `most` is used."""
-        excess = self.used - most
+    def wait(self, max_used: int, now: int) -> int:
+        """Return the microseconds until at most `max_used` is used."""
+        excess = self.used - max_used
         index = self.start
-        left = now
+        freed_at = now
         while excess > 0:
             excess -= self.amounts[index]
-            left = self.times[index] + self.span
+            freed_at = self.times[index] + self.span
             index += 1
-        return left - now
+        return freed_at - now
 
     def is_empty(self, now: int) -> bool:
         return not self.times or self.times[-1] <= now - self.span

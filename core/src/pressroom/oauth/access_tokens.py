@@ -87,8 +87,8 @@ class SigningKeys:
         """Return the public keys as JWKs (RFC 7517), the current one first. Raises `BackendError`."""
         await self._reload(_RELOAD_SECONDS)
         current = await self.current()
-        others = (key for kid, key in self._keys.items() if kid != current.kid)
-        return [{**key.as_dict(private=False), "use": "sig", "alg": ALGORITHM} for key in (current, *others)]
+        previous = (key for kid, key in self._keys.items() if kid != current.kid)
+        return [{**key.as_dict(private=False), "use": "sig", "alg": ALGORITHM} for key in (current, *previous)]
 
     async def prune(self) -> None:
         """Delete keys whose last token has expired, including keys that this server cannot decrypt.
@@ -146,17 +146,17 @@ class SigningKeys:
         return SigningKeyRow(kid=key.kid or "", private_key=private, created_at=now, retired_at=None)
 
     def _take(self, rows: list[SigningKeyRow]) -> None:
-        found = {row.kid: key for row in rows if (key := self._decrypted(row)) is not None}
-        self._keys = found
-        usable = [row for row in rows if row.kid in found and row.retired_at is None]
+        keys = {row.kid: key for row in rows if (key := self._decrypted(row)) is not None}
+        self._keys = keys
+        usable = [row for row in rows if row.kid in keys and row.retired_at is None]
         newest = max(usable, key=lambda row: (row.created_at, row.kid), default=None)
-        self._signing = None if newest is None else (found[newest.kid], newest.created_at)
+        self._signing = None if newest is None else (keys[newest.kid], newest.created_at)
         self._loaded_at = time.monotonic()
 
     def _decrypted(self, row: SigningKeyRow) -> ECKey | None:
-        known = self._keys.get(row.kid)
-        if known is not None:
-            return known
+        cached = self._keys.get(row.kid)
+        if cached is not None:
+            return cached
         try:
             opened = jwe.decrypt_compact(
                 row.private_key, self._encryption_key, algorithms=list(_ENCRYPTION.values())
@@ -204,9 +204,9 @@ class AccessToken:
 class AccessTokens:
     """Issues and verifies access tokens. Whether their grant was revoked is checked elsewhere."""
 
-    def __init__(self, prefix: str, addresses: EndpointUrls, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
+    def __init__(self, prefix: str, urls: EndpointUrls, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
         self._beginning = f"{prefix}_oat_"
-        self._addresses = addresses
+        self._addresses = urls
         self._keys = keys
         self._clock = clock
 

@@ -37,7 +37,7 @@ async def unused_twins(session: AsyncSession, user_id: str, client: Client) -> S
     if client.from_document:
         return ()
     rotated = exists().where(RefreshTokenRow.family_id == TokenFamilyRow.id, RefreshTokenRow.used_at.is_not(None))
-    wanted = (
+    statement = (
         select(ConnectionRow.id, ClientRow.id, ClientRow.redirect_uris, rotated)
         .join(TokenFamilyRow, TokenFamilyRow.connection_id == ConnectionRow.id)
         .join(ClientRow, ClientRow.id == TokenFamilyRow.client_id)
@@ -49,13 +49,13 @@ async def unused_twins(session: AsyncSession, user_id: str, client: Client) -> S
             ClientRow.name == client.metadata.name,
         )
     )
-    found, in_use = set[str](), set[str]()
-    for connection_id, client_id, redirect_uris, is_rotated in (await session.execute(wanted)).all():
+    unused, in_use = set[str](), set[str]()
+    for connection_id, client_id, redirect_uris, is_rotated in (await session.execute(statement)).all():
         if is_rotated:
             in_use.add(connection_id)
         elif not client_id.startswith("https://") and same_redirects(redirect_uris, client.redirect_uris):
-            found.add(connection_id)
-    return sorted(found - in_use)
+            unused.add(connection_id)
+    return sorted(unused - in_use)
 
 
 async def revoke_connections(session: AsyncSession, connection_ids: Sequence[str], now: datetime) -> None:

@@ -76,19 +76,19 @@ class Clients:
             async with self._database.writing() as session:
                 session.add(row)
             return RegisteredClient(client_of(row), secret, is_new=True)
-        known = await self._renewed(metadata)
-        if known is not None:
-            return RegisteredClient(known, "", is_new=False)
+        renewed = await self._renewed(metadata)
+        if renewed is not None:
+            return RegisteredClient(renewed, "", is_new=False)
         row = _row(new_id("client"), metadata, client_ip, self._clock())
         row.metadata_hash = _hash(metadata)
         try:
             async with self._database.writing() as session:
                 session.add(row)
         except IntegrityError:
-            known = await self._renewed(metadata)
-            if known is None:
+            renewed = await self._renewed(metadata)
+            if renewed is None:
                 raise
-            return RegisteredClient(known, "", is_new=False)
+            return RegisteredClient(renewed, "", is_new=False)
         return RegisteredClient(client_of(row), "", is_new=True)
 
     async def find(self, client_id: str) -> Client | None:
@@ -169,19 +169,19 @@ class Clients:
 
     async def prune(self) -> int:
         """Delete clients that were not approved in time, and return their number."""
-        before = self._clock() - self._unused_lifetime
-        unused = delete(ClientRow).where(ClientRow.last_used_at.is_(None), ClientRow.created_at < before)
+        cutoff = self._clock() - self._unused_lifetime
+        unused = delete(ClientRow).where(ClientRow.last_used_at.is_(None), ClientRow.created_at < cutoff)
         async with self._database.writing() as session:
             return len((await session.execute(unused.returning(ClientRow.id))).all())
 
     async def _keep(self, row: ClientRow) -> None:
         async with self._database.writing() as session:
-            known = await session.get(ClientRow, row.id, with_for_update=True)
-            if known is None:
+            existing = await session.get(ClientRow, row.id, with_for_update=True)
+            if existing is None:
                 session.add(row)
                 return
-            known.name, known.redirect_uris = row.name, row.redirect_uris
-            known.client_metadata, known.created_at = row.client_metadata, row.created_at
+            existing.name, existing.redirect_uris = row.name, row.redirect_uris
+            existing.client_metadata, existing.created_at = row.client_metadata, row.created_at
 
     async def _renewed(self, metadata: ClientMetadata) -> Client | None:
         """Return the public client with this metadata, or `None`. Restarts the time that it has to be approved."""

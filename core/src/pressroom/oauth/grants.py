@@ -98,9 +98,9 @@ class Grants:
 
     async def choice(self, user_id: str, client_id: str) -> AccessChoice | None:
         """Return the choice for a client's active connection, or `None` without one."""
-        wanted = select(ConnectionRow).where(ConnectionRow.id == connection_of(user_id, client_id).scalar_subquery())
+        statement = select(ConnectionRow).where(ConnectionRow.id == connection_of(user_id, client_id).scalar_subquery())
         async with self._database.reading() as session:
-            row = await session.scalar(wanted)
+            row = await session.scalar(statement)
         return None if row is None else choice_of(row)
 
     async def approve(self, user_id: str, request: AuthorizationRequest, choice: AccessChoice | None = None) -> str:
@@ -158,10 +158,10 @@ class Grants:
                     used_at=None,
                 )
             )
-        for one in (connection_id, *replaced):
-            self._credentials.forget_connection(one)
-        chosen = choice_columns(choice) if choice is not None else {}
-        log.info("a client was approved", client=request.client.id, connection=connection_id, **chosen)
+        for affected_id in (connection_id, *replaced):
+            self._credentials.forget_connection(affected_id)
+        access_columns = choice_columns(choice) if choice is not None else {}
+        log.info("a client was approved", client=request.client.id, connection=connection_id, **access_columns)
         if replaced:
             log.info("connections were replaced that were never used", connections=replaced, by=connection_id)
         return code
@@ -177,10 +177,10 @@ class Grants:
             InvalidGrant: The code is not valid, or does not belong to this request.
         """
         async with self._database.writing() as session:
-            found = await _held(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
-            refused = await self._judge_code(session, client, request, found)
+            record = await _held(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
+            refused = await self._judge_code(session, client, request, record)
             if refused is None:
-                code, family, connection, _ = found
+                code, family, connection, _ = record
                 code.used_at = self._clock()
                 refresh_token = self._new_refresh_token(session, family, client)
                 return TokenGrant(_grant(family, connection), refresh_token)
@@ -197,10 +197,10 @@ class Grants:
             InvalidScope: The scope exceeds what was approved.
         """
         async with self._database.writing() as session:
-            found = await _held(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
-            refused = await self._judge_refresh_token(session, client, found)
+            record = await _held(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
+            refused = await self._judge_refresh_token(session, client, record)
             if refused is None:
-                row, family, connection, _ = found
+                row, family, connection, _ = record
                 if not set(scope.split()) <= set(family.scope.split()):
                     raise InvalidScope(f"the scope may be narrowed, not widened; {family.scope} was approved")
                 row.used_at = row.used_at or self._clock()
@@ -215,9 +215,9 @@ class Grants:
         """
         if not token.startswith(self._beginning):
             return False
-        wanted = select(RefreshTokenRow.family_id).where(RefreshTokenRow.token_hash == hash_of(token))
+        statement = select(RefreshTokenRow.family_id).where(RefreshTokenRow.token_hash == hash_of(token))
         async with self._database.reading() as session:
-            family_id = await session.scalar(wanted)
+            family_id = await session.scalar(statement)
         return family_id is not None and await self.revoke_family(client, family_id)
 
     async def revoke_family(self, client: Client, family_id: str) -> bool:
@@ -238,18 +238,18 @@ class Grants:
 
         Raises `Rejected` if the family or its connection was revoked, or the account is disabled.
         """
-        wanted = (
+        statement = (
             select(TokenFamilyRow.revoked_at, ConnectionRow, UserRow)
             .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
             .join(UserRow, UserRow.id == ConnectionRow.user_id)
             .where(TokenFamilyRow.id == family_id)
         )
         async with self._database.reading() as session:
-            found = (await session.execute(wanted)).one_or_none()
-        if found is None or found[0] is not None:
+            row = (await session.execute(statement)).one_or_none()
+        if row is None or row[0] is not None:
             raise Rejected("the access token was revoked; authorize again", reauthorize=True)
         try:
-            return identity_of(found[1], found[2])
+            return identity_of(row[1], row[2])
         except Rejected as error:
             raise Rejected(error.message, reauthorize=True) from None
 
@@ -276,11 +276,11 @@ class Grants:
             )
 
     async def _judge_code(
-        self, session: AsyncSession, client: Client, request: CodeExchange, found: Any
+        self, session: AsyncSession, client: Client, request: CodeExchange, record: Any
     ) -> _Refused | None:
-        if found is None or found[1].client_id != client.id:
+        if record is None or record[1].client_id != client.id:
             return _Refused("the code is not known, or was issued to another client")
-        code, family, connection, user = found
+        code, family, connection, user = record
         if code.used_at is not None:
             return await self._reused(session, family, "the code")
         if self._clock() >= code.expires_at:
@@ -293,10 +293,10 @@ class Grants:
             return _Refused("code_verifier does not belong to the code_challenge of the authorization request")
         return None
 
-    async def _judge_refresh_token(self, session: AsyncSession, client: Client, found: Any) -> _Refused | None:
-        if found is None or found[1].client_id != client.id:
+    async def _judge_refresh_token(self, session: AsyncSession, client: Client, record: Any) -> _Refused | None:
+        if record is None or record[1].client_id != client.id:
             return _Refused("the refresh token is not known, or was issued to another client; authorize again")
-        row, family, connection, user = found
+        row, family, connection, user = record
         now = self._clock()
         if _ended(family, connection, user):
             return _Refused("the approval was revoked; authorize again")
@@ -306,16 +306,16 @@ class Grants:
             return await self._reused(session, family, "the refresh token")
         return None
 
-    async def _reused(self, session: AsyncSession, family: TokenFamilyRow, what: str) -> _Refused:
+    async def _reused(self, session: AsyncSession, family: TokenFamilyRow, description: str) -> _Refused:
         family.revoked_at = family.revoked_at or self._clock()
         await session.flush()
-        return _Refused(f"{what} {_REUSED}", family.connection_id)
+        return _Refused(f"{description} {_REUSED}", family.connection_id)
 
-    def _refusal(self, refused: _Refused, client: Client, what: str) -> InvalidGrant:
+    def _refusal(self, refused: _Refused, client: Client, description: str) -> InvalidGrant:
         if refused.revoked:
             log.warning(
                 "what was issued from an approval was revoked: one of its secrets was used twice",
-                kind=what,
+                kind=description,
                 client=client.id,
                 connection=refused.revoked,
             )
@@ -345,7 +345,7 @@ def connection_name(request: AuthorizationRequest) -> str:
 
 async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]) -> Any:
     """Return a code or refresh token with its family, connection and account, locking it and the family."""
-    wanted = (
+    statement = (
         select(row, TokenFamilyRow, ConnectionRow, UserRow)
         .join(TokenFamilyRow, TokenFamilyRow.id == row.family_id)
         .join(ConnectionRow, ConnectionRow.id == TokenFamilyRow.connection_id)
@@ -353,7 +353,7 @@ async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], con
         .where(condition)
         .with_for_update(of=(row, TokenFamilyRow))
     )
-    return (await session.execute(wanted)).one_or_none()
+    return (await session.execute(statement)).one_or_none()
 
 
 def _ended(family: TokenFamilyRow, connection: ConnectionRow, user: UserRow) -> bool:

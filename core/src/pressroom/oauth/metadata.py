@@ -50,54 +50,54 @@ def check_redirect_uri(uri: object) -> str:
     """
     if not isinstance(uri, str):
         raise InvalidRedirectUri("redirect_uris: each must be a string")
-    shown = f"redirect_uris: {quoted(uri, 100)}"
+    subject = f"redirect_uris: {quoted(uri, 100)}"
     if not 1 <= len(uri) <= MAX_URI_LENGTH:
-        raise InvalidRedirectUri(f"{shown} must have 1 to {MAX_URI_LENGTH} characters (got {len(uri)})")
+        raise InvalidRedirectUri(f"{subject} must have 1 to {MAX_URI_LENGTH} characters (got {len(uri)})")
     if _NOT_ALLOWED.search(uri):
         raise InvalidRedirectUri(
-            f"{shown} must be an absolute URL of plain ASCII, without fragment, wildcard and backslash"
+            f"{subject} must be an absolute URL of plain ASCII, without fragment, wildcard and backslash"
         )
     scheme = _SCHEME.match(uri)
     if scheme is None:
-        raise InvalidRedirectUri(f"{shown} must be an absolute URL, such as https://client.example/callback")
+        raise InvalidRedirectUri(f"{subject} must be an absolute URL, such as https://client.example/callback")
     name = scheme[1].lower()
     if name in ("http", "https"):
-        _check_web_address(uri, name, shown)
+        _check_web_address(uri, name, subject)
     else:
-        _check_app_address(uri, name, shown)
+        _check_app_address(uri, name, subject)
     return uri
 
 
-def _check_app_address(uri: str, scheme: str, shown: str) -> None:
-    rest = uri[len(scheme) + 1 :]
+def _check_app_address(uri: str, scheme: str, subject: str) -> None:
+    after_scheme = uri[len(scheme) + 1 :]
     # System handlers, such as `ms-msdt:/…`, which ran programs, have one-word schemes. An app's own scheme is its
     # domain reversed, as RFC 8252 requires, or is followed by the host of a URL.
-    of_an_app = rest.startswith("/") and ("." in scheme or _APP_HOST.match(rest) is not None)
+    of_an_app = after_scheme.startswith("/") and ("." in scheme or _APP_HOST.match(after_scheme) is not None)
     if scheme in _FOREIGN_SCHEMES or scheme.startswith(_FOREIGN_FAMILIES) or len(scheme) < 2 or not of_an_app:
         raise InvalidRedirectUri(
-            f"{shown} must be https, http to the local machine, or an app's own com.example.app:/… or scheme://host/…"
+            f"{subject} must be https, http to the local machine, or an app's own com.example.app:/… or scheme://host/…"
         )
-    if "@" in rest.partition("?")[0]:
-        raise InvalidRedirectUri(f"{shown} must not have a user name")
+    if "@" in after_scheme.partition("?")[0]:
+        raise InvalidRedirectUri(f"{subject} must not have a user name")
     try:
         urlsplit(uri)
     except ValueError:
-        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
+        raise InvalidRedirectUri(f"{subject} cannot be read as a URL") from None
 
 
-def _check_web_address(uri: str, scheme: str, shown: str) -> None:
+def _check_web_address(uri: str, scheme: str, subject: str) -> None:
     try:
         parts = urlsplit(uri)
         port = parts.port
     except ValueError:
-        raise InvalidRedirectUri(f"{shown} cannot be read as a URL") from None
+        raise InvalidRedirectUri(f"{subject} cannot be read as a URL") from None
     if "@" in parts.netloc:
-        raise InvalidRedirectUri(f"{shown} must not have a user name")
+        raise InvalidRedirectUri(f"{subject} must not have a user name")
     host = parts.netloc.rpartition(":")[0] if port is not None else parts.netloc
     if not uri[len(scheme) :].startswith("://") or not _HOST.fullmatch(host) or port == 0 or ".." in host:
-        raise InvalidRedirectUri(f"{shown} has no valid host and port")
+        raise InvalidRedirectUri(f"{subject} has no valid host and port")
     if scheme == "http" and parts.hostname not in _LOOPBACK_HOSTS:
-        raise InvalidRedirectUri(f"{shown} must be https; plain http is for 127.0.0.1, [::1] and localhost only")
+        raise InvalidRedirectUri(f"{subject} must be https; plain http is for 127.0.0.1, [::1] and localhost only")
 
 
 def matches(registered: str, requested: str) -> bool:
@@ -108,10 +108,10 @@ def matches(registered: str, requested: str) -> bool:
     """
     if registered == requested:
         return True
-    one, other = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(requested)
-    if one is None or other is None or not _is_port(other[2]):
+    registered_match, requested_match = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(requested)
+    if registered_match is None or requested_match is None or not _is_port(requested_match[2]):
         return False
-    return (one[1], one[3]) == (other[1], other[3])
+    return (registered_match[1], registered_match[3]) == (requested_match[1], requested_match[3])
 
 
 def matching(registered: Iterable[str], requested: str) -> bool:
@@ -181,8 +181,10 @@ def check_metadata(document: Mapping[str, Any]) -> ClientMetadata:
 
 def visible(text: str) -> str:
     """Return a text on one line without invisible characters, such as bidirectional controls."""
-    kept = (" " if character.isspace() else character for character in unicodedata.normalize("NFC", text))
-    return " ".join("".join(one for one in kept if unicodedata.category(one) not in _INVISIBLE).split())
+    characters = (" " if character.isspace() else character for character in unicodedata.normalize("NFC", text))
+    return " ".join(
+        "".join(character for character in characters if unicodedata.category(character) not in _INVISIBLE).split()
+    )
 
 
 def _redirect_uris(value: object) -> tuple[str, ...]:
@@ -205,15 +207,15 @@ def _auth_method(value: object) -> AuthMethod:
 def _grant_types(members: Mapping[str, Any]) -> tuple[str, ...]:
     if "code" not in _texts(members, "response_types", ["code"]):
         raise InvalidClientMetadata("response_types: must contain code")
-    wanted = _texts(members, "grant_types", list(GRANT_TYPES))
-    if AUTHORIZATION_CODE not in wanted:
+    grant_types = _texts(members, "grant_types", list(GRANT_TYPES))
+    if AUTHORIZATION_CODE not in grant_types:
         raise InvalidClientMetadata(f"grant_types: must contain {AUTHORIZATION_CODE}")
-    return tuple(known for known in GRANT_TYPES if known in wanted)
+    return tuple(grant_type for grant_type in GRANT_TYPES if grant_type in grant_types)
 
 
 def _texts(members: Mapping[str, Any], name: str, default: list[str]) -> list[str]:
     value = members.get(name, default)
-    if not isinstance(value, list) or len(value) > _MAX_VALUES or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or len(value) > _MAX_VALUES or not all(isinstance(text, str) for text in value):
         raise InvalidClientMetadata(f"{name}: must be an array of at most {_MAX_VALUES} strings")
     return value
 

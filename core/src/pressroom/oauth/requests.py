@@ -21,7 +21,9 @@ class Parameters:
     """The parameters of a request. A parameter without a value counts as absent (RFC 6749, section 3.1)."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
-        self._values = {name: given for name, texts in values.items() if (given := [text for text in texts if text])}
+        self._values = {
+            name: non_empty for name, texts in values.items() if (non_empty := [text for text in texts if text])
+        }
 
     @classmethod
     def parse(cls, text: str) -> Parameters:
@@ -80,15 +82,15 @@ class RedirectedError(Exception):
         self.state = state
 
 
-def read_authorization_request(parameters: Parameters, client: Client, addresses: EndpointUrls) -> AuthorizationRequest:
+def read_authorization_request(parameters: Parameters, client: Client, urls: EndpointUrls) -> AuthorizationRequest:
     """Parse the authorization request of a known client.
 
     Raises:
         InvalidRequest: The redirect URI is missing or not registered; show the error to the person only.
         RedirectedError: Anything else is wrong.
     """
-    sent = parameters.one("redirect_uri")
-    redirect_uri = _redirect_uri(sent, client)
+    sent_uri = parameters.one("redirect_uri")
+    redirect_uri = _redirect_uri(sent_uri, client)
     state = _state(parameters)
     try:
         parameters.check_repeated()
@@ -96,10 +98,10 @@ def read_authorization_request(parameters: Parameters, client: Client, addresses
         return AuthorizationRequest(
             client=client,
             redirect_uri=redirect_uri,
-            redirect_uri_sent=bool(sent),
+            redirect_uri_sent=bool(sent_uri),
             state=state,
             scope=requested_scope(parameters.one("scope")),
-            resource=addresses.audience(parameters.all("resource")),
+            resource=urls.audience(parameters.all("resource")),
             code_challenge=_code_challenge(parameters),
         )
     except OAuthError as error:
@@ -114,11 +116,11 @@ def requested_scope(scope: str) -> str:
     return SCOPE
 
 
-def _redirect_uri(sent: str, client: Client) -> str:
-    if sent:
-        if not matching(client.redirect_uris, sent):
+def _redirect_uri(sent_uri: str, client: Client) -> str:
+    if sent_uri:
+        if not matching(client.redirect_uris, sent_uri):
             raise InvalidRequest("the redirect URL is not registered for this app")
-        return sent
+        return sent_uri
     if len(client.redirect_uris) > 1:
         raise InvalidRequest("redirect_uri: is missing, and this client registered several")
     return client.redirect_uris[0]

@@ -135,9 +135,9 @@ class AuthorizationServer:
         identity = self._accounts.credentials.get(remembered_by)
         if identity is None:
             access = await self._verified(bearer)
-            left = access.expires_at - self._clock().timestamp()
+            remaining = access.expires_at - self._clock().timestamp()
             identity = await self._accounts.credentials.identity(
-                remembered_by, lambda: self.grants.identity(access.family_id), seconds=left
+                remembered_by, lambda: self.grants.identity(access.family_id), seconds=remaining
             )
         self._accounts.credentials.note_use(identity.connection, credentials.client_ip)
         return identity

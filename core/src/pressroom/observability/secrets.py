@@ -112,7 +112,7 @@ class SecretPaths:
         secret = [number for number, segment in enumerate(segments) if is_secret_segment(segment)]
         if secret:
             self._routes.add(tuple(segments[: secret[-1] + 1]))
-            self._beginnings = tuple(sorted({"/".join(one).partition("<")[0] for one in self._routes}))
+            self._beginnings = tuple(sorted({"/".join(prefix).partition("<")[0] for prefix in self._routes}))
 
     def masked(self, path: str) -> str:
         """Return a path with its secrets masked, including any longer path, whether or not a handler serves it."""
