@@ -228,7 +228,8 @@ class ActivityLog:
         async with self._database.reading() as session:
             rows = (await session.execute(statement)).all()
         return LastUses(
-            {tool: at for tool, at, _ in rows}, is_complete=sum(count for _, _, count in rows) < LAST_USES_AMONG
+            {tool: last_used_at for tool, last_used_at, _ in rows},
+            is_complete=sum(count for _, _, count in rows) < LAST_USES_AMONG,
         )
 
     async def _tidy(self) -> None:
@@ -306,7 +307,7 @@ def _as_website_id(text: str) -> str:
 
 
 def _activity(row: ActivityRow, connection_name: str, member: str) -> Activity:
-    changed = row.tool.startswith("/")
+    is_change = row.tool.startswith("/")
     return Activity(
         id=row.id,
         at=row.at,
@@ -314,10 +315,10 @@ def _activity(row: ActivityRow, connection_name: str, member: str) -> Activity:
         code=row.code,
         cached=row.cached,
         duration=row.duration,
-        connection="" if changed else row.connection_id,
+        connection="" if is_change else row.connection_id,
         connection_name=connection_name,
         client_ip=row.address,
         request_id=row.request_id,
         website_id=row.website_id,
-        member=member or "a former user" if changed else "",
+        member=member or "a former user" if is_change else "",
     )

@@ -179,14 +179,14 @@ class ClientRequests:
             removed += await self._remove(ClientRequestRow.user_id == user_id, ClientRequestRow.created_at <= last)
         return removed
 
-    async def _remove(self, *which: ColumnElement[bool]) -> int:
+    async def _remove(self, *conditions: ColumnElement[bool]) -> int:
         removed = 0
         while True:
             async with self._database.writing() as session:
                 tokens = list(
-                    await session.scalars(select(ClientRequestRow.token).where(*which).limit(_PRUNED_AT_ONCE))
+                    await session.scalars(select(ClientRequestRow.token).where(*conditions).limit(_PRUNED_AT_ONCE))
                 )
-                await session.execute(delete(ClientRequestRow).where(*which, ClientRequestRow.token.in_(tokens)))
+                await session.execute(delete(ClientRequestRow).where(*conditions, ClientRequestRow.token.in_(tokens)))
             removed += len(tokens)
             if len(tokens) < _PRUNED_AT_ONCE:
                 return removed

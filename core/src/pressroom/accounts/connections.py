@@ -171,9 +171,9 @@ class Connections:
         values = choice_columns(choice)
         if disabled_tools is not None:
             values["disabled_tools"] = _checked_tools(disabled_tools)
-        changed = await self._change(user_id, connection_id, **values)
+        connection = await self._change(user_id, connection_id, **values)
         log.info("the access of a connection was set", connection=connection_id, **choice_columns(choice))
-        return changed
+        return connection
 
     async def revoke(self, user_id: str, connection_id: str) -> None:
         """Revoke a connection: at once in this process, elsewhere within the credential cache lifetime. Idempotent."""

@@ -74,7 +74,7 @@ class CredentialCache:
         if task is None:
             until = self._clock() + min(self._seconds, seconds)
             task = self._look_ups[key] = asyncio.create_task(_awaited(look_up))
-            task.add_done_callback(lambda done: self._land(key, until, done))
+            task.add_done_callback(lambda finished: self._land(key, until, finished))
         # Cancelling one caller must not cancel the others that wait.
         return await asyncio.shield(task)
 
@@ -94,10 +94,10 @@ class CredentialCache:
         """Invalidate all cached credentials."""
         self._forget(lambda _identity: True)
 
-    def _forget(self, concerned: Callable[[Identity], bool]) -> None:
+    def _forget(self, matches: Callable[[Identity], bool]) -> None:
         # The owners of in-flight look-ups are unknown, so none of their results can be cached.
         self._look_ups.clear()
-        for key in [key for key, (identity, _) in self._entries.items() if concerned(identity)]:
+        for key in [key for key, (identity, _) in self._entries.items() if matches(identity)]:
             del self._entries[key]
 
     def _land(self, key: bytes, until: float, task: asyncio.Task[Identity]) -> None:

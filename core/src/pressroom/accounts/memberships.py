@@ -113,10 +113,12 @@ class Invitations:
             created_at=now,
             expires_at=now + INVITATION_LIFETIME,
         )
-        ended = delete(InvitationRow).where(InvitationRow.account_id == account_id, InvitationRow.expires_at <= now)
+        delete_expired = delete(InvitationRow).where(
+            InvitationRow.account_id == account_id, InvitationRow.expires_at <= now
+        )
         async with self._database.writing() as session:
             account = await _locked(session, account_id)
-            await session.execute(ended)
+            await session.execute(delete_expired)
             if await _count(session, InvitationRow.account_id, account_id) >= MAX_INVITATIONS:
                 raise InvalidInput("", f"{MAX_INVITATIONS} invitations are already open; revoke one that is not needed")
             await _check_room(session, account_id)

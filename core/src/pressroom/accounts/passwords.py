@@ -281,12 +281,12 @@ class PasswordHashes:
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
 
-    async def _run(self, work: Callable[[], T]) -> T:
+    async def _run(self, function: Callable[[], T]) -> T:
         if self._waiting >= _MAX_WAITING:
             raise Overloaded("too many people are signing in right now; try again shortly")
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function)
         finally:
             self._waiting -= 1
 

@@ -52,11 +52,11 @@ class PeriodicTask:
     async def _run(self) -> None:
         stopping = False
         while not stopping:
-            began = time.monotonic()
+            started_at = time.monotonic()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     stopping = await self._stopping.wait()
-            if not stopping or time.monotonic() - began >= self._end_after:
+            if not stopping or time.monotonic() - started_at >= self._end_after:
                 await self._once()
 
     async def _once(self) -> None:

@@ -233,11 +233,11 @@ class Sessions:
         return min(created_at + self._lifetime, seen_at + self._idle)
 
     async def _seen(self, row: SessionRow, now: datetime) -> None:
-        ends = self._ends(row.created_at, now)
+        expires_at = self._ends(row.created_at, now)
         statement = (
             update(SessionRow)
             .where(SessionRow.token_hash == row.token_hash, SessionRow.seen_at == row.seen_at)
-            .values(seen_at=now, expires_at=ends)
+            .values(seen_at=now, expires_at=expires_at)
         )
         try:
             async with self._database.writing() as session:
@@ -246,7 +246,7 @@ class Sessions:
             # A full disk should not break reading pages; the next request tries again.
             log.warning("the use of a session could not be written", error=str(error))
             return
-        row.seen_at, row.expires_at = now, ends
+        row.seen_at, row.expires_at = now, expires_at
 
     async def _delete(self, statement: Delete) -> int:
         async with self._database.writing() as session:

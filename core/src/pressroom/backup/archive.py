@@ -229,8 +229,8 @@ class Archive:
         listed = {file.name: file.size for file in manifest.files}
         actual = {name: member.size for name, member in self._members.items()}
         if listed != actual or len(listed) != len(manifest.files):
-            wrong = sorted(name for name in {*listed, *actual} if listed.get(name) != actual.get(name))
-            raise self._damaged(f"{', '.join(wrong[:3]) or MANIFEST} is not as {MANIFEST} lists it")
+            differing = sorted(name for name in {*listed, *actual} if listed.get(name) != actual.get(name))
+            raise self._damaged(f"{', '.join(differing[:3]) or MANIFEST} is not as {MANIFEST} lists it")
         return manifest
 
     def _check(self, member: tarfile.TarInfo) -> None:

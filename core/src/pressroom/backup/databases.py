@@ -136,11 +136,11 @@ def restore(settings: Settings, source: Path, facts: DatabaseFacts, *, schema: s
     command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
     # A running server holds locks, which must not block the command for ever.
     environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_PATIENCE}"}
-    done = subprocess.run(  # noqa: S603 - the command is ours
+    completed = subprocess.run(  # noqa: S603 - the command is ours
         command, env=environment, capture_output=True, check=False
     )
-    if done.returncode:
-        reason = _reason(done.stderr)
+    if completed.returncode:
+        reason = _reason(completed.stderr)
         in_use = "lock timeout" in reason
         raise BackendError(
             f"pg_restore failed, and the database was not changed: {reason}",
@@ -164,9 +164,9 @@ def find_program(name: str, server: int) -> str:
     fitting = [version for version in paths if version >= server]
     if fitting:
         return paths[min(fitting)]
-    have = f"the newest {name} here is {max(paths)}" if paths else f"{name} is not installed here"
+    installed = f"the newest {name} here is {max(paths)}" if paths else f"{name} is not installed here"
     raise BackendError(
-        f"the database is PostgreSQL {server}, and {have}",
+        f"the database is PostgreSQL {server}, and {installed}",
         hint=f"Install the client programs of PostgreSQL {server} or newer: postgresql-client-{server} on Debian.",
     )
 

@@ -64,18 +64,18 @@ def make_backup(
     target = destination / f"pressroom-{now:%Y%m%dT%H%M%SZ}.tar" if destination.is_dir() else destination
     _check_target(settings, target, force=force)
     with disk_failures("the backup was not made", target.parent):
-        work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        work_folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
         try:
-            partial = work / "archive.tar"
+            partial = work_folder / "archive.tar"
             with os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
                 writer = ArchiveWriter(file, advance)
-                manifest, skipped = _fill(settings, writer, work, now, with_files=with_files, advance=advance)
+                manifest, skipped = _fill(settings, writer, work_folder, now, with_files=with_files, advance=advance)
                 file.flush()
                 os.fsync(file.fileno())
                 size = file.tell()
             _publish(partial, target, force=force)
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            shutil.rmtree(work_folder, ignore_errors=True)
     return MadeBackup(target, size, manifest, tuple(skipped))
 
 
@@ -114,17 +114,17 @@ def _publish(partial: Path, target: Path, *, force: bool) -> None:
 
 
 def _fill(
-    settings: Settings, writer: ArchiveWriter, work: Path, now: datetime, *, with_files: bool, advance: Advance
+    settings: Settings, writer: ArchiveWriter, work_folder: Path, now: datetime, *, with_files: bool, advance: Advance
 ) -> tuple[Manifest, list[str]]:
     database = SqlDatabase(settings)
     # First, so that every file that the database refers to exists when the files are added.
     if database.dialect == "sqlite":
-        facts = _copy_sqlite(settings, database, work / "database", advance)
-        writer.add(SQLITE, work / "database")
+        facts = _copy_sqlite(settings, database, work_folder / "database", advance)
+        writer.add(SQLITE, work_folder / "database")
     else:
-        facts = postgresql.dump(settings, work / "database")
-        writer.add(POSTGRESQL, work / "database")
-    (work / "database").unlink()
+        facts = postgresql.dump(settings, work_folder / "database")
+        writer.add(POSTGRESQL, work_folder / "database")
+    (work_folder / "database").unlink()
     local = settings.storage.files == "local"
     skipped = []
     for name, path in _data_files(settings.storage.path, with_files=with_files and local):

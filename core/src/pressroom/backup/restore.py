@@ -93,10 +93,10 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
     except BaseException:
         prepared.abandon()
         raise
-    doing = "nothing was restored"
+    action = "nothing was restored"
     if facts is not None:
-        doing = "the database was restored, the data folder was not; run `pressroom restore` again with --force"
-    with disk_failures(doing, settings.storage.path):
+        action = "the database was restored, the data folder was not; run `pressroom restore` again with --force"
+    with disk_failures(action, settings.storage.path):
         (prepared.new / "postgresql.dump").unlink(missing_ok=True)
         if manifest.with_files:
             (prepared.new / "files").mkdir(mode=0o700, exist_ok=True)

@@ -101,7 +101,7 @@ def _tool(
     fonts: str,
 ) -> Tool:
     declaration, context = contribution.record, contexts[contribution.plugin]
-    wrapping = [contexts[plugin] for plugin in contribution.wrapped_by]
+    wrapper_contexts = [contexts[plugin] for plugin in contribution.wrapped_by]
     if isinstance(declaration, Generator):
         name, mcp_name = declaration.slug, declaration.mcp.name if declaration.mcp else ""
         cache_discount, revision = declaration.cache_discount, declaration.cache_revision
@@ -129,7 +129,7 @@ def _tool(
         params=params,
         mcp_schema=MappingProxyType(mcp_schema(declaration, params)),
         timeout=tool_settings.timeout or declaration.timeout,
-        content_salt=_content_salt(name, [context, *wrapping], revision + fonts),
+        content_salt=_content_salt(name, [context, *wrapper_contexts], revision + fonts),
         access=needed_access(declaration),
         extensions=_extensions(declaration),
         quota=quota,

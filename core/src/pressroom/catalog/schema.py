@@ -153,7 +153,7 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
 
 
 def _for_forms(schema: dict[str, Any]) -> dict[str, Any]:
-    record = {ours: schema[theirs] for ours, theirs in _FOR_FORMS.items() if theirs in schema}
+    record = {record_key: schema[schema_key] for record_key, schema_key in _FOR_FORMS.items() if schema_key in schema}
     members = schema.get("properties", {})
     required = set(schema.get("required", ()))
     if schema.get("type") == "object" and members and not required:
@@ -175,10 +175,10 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
     }
     if "default" in schema:
         record["default"] = schema["default"]
-    for ours, theirs in (("min", ("minimum", "minLength")), ("max", ("maximum", "maxLength"))):
-        bound = next((schema[key] for key in theirs if key in schema), None)
+    for record_key, schema_keys in (("min", ("minimum", "minLength")), ("max", ("maximum", "maxLength"))):
+        bound = next((schema[key] for key in schema_keys if key in schema), None)
         if bound is not None:
-            record[ours] = bound
+            record[record_key] = bound
     if values is not None:
         record["enumValues"] = values
     if schema.get("examples"):

@@ -138,8 +138,8 @@ class Catalog:
             reason = f"the plan {plan!r} of this account is no longer offered"
             return f"{mcp_name} cannot be used: {reason}; ask the operator"
         plans = self.plans_with(mcp_name)
-        where = f"it is in {_enumerated(plans)}" if plans else "no plan of this server has it"
-        return f"{mcp_name} is not in the plan {self.plans[plan].title}; {where}"
+        availability = f"it is in {_enumerated(plans)}" if plans else "no plan of this server has it"
+        return f"{mcp_name} is not in the plan {self.plans[plan].title}; {availability}"
 
     def summary(self, plan: str) -> PlanSummary:
         """Return the public description of a plan."""

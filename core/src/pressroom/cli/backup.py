@@ -59,21 +59,23 @@ def restore(invocation: Invocation, source: Path, check: bool, force: bool) -> N
 
     host = compiled(invocation)
     with invocation.output.progress("Checking" if check else "Restoring") as progress:
-        done = restore_backup(host.settings, host.models(), source, force=force, check=check, advance=progress.advance)
+        restored = restore_backup(
+            host.settings, host.models(), source, force=force, check=check, advance=progress.advance
+        )
     if invocation.json:
-        document = {"ok": True, "restored": not check, **_data(done.manifest), "warnings": list(done.warnings)}
+        document = {"ok": True, "restored": not check, **_data(restored.manifest), "warnings": list(restored.warnings)}
         invocation.output.data(document)
         return
     verb = "Checked" if check else "Restored"
     invocation.output.line(
-        f"{verb} the backup of {done.manifest.created_at}, made by Pressroom {done.manifest.version}: "
-        f"{_contents(done.manifest)}"
+        f"{verb} the backup of {restored.manifest.created_at}, made by Pressroom {restored.manifest.version}: "
+        f"{_contents(restored.manifest)}"
     )
-    for text in done.warnings:
+    for text in restored.warnings:
         invocation.output.note(f"Warning: {text}")
-    for text in done.manifest.not_included:
+    for text in restored.manifest.not_included:
         invocation.output.note(f"Not in the backup: {text}")
-    if not check and done.manifest.database == "postgresql":
+    if not check and restored.manifest.database == "postgresql":
         invocation.output.note("Run `pressroom migrate` before the server starts.")
 
 

@@ -46,14 +46,14 @@ def explain(invocation: Invocation, tool: str, plan: str | None) -> None:
     from pressroom.cli.explanation import explain_tool  # noqa: PLC0415
 
     host = compiled(invocation)
-    having = [name for name, view in host.catalog.plans.items() if tool in view.tools or tool in view.mcp_tools]
-    plan_name = plan or next(iter(sorted(having, key=lambda name: name != ANONYMOUS)), ANONYMOUS)
+    containing = [name for name, view in host.catalog.plans.items() if tool in view.tools or tool in view.mcp_tools]
+    plan_name = plan or next(iter(sorted(containing, key=lambda name: name != ANONYMOUS)), ANONYMOUS)
     view = _plan(host.catalog.plans, plan_name)
     entry = view.tools.get(tool) or view.mcp_tools.get(tool)
     if entry is None and tool in host.catalog.unavailable:
         raise NotFound(f"{tool} is not available: {host.catalog.unavailable[tool]}")
-    if entry is None and having:
-        options = " or ".join(f"--plan {name}" for name in having)
+    if entry is None and containing:
+        options = " or ".join(f"--plan {name}" for name in containing)
         raise NotFound(f"the plan {plan_name!r} has no tool {tool!r}", hint=f"explain it with {options}")
     if entry is None:
         available = ", ".join(view.tools) or "none"

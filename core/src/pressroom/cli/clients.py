@@ -56,11 +56,11 @@ def revoke(invocation: Invocation, client: str) -> None:
 
     Access tokens stop working within the seconds of `[auth] cache`. The client may register again.
     """
-    ended = asyncio.run(_revoke(invocation, client))
+    count = asyncio.run(_revoke(invocation, client))
     if invocation.json:
-        invocation.output.data({"client": client, "connections": ended})
+        invocation.output.data({"client": client, "connections": count})
     else:
-        connections = "1 connection" if ended == 1 else f"{ended} connections"
+        connections = "1 connection" if count == 1 else f"{count} connections"
         invocation.output.line(f"Removed {client}; {connections} ended.")
 
 

@@ -69,8 +69,8 @@ async def diagnose(compiled: LoadedApp, advance: Callable[[], None]) -> list[Dia
 
 
 def _with_wrappers(record: PluginRecord, contributes: str) -> str:
-    changed = f"changed by {', '.join(record.wrapped_by)}" if record.wrapped_by else ""
-    return "; ".join(filter(None, (contributes, changed)))
+    wrappers = f"changed by {', '.join(record.wrapped_by)}" if record.wrapped_by else ""
+    return "; ".join(filter(None, (contributes, wrappers)))
 
 
 def _plugin(record: PluginRecord) -> CheckResult:

@@ -36,11 +36,11 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
     host = compiled(invocation)
     with invocation.output.progress("Checking") as progress:
         findings = asyncio.run(diagnose(host, progress.advance))
-    wrong = any(finding.result.status == "error" for finding in findings)
+    failed = any(finding.result.status == "error" for finding in findings)
     if invocation.json:
         invocation.output.data(
             {
-                "ok": not wrong,
+                "ok": not failed,
                 "checks": [
                     {
                         "check": finding.check,
@@ -55,7 +55,7 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
     else:
         _tell(invocation.output, findings, verbose=verbose)
         tell_safe_mode(invocation.output, host)
-    return FOUND_WRONG if wrong else FINE
+    return FOUND_WRONG if failed else FINE
 
 
 def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> None:
@@ -70,11 +70,11 @@ def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> No
     else:
         output.line("No problems found.")
     if not verbose:
-        for one in findings:
+        for diagnosis in findings:
             # An installed but unused plugin requires no action.
-            if one.result.status == "ok" and one.result.hint and not one.check.startswith("plugin "):
-                output.line(f"{one.check}: {one.result.message}; {one.result.hint}")
+            if diagnosis.result.status == "ok" and diagnosis.result.hint and not diagnosis.check.startswith("plugin "):
+                output.line(f"{diagnosis.check}: {diagnosis.result.message}; {diagnosis.result.hint}")
     counts = Counter(finding.result.status for finding in findings)
     problems = f"{counted(counts['warning'], 'warning')}, {counted(counts['error'], 'error')}"
-    more = "" if verbose else " (--verbose lists every check)"
-    output.note(f"{counts['ok']} fine, {problems}{more}")
+    hint = "" if verbose else " (--verbose lists every check)"
+    output.note(f"{counts['ok']} fine, {problems}{hint}")

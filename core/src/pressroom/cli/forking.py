@@ -52,8 +52,8 @@ class _AllowedOnly:
         return None
 
     def _may_come_from(self, location: str) -> bool:
-        real = os.path.realpath(location)
-        return _is_in(real, self._allowed) and not _is_in(real, self._excluded)
+        resolved = os.path.realpath(location)
+        return _is_in(resolved, self._allowed) and not _is_in(resolved, self._excluded)
 
 
 def _is_in(path: str, folders: Sequence[str]) -> bool:

@@ -84,14 +84,14 @@ def _changed_at(name: str) -> int:
 
 def packages_now() -> dict[str, InstalledPackage]:
     """Return the packages that a new process would find. This process does not see packages just installed."""
-    done = _run([sys.executable, SAFE_PATH, "-c", _LIST_PLUGINS])
-    if done.returncode != 0:
+    completed = _run([sys.executable, SAFE_PATH, "-c", _LIST_PLUGINS])
+    if completed.returncode != 0:
         raise InstallFailed(
             "the environment no longer works",
             "reinstall pressroom; the lines above say what is wrong",
-            _last_lines(done.stderr),
+            _last_lines(completed.stderr),
         )
-    return {name: InstalledPackage(**values) for name, values in json.loads(done.stdout).items()}
+    return {name: InstalledPackage(**values) for name, values in json.loads(completed.stdout).items()}
 
 
 def requirement(text: str) -> str:
@@ -178,9 +178,9 @@ def install(
     with tempfile.TemporaryDirectory(prefix="pressroom-") as folder:
         constraints = Path(folder, "constraints.txt")
         constraints.write_text("".join(f"{name}=={version}\n" for name, version in _own_versions().items()))
-        done = _run([*command, "--constraint", str(constraints)])
-    if done.returncode != 0:
-        raise _failure("install", [*requirements, *map(str, files)], done)
+        completed = _run([*command, "--constraint", str(constraints)])
+    if completed.returncode != 0:
+        raise _failure("install", [*requirements, *map(str, files)], completed)
 
 
 def names_in(file: Path) -> set[str]:
@@ -202,9 +202,9 @@ def pinned(names: Sequence[str]) -> list[str]:
     lines = []
     for name in sorted(names):
         distribution = importlib.metadata.distribution(name)
-        recorded = json.loads(distribution.read_text("direct_url.json") or "{}")
-        version = recorded.get("vcs_info") or {}
-        url = f"{version['vcs']}+{recorded['url']}@{version['commit_id']}" if version else recorded.get("url", "")
+        direct_url = json.loads(distribution.read_text("direct_url.json") or "{}")
+        version = direct_url.get("vcs_info") or {}
+        url = f"{version['vcs']}+{direct_url['url']}@{version['commit_id']}" if version else direct_url.get("url", "")
         lines.append(f"{name} @ {url}" if url else f"{name}=={distribution.version}")
     return lines
 
@@ -219,9 +219,9 @@ def uninstall(names: Sequence[str]) -> None:
     for name in names:
         _refuse_own(canonicalize_name(name))
     command = installer("uninstall")
-    done = _run([*command, *(["--yes"] if "-m" in command else []), *names])
-    if done.returncode != 0:
-        raise _failure("uninstall", names, done)
+    completed = _run([*command, *(["--yes"] if "-m" in command else []), *names])
+    if completed.returncode != 0:
+        raise _failure("uninstall", names, completed)
 
 
 def managed_by() -> str:
@@ -250,8 +250,8 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _failure(action: str, names: Sequence[str], done: subprocess.CompletedProcess[str]) -> InstallFailed:
-    output = f"{done.stdout}\n{done.stderr}"
+def _failure(action: str, names: Sequence[str], completed: subprocess.CompletedProcess[str]) -> InstallFailed:
+    output = f"{completed.stdout}\n{completed.stderr}"
     lines = _last_lines(output)
     packages = " ".join(names)
     if action == "install" and _demands_other_version(output):

@@ -71,9 +71,9 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
         return await accounts.connections.list(user.id, kind="api_key", revoked=revoked, limit=limit + 1, offset=skip)
 
     keys = with_accounts(invocation, find)
-    more, keys = len(keys) > limit, keys[:limit]
+    has_more, keys = len(keys) > limit, keys[:limit]
     if invocation.json:
-        invocation.output.data({"keys": [as_data(key) for key in keys], "next": skip + limit if more else None})
+        invocation.output.data({"keys": [as_data(key) for key in keys], "next": skip + limit if has_more else None})
         return
     if not keys:
         none = f"{email} has no API key; create one with `pressroom keys create`."
@@ -81,7 +81,7 @@ def list_keys(invocation: Invocation, email: str, revoked: bool, limit: int, ski
         return
     rows = [(key.id, key.name, f"…{key.hint}", key.access, _state(key), _last_use(key)) for key in keys]
     invocation.output.table(["Id", "Name", "Ends with", "Access", "State", "Last used"], rows)
-    if more:
+    if has_more:
         invocation.output.note(f"There are more: --skip {skip + limit}")
 
 

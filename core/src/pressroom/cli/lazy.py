@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
             from pressroom.validation.echo import nearest  # noqa: PLC0415 - only a typing error needs it
 
             commands = self.list_commands(ctx)
-            meant = nearest(name, commands)
-            hint = f"Did you mean {meant}?" if meant else f"There are {', '.join(commands)}."
+            suggestion = nearest(name, commands)
+            hint = f"Did you mean {suggestion}?" if suggestion else f"There are {', '.join(commands)}."
             raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -77,13 +77,13 @@ async def open_accounts(invocation: Invocation) -> AsyncIterator[tuple[LoadedApp
         await database.close()
 
 
-def with_accounts(invocation: Invocation, work: Callable[[AccountServices], Awaitable[R]]) -> R:
-    """Call `work` with open account services and return its result. Raises the errors of `open_accounts`."""
+def with_accounts(invocation: Invocation, function: Callable[[AccountServices], Awaitable[R]]) -> R:
+    """Call `function` with open account services and return its result. Raises the errors of `open_accounts`."""
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
     async def run() -> R:
         async with open_accounts(invocation) as (_, _, accounts):
-            return await work(accounts)
+            return await function(accounts)
 
     return asyncio.run(run())
 

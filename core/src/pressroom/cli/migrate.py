@@ -45,7 +45,7 @@ def migrate(invocation: Invocation, check: bool) -> int:
     host = compiled(invocation)
     with invocation.output.progress("Checking" if check else "Migrating") as progress:
         name, outcomes = asyncio.run(_all(host, check=check, progress=progress))
-    wrong = any(outcome.wrong for outcome in outcomes)
+    failed = any(outcome.wrong for outcome in outcomes)
     if invocation.json:
         plugins = [
             {
@@ -58,16 +58,16 @@ def migrate(invocation: Invocation, check: bool) -> int:
             }
             for outcome in outcomes
         ]
-        invocation.output.data({"ok": not wrong, "database": name, "plugins": plugins})
-        return FOUND_WRONG if wrong else FINE
+        invocation.output.data({"ok": not failed, "database": name, "plugins": plugins})
+        return FOUND_WRONG if failed else FINE
     rows = [(outcome.plugin, outcome.before or "none", outcome.wanted, outcome.result) for outcome in outcomes]
     invocation.output.table(["Tables of", "Revision before", "Wanted", "Result"], rows)
     for outcome in outcomes:
         if outcome.error:
             invocation.output.problem(outcome.error, hint=outcome.hint)
-    if check and wrong:
+    if check and failed:
         invocation.output.note("Run `pressroom migrate` to bring them up to date.")
-    return FOUND_WRONG if wrong else FINE
+    return FOUND_WRONG if failed else FINE
 
 
 async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:

@@ -69,8 +69,8 @@ class Invocation:
         for plugin in self.switched:
             if plugin not in known:
                 similar = nearest(plugin, known)
-                meant = f"Did you mean {similar}? " if similar else ""
-                raise click.UsageError(f"There is no plugin {plugin!r}. {meant}There are {', '.join(known)}.")
+                suggestion = f"Did you mean {similar}? " if similar else ""
+                raise click.UsageError(f"There is no plugin {plugin!r}. {suggestion}There are {', '.join(known)}.")
 
     def config_file_path(self) -> Path:
         """Return the path of the configuration file that `load_config` reads, whether or not it exists."""

@@ -145,7 +145,7 @@ def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> 
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
     from pressroom.cli.plugin_environment import build  # noqa: PLC0415
 
-    stage, began = Stage("package"), time.monotonic()
+    stage, started_at = Stage("package"), time.monotonic()
     package = None
     try:
         package = build(path, folder)
@@ -154,7 +154,7 @@ def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> 
         stage.findings += package_findings(package, providers)
     except InstallFailed as error:
         stage.findings.append(_uninstallable(str(path), error))
-    stage.seconds = time.monotonic() - began
+    stage.seconds = time.monotonic() - started_at
     return stage, package
 
 
@@ -169,17 +169,17 @@ def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Pa
 
     if any(package is None for _, package in built.values()):
         return None
-    began = time.monotonic()
+    started_at = time.monotonic()
     environment = PluginEnvironment(folder)
     first = next(stage for stage, _ in built.values())
     try:
-        further = environment.install([package for _, package in built.values() if package])
+        dependencies = environment.install([package for _, package in built.values() if package])
     except InstallFailed as error:
         first.findings.append(_uninstallable(", ".join(map(str, built)), error))
         return None
     finally:
-        first.seconds += time.monotonic() - began
-    first.note += f", with {', '.join(further)}" if further else ""
+        first.seconds += time.monotonic() - started_at
+    first.note += f", with {', '.join(dependencies)}" if dependencies else ""
     return environment.python
 
 
@@ -264,7 +264,7 @@ def package_findings(package: BuiltPackage, providers: Mapping[str, Sequence[str
 def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, folder: Path) -> Iterator[Stage]:
     """Check the plugins in a separate process, and yield each stage when it ends."""
     log = folder / "check.log"
-    stage, began = Stage("contracts"), time.monotonic()
+    stage, started_at = Stage("contracts"), time.monotonic()
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(  # noqa: S603 - no shell
             [str(python), "-m", _PROCESS],
@@ -277,7 +277,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         )
     late = threading.Timer(max(0.0, deadline - time.monotonic()), _kill, (process,))
     late.start()
-    ended = False
+    finished = False
     try:
         assert process.stdin is not None  # noqa: S101 - it is a pipe
         assert process.stdout is not None  # noqa: S101 - it is a pipe
@@ -287,14 +287,14 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         for line in process.stdout:
             event = json.loads(line)
             if event.get("ended"):
-                ended = True
+                finished = True
             elif "finding" in event:
                 stage.findings.append(BrokenPromise(**event["finding"]))
             else:
                 if started:
-                    stage.seconds = time.monotonic() - began
+                    stage.seconds = time.monotonic() - started_at
                     yield stage
-                stage, began, started = Stage(event["stage"], event["plugin"]), time.monotonic(), True
+                stage, started_at, started = Stage(event["stage"], event["plugin"]), time.monotonic(), True
         process.wait()
     finally:
         late.cancel()
@@ -302,7 +302,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
-    if not ended:
+    if not finished:
         text = log.read_text(encoding="utf-8", errors="replace").strip()
         timed_out = time.monotonic() >= deadline
         observed = (
@@ -314,7 +314,7 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         stage.findings.append(
             BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), observed, fix)
         )
-    stage.seconds = time.monotonic() - began
+    stage.seconds = time.monotonic() - started_at
     yield stage
 
 

@@ -56,10 +56,10 @@ def build(project: Path, folder: Path) -> BuiltPackage:
     if project.suffix == ".whl":
         return read_wheel(project)
     command = _build_command(project, folder)
-    done = _run(command)
+    completed = _run(command)
     wheels = sorted(folder.glob("*.whl"))
-    if done.returncode != 0 or not wheels:
-        raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", _last_lines(done))
+    if completed.returncode != 0 or not wheels:
+        raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", _last_lines(completed))
     return read_wheel(wheels[0])
 
 
@@ -137,10 +137,12 @@ class PluginEnvironment:
         return missing
 
     def _install(self, requirements: Sequence[str], *options: str) -> None:
-        done = _run([*_installer(self.python), *options, *requirements])
-        if done.returncode != 0:
+        completed = _run([*_installer(self.python), *options, *requirements])
+        if completed.returncode != 0:
             names = ", ".join(Path(requirement).name for requirement in requirements)
-            raise InstallFailed(f"{names} cannot be installed", "correct what the lines above say", _last_lines(done))
+            raise InstallFailed(
+                f"{names} cannot be installed", "correct what the lines above say", _last_lines(completed)
+            )
 
 
 def undeclared_imports(package: BuiltPackage, providers: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -177,16 +179,16 @@ def _first_imports(package: BuiltPackage) -> dict[str, str]:
 
 def _closure(package: BuiltPackage) -> set[NormalizedName]:
     """Return the transitive dependencies of a package, as far as they are installed here."""
-    waiting = list(package.requirements)
+    pending = list(package.requirements)
     visited: set[tuple[NormalizedName, frozenset[str]]] = set()
-    while waiting:
-        requirement = waiting.pop()
+    while pending:
+        requirement = pending.pop()
         key = (canonicalize_name(requirement.name), frozenset(requirement.extras))
         if key in visited:
             continue
         visited.add(key)
         try:
-            waiting += _applying(importlib.metadata.requires(requirement.name) or (), requirement.extras)
+            pending += _applying(importlib.metadata.requires(requirement.name) or (), requirement.extras)
         except importlib.metadata.PackageNotFoundError:
             continue
     return {name for name, _ in visited}
@@ -195,18 +197,18 @@ def _closure(package: BuiltPackage) -> set[NormalizedName]:
 def _imports(source: bytes) -> Iterator[str]:
     """Yield the top-level packages of all absolute imports in a module, including those inside functions."""
     try:
-        waiting: list[ast.AST] = [ast.parse(source)]
+        pending: list[ast.AST] = [ast.parse(source)]
     except SyntaxError:
         return  # the contract checks report it
-    while waiting:
-        node = waiting.pop()
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.module and not node.level:
                 yield node.module.partition(".")[0]
         else:  # an expression holds no import, and most nodes are in one
-            waiting += (child for field in _STATEMENTS for child in getattr(node, field, ()))
+            pending += (child for field in _STATEMENTS for child in getattr(node, field, ()))
 
 
 _STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -283,9 +285,9 @@ def _no_installer() -> InstallFailed:
     )
 
 
-def _last_lines(done: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
+def _last_lines(completed: subprocess.CompletedProcess[str]) -> tuple[str, ...]:
     """Return the last lines of an installer's output, without its remarks."""
-    lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
+    lines = [line.strip() for line in f"{completed.stdout}\n{completed.stderr}".splitlines()]
     return tuple(line for line in lines if line and not line.startswith(_REMARKS))[-SHOWN_LINES:]
 
 

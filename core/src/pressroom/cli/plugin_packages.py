@@ -106,11 +106,11 @@ def _package_of(name: str, packages: Mapping[str, InstalledPackage]) -> str:
     normalised = _normalised(name)
     if normalised in packages:
         return normalised
-    offering = [package for package, distribution in packages.items() if name in distribution.plugins]
-    if len(offering) == 1:
-        return offering[0]
-    if offering:
-        raise NotFound(f"several packages offer the plugin {name!r}", hint=f"name one of {', '.join(offering)}")
+    providers = [package for package, distribution in packages.items() if name in distribution.plugins]
+    if len(providers) == 1:
+        return providers[0]
+    if providers:
+        raise NotFound(f"several packages offer the plugin {name!r}", hint=f"name one of {', '.join(providers)}")
     raise NotFound(f"{name!r} is not an installed plugin", hint="`pressroom plugins list` shows those that are")
 
 
@@ -145,7 +145,7 @@ def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
     from pressroom.cli.installing import SAFE_PATH  # noqa: PLC0415 - most commands do without
 
     config = ["--config", str(invocation.config_file)] if invocation.config_file else []
-    done = subprocess.run(  # noqa: S603 - no shell, and an id is a word
+    completed = subprocess.run(  # noqa: S603 - no shell, and an id is a word
         [sys.executable, SAFE_PATH, "-m", "pressroom", "plugins", "show", id_, "--json", *config],
         env={**os.environ, f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true"},
         capture_output=True,
@@ -154,7 +154,7 @@ def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
         stdin=subprocess.DEVNULL,
     )
     try:
-        records = json.loads(done.stdout)
+        records = json.loads(completed.stdout)
     except ValueError:
         records = []
     record = records[0] if isinstance(records, list) and records else {}

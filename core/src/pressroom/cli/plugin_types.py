@@ -36,11 +36,11 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path, deadline: f
             yield Stage("types", ", ".join(package.plugins), skipped=True, note=note)
         return
     strict = {path: package for path, package in packages.items() if _project_of(path) is None}
-    began = time.monotonic()
+    started_at = time.monotonic()
     fine = len(strict) > 1 and not any(_type_errors(_strict(strict.values(), python), None, deadline))
-    share = (time.monotonic() - began) / max(1, len(strict))
+    share = (time.monotonic() - started_at) / max(1, len(strict))
     for path, package in packages.items():
-        stage, began = Stage("types", ", ".join(package.plugins)), time.monotonic()
+        stage, started_at = Stage("types", ", ".join(package.plugins)), time.monotonic()
         project = _project_of(path)
         if project is not None:
             source = [str(path / "src")] if (path / "src").is_dir() else []
@@ -50,7 +50,7 @@ def type_stages(packages: Mapping[Path, BuiltPackage], python: Path, deadline: f
         elif not fine:
             errors = _type_errors(_strict([package], python), None, deadline)
             stage.findings += _in_environment(errors, python.parents[1])
-        stage.seconds = time.monotonic() - began + (share if project is None else 0)
+        stage.seconds = time.monotonic() - started_at + (share if project is None else 0)
         yield stage
 
 
@@ -87,21 +87,21 @@ def _type_errors(arguments: Sequence[str], folder: Path | None, deadline: float)
     """
     cache = os.environ.get("MYPY_CACHE_DIR") or os.devnull
     try:
-        done, crash = _run_mypy(arguments, folder, cache, deadline)
+        completed, crash = _run_mypy(arguments, folder, cache, deadline)
         if crash and cache != os.devnull:
-            done, crash = _run_mypy(arguments, folder, os.devnull, deadline)
+            completed, crash = _run_mypy(arguments, folder, os.devnull, deadline)
     except subprocess.TimeoutExpired:
         fix = "raise --timeout, or see what mypy or one of its plugins waits for"
         yield BrokenPromise("types", _CAN_CHECK, "", "it did not finish within --timeout", fix)
         return
-    if done.returncode == 0:
+    if completed.returncode == 0:
         return
     if crash:
         fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
         yield BrokenPromise("types", _CAN_CHECK, crash.partition(": error:")[0], crash, fix)
         return
-    lines = [line for line in done.stdout.splitlines() if _ERROR.match(line)]
-    for line in lines[:_MAX_ERRORS] or [" ".join((done.stdout + done.stderr).split())]:
+    lines = [line for line in completed.stdout.splitlines() if _ERROR.match(line)]
+    for line in lines[:_MAX_ERRORS] or [" ".join((completed.stdout + completed.stderr).split())]:
         parts = _ERROR.match(line)
         location, message = (parts[1] or "", parts[2]) if parts else ("", line)
         fix = advice_on(message)
@@ -134,7 +134,7 @@ def _run_mypy(
     """Run mypy once. Return the completed process, and the line that reports a crash or an empty string."""
     command = [sys.executable, "-P", "-m", "mypy", "--no-error-summary", "--no-pretty", "--hide-error-context"]
     command += ["--cache-dir", cache, *arguments]
-    done = subprocess.run(  # noqa: S603 - no shell
+    completed = subprocess.run(  # noqa: S603 - no shell
         command,
         capture_output=True,
         text=True,
@@ -142,5 +142,5 @@ def _run_mypy(
         cwd=folder,
         timeout=max(0.0, deadline - time.monotonic()),
     )
-    lines = (done.stdout + done.stderr).splitlines()
-    return done, next((line for line in lines if _CRASH in line), "")
+    lines = (completed.stdout + completed.stderr).splitlines()
+    return completed, next((line for line in lines if _CRASH in line), "")

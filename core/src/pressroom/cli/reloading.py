@@ -151,8 +151,8 @@ class _Reloading:
             return
         if successor.ended:
             self._successor = None
-            which = "server" if server is None else "new server"
-            self._output.note(f"The {which} exited ({_exit_code(successor)}). {self._what_next()}")
+            label = "server" if server is None else "new server"
+            self._output.note(f"The {label} exited ({_exit_code(successor)}). {self._what_next()}")
         elif successor.loaded and self._settled:
             if server is not None:
                 server.stop()
@@ -175,9 +175,9 @@ class _Reloading:
         return self._server is None or time.monotonic() - self._changed_at >= _SETTLE_SECONDS
 
     def _state(self) -> State:
-        began = time.process_time()
+        started_at = time.process_time()
         state = state_of(self._sources.watched)
-        wait = _POLL_FACTOR * (time.process_time() - began)
+        wait = _POLL_FACTOR * (time.process_time() - started_at)
         self._interval = min(max(wait, MIN_POLL_SECONDS), MAX_POLL_SECONDS)
         return state
 

@@ -44,8 +44,8 @@ def check_name(name: str) -> None:
     """
     hint = f"use lower-case words joined by hyphens, 2 to {MAX_NAME_LENGTH} characters in all, such as my-tool"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH or not PLUGIN_ID.fullmatch(plugin_id(name)):
-        meant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s_.-]+", "-", name).strip("-").lower()
-        hint += f"; did you mean {meant}?" if meant != name and _NAME.fullmatch(meant) else ""
+        suggestion = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s_.-]+", "-", name).strip("-").lower()
+        hint += f"; did you mean {suggestion}?" if suggestion != name and _NAME.fullmatch(suggestion) else ""
         raise InvalidName(f"{name!r} is not a valid name for a plugin", hint=hint)
     if f"{name}-".startswith(PREFIX):
         raise InvalidName(f"{name!r} begins with pressroom, which is added to every name", hint="leave that out")
@@ -133,11 +133,11 @@ def source_of_host() -> str:
     from, or if the URL contains credentials.
     """
     try:
-        recorded = json.loads(importlib.metadata.distribution("pressroom").read_text("direct_url.json") or "{}")
+        direct_url = json.loads(importlib.metadata.distribution("pressroom").read_text("direct_url.json") or "{}")
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return ""
-    version = recorded.get("vcs_info") or {}
-    url = str(recorded.get("url", ""))
+    version = direct_url.get("vcs_info") or {}
+    url = str(direct_url.get("url", ""))
     if version.get("vcs") != "git" or "@" in urlsplit(url).netloc:
         return ""  # a URL with a user name can contain a password
     return f"git+{url}@{version.get('commit_id', 'main')}"

@@ -53,17 +53,17 @@ def add(invocation: Invocation, email: str, name: str, plan: str, password_stdin
 @command_options
 def list_users(invocation: Invocation, limit: int, after: str, find: str) -> None:
     """List the accounts, ordered by e-mail address."""
-    begin = after.lower()
+    after_email = after.lower()
 
     async def read(accounts: AccountServices) -> tuple[list[User], Mapping[str, Sequence[Membership]]]:
-        listed = list(await accounts.users.list(limit=limit + 1, after=begin, find=find))
+        listed = list(await accounts.users.list(limit=limit + 1, after=after_email, find=find))
         return listed, await accounts.memberships.of_members(user.id for user in listed)
 
     users, memberships = with_accounts(invocation, read)
-    more, users = len(users) > limit, users[:limit]
+    has_more, users = len(users) > limit, users[:limit]
     if invocation.json:
         listed = [as_data(user) | {"memberOf": _member_of(memberships.get(user.id, ()))} for user in users]
-        invocation.output.data({"users": listed, "next": users[-1].email if more else None})
+        invocation.output.data({"users": listed, "next": users[-1].email if has_more else None})
         return
     if not users:
         condition = f" with {find!r} in its e-mail address or name" if find else ""
@@ -80,7 +80,7 @@ def list_users(invocation: Invocation, limit: int, after: str, find: str) -> Non
                 )
             )
     invocation.output.table(headings, rows)
-    if more:
+    if has_more:
         invocation.output.note(f"There are more: --after {users[-1].email}")
 
 

@@ -46,17 +46,17 @@ def settings_schema() -> dict[str, Any]:
 
 def _with_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema in which every nested value, but not the schema's own, can be a reference."""
-    changed = dict(schema)
+    converted = dict(schema)
     for key in ("properties", "patternProperties"):
         if key in schema:
-            changed[key] = {name: _or_reference(child) for name, child in schema[key].items()}
+            converted[key] = {name: _or_reference(child) for name, child in schema[key].items()}
     if "$defs" in schema:
-        changed["$defs"] = {name: _with_references(child) for name, child in schema["$defs"].items()}
+        converted["$defs"] = {name: _with_references(child) for name, child in schema["$defs"].items()}
     if "anyOf" in schema:
-        changed["anyOf"] = [_with_references(choice) for choice in schema["anyOf"]]
+        converted["anyOf"] = [_with_references(choice) for choice in schema["anyOf"]]
     if "items" in schema:
-        changed["items"] = _or_reference(schema["items"])
-    return changed
+        converted["items"] = _or_reference(schema["items"])
+    return converted
 
 
 def _or_reference(schema: dict[str, Any]) -> dict[str, Any]:

@@ -100,15 +100,15 @@ class Environment:
         """Return the key that a variable sets, and the type of its value."""
         path: tuple[str, ...] = ()
         kind: Any = Settings
-        present: Any = self._file_values
+        table: Any = self._file_values
         for segment in name.removeprefix(PREFIX).split(DELIMITER):
-            entry = _entry_name(path, segment, present) if _has_free_names(kind) else segment.lower()
+            entry = _entry_name(path, segment, table) if _has_free_names(kind) else segment.lower()
             child = _type_in(kind, entry)
             if child is None or not segment:
                 _fail(name, "is not the name of a setting", _suggestion(name, path, kind, segment))
             path = (*path, entry)
             kind = child
-            present = present.get(entry) if isinstance(present, Mapping) else None
+            table = table.get(entry) if isinstance(table, Mapping) else None
         return path, kind
 
     def _value(self, name: str, kind: Any, text: str) -> tuple[Any, bool]:
@@ -161,9 +161,9 @@ def _type_in(kind: Any, name: str) -> Any:
     return get_args(kind)[1] if get_origin(kind) is dict else None
 
 
-def _entry_name(path: Sequence[str], segment: str, present: Any) -> str:
-    """Return an entry's name in a table with free names. `present` is the table in the file, if any."""
-    names = [str(name) for name in present] if isinstance(present, Mapping) else []
+def _entry_name(path: Sequence[str], segment: str, table: Any) -> str:
+    """Return an entry's name in a table with free names. `table` is the table in the file, if any."""
+    names = [str(name) for name in table] if isinstance(table, Mapping) else []
     matching = [name for name in names if _folded(name) == _folded(segment)]
     if segment in names:
         return segment
@@ -194,16 +194,22 @@ def _not_json(constant: str) -> NoReturn:
 def _suggestion(name: str, path: Sequence[str], kind: Any, segment: str) -> str:
     variables = [DELIMITER.join(setting).upper() for setting in fixed_keys(Settings)]
     key = name.removeprefix(PREFIX).upper()
-    meant: str | None = next(
+    suggestion: str | None = next(
         (variable for variable in variables if variable.replace("_", "") == key.replace("_", "")), None
     )
-    meant = meant or next((variable for variable in variables if variable.endswith(f"{DELIMITER}{key}")), None)
+    suggestion = suggestion or next(
+        (variable for variable in variables if variable.endswith(f"{DELIMITER}{key}")), None
+    )
     sibling = nearest(segment, kind.model_fields) if is_model(kind) else None
-    if not meant and sibling:
+    if not suggestion and sibling:
         parts = name.removeprefix(PREFIX).split(DELIMITER)
-        meant = DELIMITER.join([*parts[: len(path)], sibling.upper(), *parts[len(path) + 1 :]])
-    meant = meant or nearest(key, variables)
-    return f"Did you mean {PREFIX}{meant}?" if meant else "Remove it; `pressroom config show` lists what there is."
+        suggestion = DELIMITER.join([*parts[: len(path)], sibling.upper(), *parts[len(path) + 1 :]])
+    suggestion = suggestion or nearest(key, variables)
+    return (
+        f"Did you mean {PREFIX}{suggestion}?"
+        if suggestion
+        else "Remove it; `pressroom config show` lists what there is."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,9 @@ class Origins:
         That is the key's own origin, else that of the closest table around it, else that of a key within it: if a
         variable sets one key of a table, the table itself has no origin.
         """
-        around = [candidate for candidate in self.places if key == candidate or key.startswith(f"{candidate}.")]
+        enclosing = [candidate for candidate in self.places if key == candidate or key.startswith(f"{candidate}.")]
         inner = [candidate for candidate in self.places if candidate.startswith(f"{key}.")]
-        closest = max(around, key=len, default="") or min(inner, default="")
+        closest = max(enclosing, key=len, default="") or min(inner, default="")
         return self.of(closest)
 
 

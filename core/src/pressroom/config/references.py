@@ -62,8 +62,8 @@ class References:
 
     def _text(self, reference: Mapping[str, Any]) -> tuple[Origin, str]:
         """Return the origin and the text of a referenced value. Raises `ValueError` with the problem."""
-        (name, source), *more = reference.items()
-        if more or not isinstance(source, str) or not source:
+        (name, source), *extra = reference.items()
+        if extra or not isinstance(source, str) or not source:
             raise ValueError(f'must be {{ "{FILE}" = "…" }} or {{ "{VARIABLE}" = "…" }}, and nothing beside it')
         if name == VARIABLE:
             if source not in self._environ:

@@ -37,9 +37,9 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two tables recursively. Values in `above` override values in `below`."""
     merged = dict(below)
     for key, value in above.items():
-        present = merged.get(key)
-        if isinstance(present, Mapping) and isinstance(value, Mapping):
-            merged[key] = merge(present, value)
+        existing = merged.get(key)
+        if isinstance(existing, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(existing, value)
         else:
             merged[key] = value
     return merged

@@ -36,21 +36,21 @@ async def fetched(target: Target, response: Response, max_bytes: int, budget: By
 
 
 def _gathered(response: Response) -> Mapping[str, str]:
-    gathered: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for name, value in response.headers:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1").strip()
-        gathered[key] = f"{gathered[key]}, {text}" if key in gathered else text
-    return gathered
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
 async def examined(
-    target: Target, response: Response, max_bytes: int, began: float, budget: ByteBudget
+    target: Target, response: Response, max_bytes: int, started_at: float, budget: ByteBudget
 ) -> FetchResponse:
     """Return a response unprocessed, with its content truncated at `max_bytes`.
 
     Raises `FetchRefused` if its headers are too large, or `Overloaded`.
     """
-    first_byte = time.monotonic() - began
+    first_byte = time.monotonic() - started_at
     _check_head(target, response)
     content = bytearray()
     async for chunk in response.aiter_stream():
@@ -66,7 +66,7 @@ async def examined(
         content=bytes(content[:max_bytes]),
         whole=len(content) <= max_bytes,
         first_byte=first_byte,
-        seconds=time.monotonic() - began,
+        seconds=time.monotonic() - started_at,
     )
 
 

@@ -175,18 +175,18 @@ class GuardedFetcher:
         self, seconds: float, outgoing: OutgoingRequest, target: Target, max_bytes: int, redirects: int
     ) -> tuple[Target, Fetched]:
         """Send a request and follow its redirects; return the last response and its target."""
-        passed: tuple[str, ...] = ()
+        followed: tuple[str, ...] = ()
         try:
             async with asyncio.timeout(seconds), self._places.one():
                 while True:
-                    response = replace(await self._exchange(target, outgoing, max_bytes, seconds), redirects=passed)
-                    following = _redirect(target, response) if len(passed) < redirects else None
-                    if following is None:
+                    response = replace(await self._exchange(target, outgoing, max_bytes, seconds), redirects=followed)
+                    next_target = _redirect(target, response) if len(followed) < redirects else None
+                    if next_target is None:
                         return target, response
-                    passed += (target.url,)
-                    if (following.scheme, following.authority) != (target.scheme, target.authority):
+                    followed += (target.url,)
+                    if (next_target.scheme, next_target.authority) != (target.scheme, target.authority):
                         outgoing = outgoing.for_strangers()
-                    target = following
+                    target = next_target
         except TimeoutError:
             message = f"{target.host} did not answer within {seconds:g} s"
             raise (FetchFailed(message) if outgoing.harmless else FetchUnknown(message)) from None
@@ -213,9 +213,9 @@ class GuardedFetcher:
         outgoing = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
         try:
             async with asyncio.timeout(seconds), self._places.one():
-                began = time.monotonic()
+                started_at = time.monotonic()
                 async with self._answer(target, outgoing, seconds, plain_http=plain_http) as response:
-                    return await examined(target, response, max_bytes, began, self._budget)
+                    return await examined(target, response, max_bytes, started_at, self._budget)
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
 
@@ -271,15 +271,15 @@ class GuardedFetcher:
         """
         name, ip = parse_host(host)
         ports = " and ".join(map(str, _STREAM_PORTS))
-        unusual = FetchRefused(f"{name}: port {port} is not allowed, only {ports} are")
+        refusal = FetchRefused(f"{name}: port {port} is not allowed, only {ports} are")
         connected = False
         deadline = asyncio.timeout(seconds)
         try:
             async with deadline, self._places.one():
-                ips = await self._allowed(name, port, ip, unusual, usual=port in _STREAM_PORTS)
+                ips = await self._allowed(name, port, ip, refusal, usual=port in _STREAM_PORTS)
                 current_share().requests += 1
-                opening = partial(asyncio.open_connection, port=port)
-                reader, writer = await first_that_answers(name, ips, seconds, opening)
+                open_connection = partial(asyncio.open_connection, port=port)
+                reader, writer = await first_that_answers(name, ips, seconds, open_connection)
                 connected = True
                 try:
                     yield reader, writer
@@ -299,21 +299,21 @@ class GuardedFetcher:
         return await self._allowed(target.host, target.port, target.address, _unusual(target), usual=usual)
 
     async def _allowed(
-        self, host: str, port: int, literal: IPAddress | None, unusual: FetchRefused, *, usual: bool
+        self, host: str, port: int, literal: IPAddress | None, refusal: FetchRefused, *, usual: bool
     ) -> Sequence[IPAddress]:
         """Return the IP addresses of a host, after checking that a connection to each is allowed at that port.
 
         `literal` is the IP address if the host is written as one. `usual` is whether the port is allowed for every
-        public host; if it is not allowed, `unusual` is raised.
+        public host; if it is not allowed, `refusal` is raised.
         """
         if not usual and not self._private and port not in {port for _, port in self._exempt}:
-            raise unusual
+            raise refusal
         ips = [literal] if literal is not None else await self._look_up(host)
         ips = [getattr(ip, "ipv4_mapped", None) or ip for ip in ips]
         for ip in ips:
             if self._is_allowed(ip, port) or (usual and is_public(ip)):
                 continue
-            raise unusual if is_public(ip) else FetchRefused(f"{host} is not on the public internet")
+            raise refusal if is_public(ip) else FetchRefused(f"{host} is not on the public internet")
         return ips
 
     def _is_allowed(self, ip: IPAddress, port: int) -> bool:
@@ -341,7 +341,7 @@ def _url(target: Target) -> URL:
 
 def _headers(target: Target, outgoing: OutgoingRequest) -> Mapping[bytes | str, bytes | str]:
     custom = {name.lower() for name in outgoing.headers}
-    usual = {
+    defaults = {
         "Host": target.authority,
         "Accept": "*/*",
         "Accept-Encoding": "identity",
@@ -349,8 +349,10 @@ def _headers(target: Target, outgoing: OutgoingRequest) -> Mapping[bytes | str, 
         "Connection": "close",
     }
     if outgoing.content or outgoing.method not in _SAFE:
-        usual["Content-Length"] = str(len(outgoing.content))
-    headers: dict[bytes | str, bytes | str] = {name: text for name, text in usual.items() if name.lower() not in custom}
+        defaults["Content-Length"] = str(len(outgoing.content))
+    headers: dict[bytes | str, bytes | str] = {
+        name: text for name, text in defaults.items() if name.lower() not in custom
+    }
     return headers | dict(outgoing.headers)
 
 

@@ -139,13 +139,13 @@ class FairPlaces:
         if self._has_room(owner, purpose):
             self._count(owner, purpose, 1)
             return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (owner, purpose, turn)
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (owner, purpose, future)
         self._waiting.append(entry)
         try:
-            await turn
+            await future
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if future.done() and not future.cancelled():
                 self._count(owner, purpose, -1)
                 self._admit()
             elif entry in self._waiting:
@@ -153,18 +153,18 @@ class FairPlaces:
             raise
 
     def _admit(self) -> None:
-        passed: deque[tuple[str, str, asyncio.Future[None]]] = deque()
+        still_waiting: deque[tuple[str, str, asyncio.Future[None]]] = deque()
         while self._waiting and sum(self._taken.values()) < self._places:
-            owner, purpose, turn = entry = self._waiting.popleft()
-            if turn.cancelled():
+            owner, purpose, future = entry = self._waiting.popleft()
+            if future.cancelled():
                 continue  # its task has been cancelled and will run later
             if self._has_room(owner, purpose):
                 self._count(owner, purpose, 1)
-                turn.set_result(None)
+                future.set_result(None)
             else:
-                passed.append(entry)
-        passed.extend(self._waiting)
-        self._waiting = passed
+                still_waiting.append(entry)
+        still_waiting.extend(self._waiting)
+        self._waiting = still_waiting
 
     def _has_room(self, owner: str, purpose: str) -> bool:
         in_use = sum(self._taken.values())

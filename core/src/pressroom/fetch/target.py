@@ -261,10 +261,10 @@ async def first_that_answers(
     Raises:
         FetchFailed: none of them responds.
     """
-    tried = ips[:_MAX_TRIES]
-    for ip in tried:
+    candidates = ips[:_MAX_TRIES]
+    for ip in candidates:
         try:
-            async with asyncio.timeout(seconds / len(tried)):
+            async with asyncio.timeout(seconds / len(candidates)):
                 return await connect(str(ip))
         except (ConnectError, OSError):
             continue

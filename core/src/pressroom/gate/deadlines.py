@@ -79,9 +79,9 @@ async def bounded(
         await _abandon(task, cancel_seconds)
         raise
     if not task.done():
-        waiting = tuple(awaited_by(task.get_coro()))
+        frames = tuple(awaited_by(task.get_coro()))
         await _abandon(task, cancel_seconds)
-        raise DeadlineExceeded(frames=waiting)
+        raise DeadlineExceeded(frames=frames)
     if task.cancelled():
         raise asyncio.CancelledError
     outcome = task.result()
@@ -170,7 +170,7 @@ def alarm(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    armed, rings, began = True, 0, time.monotonic()
+    armed, rings, started_at = True, 0, time.monotonic()
     latest = _latest_module() if imports else None
 
     def ring(_number: int, frame: FrameType | None) -> None:
@@ -203,7 +203,7 @@ def alarm(
         if rings and latest is not None:
             _forget_half_imported(latest)
         if remaining:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, remaining - (time.monotonic() - began)), interval)
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, remaining - (time.monotonic() - started_at)), interval)
     if rings and within is None:
         raise Overdue  # it was swallowed, but the time was exceeded all the same
 
@@ -243,11 +243,11 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
 def _greenlets_below() -> Iterator[FrameType]:
     """Yield the frames of parent greenlets: SQLAlchemy runs synchronous code, such as migrations, in a greenlet."""
     greenlets = sys.modules.get("greenlet")
-    waiting = greenlets.getcurrent().parent if greenlets is not None else None
-    while waiting is not None:
-        if waiting.gr_frame is not None:
-            yield waiting.gr_frame
-        waiting = waiting.parent
+    parent = greenlets.getcurrent().parent if greenlets is not None else None
+    while parent is not None:
+        if parent.gr_frame is not None:
+            yield parent.gr_frame
+        parent = parent.parent
 
 
 @contextmanager

@@ -55,18 +55,20 @@ class PluginCode:
             requires: The plugins that each plugin requires, whose hooks it reads besides its own.
             wrapped_by: The plugins whose wrappers changed the contributions of each plugin.
         """
-        tops = {id_: module.partition(".")[0] for id_, module in modules.items()}
-        counts = Counter(tops.values())
-        offering = {owner: {id_ for pairs in hooks.values() for id_, _ in pairs} for owner, hooks in extensions.items()}
+        packages = {id_: module.partition(".")[0] for id_, module in modules.items()}
+        counts = Counter(packages.values())
+        plugins_by_owner = {
+            owner: {id_ for pairs in hooks.values() for id_, _ in pairs} for owner, hooks in extensions.items()
+        }
         contributors = {}
         for id_ in modules:
             owners = {id_, *requires.get(id_, ())}
             # To a plugin, the plugins that it requires are libraries, even if they contribute to their own hooks.
-            contributors[id_] = frozenset().union(*(offering.get(owner, ()) for owner in owners)) - owners
+            contributors[id_] = frozenset().union(*(plugins_by_owner.get(owner, ()) for owner in owners)) - owners
             # A wrapper receives the record that it wraps, and calls it in turn.
             wrapped = {owner for owner, wrappers in wrapped_by.items() if id_ in wrappers}
             contributors[id_] |= wrapped_by.get(id_, frozenset()) | wrapped
-        return cls({top: id_ for id_, top in tops.items() if counts[top] == 1}, contributors)
+        return cls({top: id_ for id_, top in packages.items() if counts[top] == 1}, contributors)
 
     def plugin_of(self, frame: FrameType) -> str:
         """Return the plugin whose code a frame runs, or an empty string."""
@@ -99,13 +101,13 @@ def awaited_by(awaitable: object) -> Iterator[FrameType]:
 
     The host's `within` hides one link of the await chain, which is followed through its local variable.
     """
-    waiting: Any = awaitable
-    while waiting is not None:
-        frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)
+    awaited: Any = awaitable
+    while awaited is not None:
+        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
         if frame is not None:
             yield frame
-        coroutine = frame.f_locals.get("coroutine") if frame is not None and inspect.isgenerator(waiting) else None
-        waiting = coroutine or getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
+        coroutine = frame.f_locals.get("coroutine") if frame is not None and inspect.isgenerator(awaited) else None
+        awaited = coroutine or getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
 
 
 def one_line(error: BaseException, module: str = "") -> str:

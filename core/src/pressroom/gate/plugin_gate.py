@@ -176,8 +176,8 @@ class PluginGate:
         with ExitStack() as stack:
             interrupted = stack.enter_context(operator_interrupts())
             try:
-                waiting = alarm(seconds, lambda: _give_up(call, seconds))
-                with redirect_stdout(sys.stderr), no_exit(), waiting, self.traced(call):
+                time_alarm = alarm(seconds, lambda: _give_up(call, seconds))
+                with redirect_stdout(sys.stderr), no_exit(), time_alarm, self.traced(call):
                     yield
             except Overdue as error:
                 text = f"{doing() if doing else call} did not end within {seconds:g} s"
@@ -211,14 +211,14 @@ class PluginGate:
         Raises:
             PluginFailed: The function raised an exception not in `passes`, or exceeded its time.
         """
-        through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
+        reraised: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         with ExitStack() as stack:
             if interrupt:
                 stack.enter_context(self.interrupting(call, seconds, SUPERVISED))
             try:
                 with self.traced(call):
                     result = await bounded(seconds, function, f"{call} of {call.plugin}", cancel_seconds)
-            except through:
+            except reraised:
                 raise
             except DeadlineExceeded as error:
                 raise self.late(self.blamed(call, error.frames), seconds, repeats=repeats) from error
@@ -248,7 +248,7 @@ class PluginGate:
             PluginFailed: The block raised an exception not in `passes`, raised `PluginFailed` itself, or exceeded its
                 time.
         """
-        through: tuple[type[BaseException], ...] = (PluginFailed, *passes)
+        reraised: tuple[type[BaseException], ...] = (PluginFailed, *passes)
         try:
             with self.traced(call), _limit(call, seconds, interrupt=interrupt):
                 yield
@@ -258,7 +258,7 @@ class PluginGate:
         except DeadlineExceeded as error:
             failure = self.late(self.blamed(call, error.frames), seconds or 0.0)
             raise failure from TimeoutError(failure.message)
-        except through:
+        except reraised:
             raise
         except BaseException as error:
             if ends_the_caller(error):
@@ -323,14 +323,14 @@ class PluginGate:
 
 @contextmanager
 def _traced(call: PluginCall) -> Iterator[None]:
-    began, end = time.perf_counter(), "returned"
+    started_at, end = time.perf_counter(), "returned"
     try:
         yield
     except BaseException as error:
         end = f"raised {type(error).__name__}"
         raise
     finally:
-        seconds = round(time.perf_counter() - began, 6)
+        seconds = round(time.perf_counter() - started_at, 6)
         log.debug("a plugin was called", plugin=call.plugin, point=call.point, name=call.name, seconds=seconds, end=end)
 
 

@@ -96,13 +96,13 @@ def folders_revision(folders: Iterable[Path]) -> str:
         ConfigError: a folder or font cannot be read.
     """
     digest = hashlib.sha256()
-    some = False
+    any_folder = False
     for folder in folders:
-        some = True
+        any_folder = True
         for path in font_files(folder):
             try:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
             except OSError as error:
                 raise ConfigError(f"{path} cannot be read", hint="correct [graphics] fonts") from error
             digest.update(f"{path.relative_to(folder)} {content}\n".encode(errors="surrogateescape"))
-    return digest.hexdigest()[:16] if some else ""
+    return digest.hexdigest()[:16] if any_folder else ""

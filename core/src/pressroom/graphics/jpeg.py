@@ -30,6 +30,6 @@ def _flattened(image: Image.Image) -> Image.Image:
     if not image.has_transparency_data:
         return image.convert("RGB")
     layer = image.convert("RGBA")
-    ground = Image.new("RGB", image.size, "white")
-    ground.paste(layer, mask=layer.getchannel("A"))
-    return ground
+    background = Image.new("RGB", image.size, "white")
+    background.paste(layer, mask=layer.getchannel("A"))
+    return background

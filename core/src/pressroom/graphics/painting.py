@@ -158,8 +158,8 @@ def _conic(gradient: ConicGradient, width: int, height: int, box: Box) -> NDArra
     turns = np.arctan2(x[None, :], -y[:, None]) * np.float32(1 / (2 * math.pi))
     turns -= np.float32(gradient.start / 360)
     turns -= np.floor(turns)
-    around = 2 * math.pi * math.hypot(width, height)
-    table = _tabulated(ramp, around, float(turns.min()), float(turns.max()), repeating=gradient.repeating)
+    circumference = 2 * math.pi * math.hypot(width, height)
+    table = _tabulated(ramp, circumference, float(turns.min()), float(turns.max()), repeating=gradient.repeating)
     turns -= np.float32(table.low)
     turns *= np.float32(table.scale)
     return table.colors_at(turns)
@@ -192,22 +192,22 @@ def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: b
         low, high = first, last
     span = max(high - low, _TINY)
     size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _MIN_TABLE), _MAX_TABLE))
-    sharp = [
+    hard_edges = [
         position for position, following in pairwise(ramp.places) if position == following and low < position < high
     ]
-    if sharp and not repeating:
+    if hard_edges and not repeating:
         # A hard edge falls between two entries of the table, so a pixel at that position has the colour after it.
-        low, size, span = _aligned(sharp, low, high, line, size)
+        low, size, span = _aligned(hard_edges, low, high, line, size)
     scale = size / span
     return _Table(_table(ramp, low, span, size), low - _NUDGE / scale, scale, repeating)
 
 
-def _aligned(sharp: list[float], low: float, high: float, line: float, size: int) -> tuple[float, int, float]:
+def _aligned(hard_edges: list[float], low: float, high: float, line: float, size: int) -> tuple[float, int, float]:
     """Return start, size and span of a table whose hard edges fall between its entries, if possible."""
     for unit in (100.0, line):
         scale = unit * math.ceil(size / (high - low) / unit)
         start, end = math.floor(low * scale), math.ceil(high * scale)
-        on_edges = all(abs(position * scale - round(position * scale)) < _TINY * scale for position in sharp)
+        on_edges = all(abs(position * scale - round(position * scale)) < _TINY * scale for position in hard_edges)
         if on_edges and end - start <= _MAX_TABLE:
             return start / scale, end - start, (end - start) / scale
     return low, size, high - low

@@ -140,11 +140,11 @@ def _stretched(mask: Image.Image, width: int, height: int) -> Image.Image:
     return Image.fromarray(pixels[rows][:, columns])
 
 
-def _repeated(have: int, want: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    middle = have // 2
-    return np.concatenate([np.arange(middle), np.full(want - have + 1, middle), np.arange(middle + 1, have)]).astype(
-        np.intp
-    )
+def _repeated(source_length: int, target_length: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    middle = source_length // 2
+    return np.concatenate(
+        [np.arange(middle), np.full(target_length - source_length + 1, middle), np.arange(middle + 1, source_length)]
+    ).astype(np.intp)
 
 
 @lru_cache(maxsize=512)

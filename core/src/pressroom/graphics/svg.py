@@ -211,16 +211,16 @@ def _view_ratio(box: str) -> float | None:
 def _strip(root: Element) -> tuple[str, ...]:
     """Remove everything that is not drawn, and return descriptions of noticeable removals."""
     removed: dict[str, None] = {}
-    waiting = [root]
-    while waiting:
-        parent = waiting.pop()
+    pending = [root]
+    while pending:
+        parent = pending.pop()
         for child in list(parent):
             if _outside_svg(child.tag) or _local(child.tag) not in _DRAWN_ELEMENTS:
                 parent.remove(child)
                 if reported := _REPORTED.get(_local(child.tag).lower()):
                     removed[reported] = None
             else:
-                waiting.append(child)
+                pending.append(child)
         if _local(parent.tag) == "style" and (text := parent.text):
             parent.text = "" if _hides_loading(text) else _ANY_URL.sub("", text)
             if parent.text != text:

@@ -72,7 +72,7 @@ class VectorBudget:
         text = svg.sized(width, height).encode()
         before = _spent()
         try:
-            done = subprocess.run(  # noqa: S603
+            completed = subprocess.run(  # noqa: S603
                 command,
                 input=text,
                 capture_output=True,
@@ -83,11 +83,11 @@ class VectorBudget:
             raise TooCostly from None
         finally:
             self._left -= _spent() - before
-        if done.returncode == 1:
-            raise ValueError(done.stderr.decode(errors="replace")[-200:])
-        if done.returncode:
+        if completed.returncode == 1:
+            raise ValueError(completed.stderr.decode(errors="replace")[-200:])
+        if completed.returncode:
             raise TooCostly
-        return done.stdout
+        return completed.stdout
 
 
 def _spent() -> float:

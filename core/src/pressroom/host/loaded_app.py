@@ -319,7 +319,7 @@ class RunningLifespan:
         """
         self._task = asyncio.create_task(self._live(), name=f"{self._call} of {self._call.plugin}")
         entered = asyncio.create_task(self._entered.wait())
-        began = time.monotonic()
+        started_at = time.monotonic()
         try:
             with self._gate.interrupting(self._call, seconds, RunningLifespan._live.__code__):
                 await self._wait(entered, min(SLOW_SECONDS, seconds))
@@ -331,7 +331,7 @@ class RunningLifespan:
             raise
         finally:
             entered.cancel()
-        in_time = time.monotonic() - began < seconds + BLOCKED_GRACE
+        in_time = time.monotonic() - started_at < seconds + BLOCKED_GRACE
         if self._entered.is_set() and in_time:
             self._task.add_done_callback(self._ended)
             return

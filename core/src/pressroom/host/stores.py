@@ -77,9 +77,9 @@ async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> Non
             await _make_current(migrator, database, plugin)
             continue
         call, seconds = PluginCall(plugin, "migration"), compiled.settings.server.start_timeout
-        work = partial(_make_current, migrator, database, plugin)
+        upgrade = partial(_make_current, migrator, database, plugin)
         try:
-            await compiled.gate.run(call, seconds, work, passes=(PressroomError,), interrupt=True)
+            await compiled.gate.run(call, seconds, upgrade, passes=(PressroomError,), interrupt=True)
         except SchemaError as error:
             if isinstance(error, SchemaMismatch):
                 compiled.schema_mismatches[plugin] = (error.current, error.wanted)

@@ -55,7 +55,7 @@ def readable(colour: str, backgrounds: tuple[str, ...], towards: str) -> str:
     """Return the colour, moved towards another one just far enough to be readable as text on all the backgrounds."""
     steps = (mix(colour, towards, step / 20) for step in range(21))
     return next(
-        (mixed for mixed in steps if all(contrast(mixed, ground) >= AA_TEXT for ground in backgrounds)), towards
+        (mixed for mixed in steps if all(contrast(mixed, background) >= AA_TEXT for background in backgrounds)), towards
     )
 
 

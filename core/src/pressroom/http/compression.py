@@ -250,8 +250,8 @@ def _add(response: HTTPResponse, name: str, value: str) -> None:
     headers: Any = response.headers
     if isinstance(response, RawResponse):
         response.encoded = (*response.encoded, _encoded_field(name, value))
-    elif present := headers.get(name):
-        headers[name] = f"{present}, {value}"
+    elif existing := headers.get(name):
+        headers[name] = f"{existing}, {value}"
     else:
         headers[name] = value
 

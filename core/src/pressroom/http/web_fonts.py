@@ -286,9 +286,9 @@ def make(font: WebFont) -> bytes:
         subset_input.pin_axis_location(face, axis, value)
     subset = TTFont(io.BytesIO(subset_input.subset(face).blob.data), recalcTimestamp=False)
     subset.flavor = "woff2"
-    packed = io.BytesIO()
-    subset.save(packed)
-    return packed.getvalue()
+    buffer = io.BytesIO()
+    subset.save(buffer)
+    return buffer.getvalue()
 
 
 def _installed() -> Iterator[WebFont]:

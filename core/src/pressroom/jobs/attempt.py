@@ -102,12 +102,12 @@ class Attempt:
         self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
         if self._stopping or self._held.lost:
             self._work.cancel()
-        heart = asyncio.create_task(self._held.beat())
+        heartbeat = asyncio.create_task(self._held.beat())
         try:
             await asyncio.wait({self._work})
             await self._conclude(self._work)
         finally:
-            heart.cancel()
+            heartbeat.cancel()
             self._work.cancel()
 
     def _cancel(self) -> None:
@@ -131,8 +131,8 @@ class Attempt:
                 raise
             return _checked(result)
 
-    async def _conclude(self, work: asyncio.Task[_Outcome]) -> None:
-        error = asyncio.CancelledError() if work.cancelled() else work.exception()
+    async def _conclude(self, task: asyncio.Task[_Outcome]) -> None:
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
         every = self._job.every
         if self._held.lost:
             if self._lease.lock:
@@ -141,7 +141,7 @@ class Attempt:
                     await self._store.release_lock(self._lease.lock, self._lease.token)
             return
         if error is None:
-            result = work.result()
+            result = task.result()
             if isinstance(result, Pause):
                 seconds = min(_MAX_PAUSE, max(0.0, result.seconds))
                 await self._note(lambda: self._store.release(self._lease, seconds))
@@ -170,8 +170,8 @@ class Attempt:
             await self._note(lambda: self._store.fail(self._lease, message, every=self._job.every))
         else:
             # A lost lease does not mean that the work fails: there is no reason to back off.
-            doubled = 0 if isinstance(error, LeaseLost) else min(self.attempt - 1, 30)
-            delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0**doubled)
+            exponent = 0 if isinstance(error, LeaseLost) else min(self.attempt - 1, 30)
+            delay = min(_MAX_DELAY_SECONDS, self._backoff * 2.0**exponent)
             await self._note(lambda: self._store.retry(self._lease, message, seconds=delay))
 
     def _message(self, error: BaseException) -> str:

@@ -39,14 +39,14 @@ class HeldLease:
     def __init__(
         self,
         seconds: float,
-        ends: float,
+        ends_at: float,
         *,
         name: str,
         keep: Callable[[AsyncSession], Awaitable[bool]],
         renew: Callable[[], Awaitable[bool]],
         lose: Callable[[], None],
     ) -> None:
-        self.ends = ends
+        self.ends = ends_at
         self.lost = False
         self._seconds = seconds
         self._name = name
@@ -62,21 +62,21 @@ class HeldLease:
 
     async def keep(self, session: AsyncSession) -> None:
         """See `pressroom.sdk.Lease`."""
-        ends = self._loop.time() + self._seconds
+        ends_at = self._loop.time() + self._seconds
         if self.lost or not await self._keep(session):
             raise LeaseLost("somebody else holds the lease")
 
         def extend(_session: Any) -> None:
-            self._extend(ends)
+            self._extend(ends_at)
 
         event.listen(session.sync_session, "after_commit", extend, once=True)
 
     async def renew(self, renew: Callable[[], Awaitable[bool]] | None = None) -> bool:
         """Renew the lease in its own transaction, and return whether it was still held. Raises `BackendError`."""
-        ends = self._loop.time() + self._seconds
+        ends_at = self._loop.time() + self._seconds
         if not await (renew or self._renew)():
             return False
-        self._extend(ends)
+        self._extend(ends_at)
         return True
 
     def lose(self) -> None:
@@ -105,8 +105,8 @@ class HeldLease:
                 else:
                     await asyncio.sleep(min(self._seconds / 3, remaining))
 
-    def _extend(self, ends: float) -> None:
-        self.ends = max(self.ends, ends)
+    def _extend(self, ends_at: float) -> None:
+        self.ends = max(self.ends, ends_at)
 
 
 MAX_LOCK_LENGTH: Final = 200
@@ -128,9 +128,9 @@ async def take(session: AsyncSession, key: str, token: str, *, now: datetime, un
     """
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     values = {"token": token, "until": until}
-    taking = insert(JobLockRow).values(key=key, **values)
-    taking = taking.on_conflict_do_update(index_elements=["key"], set_=values, where=JobLockRow.until <= now)
-    if await session.scalar(taking.returning(JobLockRow.key)) is not None:
+    statement = insert(JobLockRow).values(key=key, **values)
+    statement = statement.on_conflict_do_update(index_elements=["key"], set_=values, where=JobLockRow.until <= now)
+    if await session.scalar(statement.returning(JobLockRow.key)) is not None:
         return None
     return await session.scalar(select(JobLockRow.until).where(JobLockRow.key == key))
 
@@ -146,10 +146,10 @@ async def release(session: AsyncSession, key: str, token: str, now: datetime) ->
     condition = (JobLockRow.key == key, JobLockRow.token == token)
     if not await _changes_one(session, delete(JobLockRow).where(*condition)):
         return False
-    waiting = select(JobRow.id).where(JobRow.waits_for == key, JobRow.due_at.is_not(None)).order_by(JobRow.created_at)
-    woken = list(await session.scalars(waiting.limit(_MAX_WOKEN).with_for_update(skip_locked=True)))
-    if woken:
-        await _changes_one(session, update(JobRow).where(JobRow.id.in_(woken)).values(due_at=now))
+    statement = select(JobRow.id).where(JobRow.waits_for == key, JobRow.due_at.is_not(None)).order_by(JobRow.created_at)
+    job_ids = list(await session.scalars(statement.limit(_MAX_WOKEN).with_for_update(skip_locked=True)))
+    if job_ids:
+        await _changes_one(session, update(JobRow).where(JobRow.id.in_(job_ids)).values(due_at=now))
     return True
 
 

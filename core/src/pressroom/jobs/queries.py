@@ -112,8 +112,8 @@ def first_jobs() -> Select[str, str, datetime | None]:
 
 def next_due(now: datetime) -> Select[str, str, datetime | None]:
     """Return the query for the jobs that become due next, of any kind."""
-    coming = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
-    return coming.order_by(JobRow.due_at).limit(MAX_LOOK)
+    statement = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
+    return statement.order_by(JobRow.due_at).limit(MAX_LOOK)
 
 
 def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
@@ -124,12 +124,12 @@ def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
     names = union_all(*(select(literal(kind, String).label("kind")) for kind in kinds)).subquery()
     first = _next_subject(names.c.kind)
     subjects = select(names.c.kind, first.label("subject")).cte("found", recursive=True)
-    following = _next_subject(subjects.c.kind, subjects.c.subject)
-    subjects = subjects.union_all(select(subjects.c.kind, following).where(subjects.c.subject.is_not(None)))
+    next_subject = _next_subject(subjects.c.kind, subjects.c.subject)
+    subjects = subjects.union_all(select(subjects.c.kind, next_subject).where(subjects.c.subject.is_not(None)))
     oldest = select(JobRow.due_at).where(JobRow.kind == subjects.c.kind, JobRow.subject == subjects.c.subject)
     oldest = oldest.where(JobRow.due_at.is_not(None)).order_by(JobRow.due_at).limit(1)
-    all_of_them = select(subjects.c.kind, subjects.c.subject, oldest.scalar_subquery().label("due_at"))
-    heads = all_of_them.where(subjects.c.subject.is_not(None)).subquery()
+    all_subjects = select(subjects.c.kind, subjects.c.subject, oldest.scalar_subquery().label("due_at"))
+    heads = all_subjects.where(subjects.c.subject.is_not(None)).subquery()
     due = select(heads.c.kind, heads.c.subject, heads.c.due_at).where(heads.c.due_at <= now)
     return due.order_by(heads.c.due_at).limit(_MAX_WAITING)
 

@@ -130,7 +130,7 @@ class JobQueue:
     @asynccontextmanager
     async def lock(self, key: str, *, wait: float = 0.0, lease: float = 60.0) -> AsyncIterator[Lease]:
         """See `pressroom.sdk.Jobs`."""
-        token, loop, working = secrets.token_urlsafe(16), asyncio.get_running_loop(), asyncio.current_task()
+        token, loop, owner_task = secrets.token_urlsafe(16), asyncio.get_running_loop(), asyncio.current_task()
         latest, requested_at = loop.time() + wait, loop.time()
         while not await self._store.take_lock(checked_key(key), token, lease):
             if loop.time() >= latest:
@@ -142,8 +142,8 @@ class JobQueue:
             return await self._store.renew_lock(key, token, lease)
 
         def lose() -> None:
-            if working is not None:
-                working.cancel()
+            if owner_task is not None:
+                owner_task.cancel()
 
         held_lease = HeldLease(
             lease,
@@ -153,17 +153,17 @@ class JobQueue:
             renew=renew,
             lose=lose,
         )
-        heart = asyncio.create_task(held_lease.beat(), name=f"lock {key}")
+        heartbeat = asyncio.create_task(held_lease.beat(), name=f"lock {key}")
         try:
             yield held_lease
         except asyncio.CancelledError:
             if not held_lease.lost:
                 raise
-            if working is not None:
-                working.uncancel()
+            if owner_task is not None:
+                owner_task.uncancel()
             raise LeaseLost(f"{key} was lost") from None
         finally:
-            heart.cancel()
+            heartbeat.cancel()
             with suppress(BackendError):
                 await asyncio.shield(self._store.release_lock(key, token))
             self._wake.set()
@@ -252,7 +252,7 @@ class JobQueue:
         if due:
             remaining = await self._store.add_periods(due)
             self._next_periods |= {kind: now() + seconds for kind, seconds in remaining.items()}
-        return min((at - now() for at in self._next_periods.values()), default=float("inf"))
+        return min((due_at - now() for due_at in self._next_periods.values()), default=float("inf"))
 
     async def _forget(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -220,11 +220,11 @@ class JobStore:
                 coming = await coming_jobs(session, looked_at or now)
         else:
             now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._looked_on)
-        rows, more = coming
+        rows, has_more = coming
         for kind, subject, due_at in rows:
             if kind in jobs and admits(kind, subject):
                 return _seconds_between(now, due_at)
-        return _seconds_between(now, rows[-1][2]) if more else None
+        return _seconds_between(now, rows[-1][2]) if has_more else None
 
     async def renew(
         self, lease: LeasedJob, seconds: float, *, progress: float | None = None, message: str | None = None
@@ -266,12 +266,12 @@ class JobStore:
             due_at = now + timedelta(seconds=seconds)
             return await _let_go(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
 
-    async def reschedule(self, lease: LeasedJob, at: datetime, payload: Mapping[str, Any] | None) -> bool:
+    async def reschedule(self, lease: LeasedJob, run_at: datetime, payload: Mapping[str, Any] | None) -> bool:
         """Release a lease, so that the job runs at another time with no attempts counted. Raises `BackendError`."""
         values: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         async with self._database.writing() as session:
             now = await _now(session)
-            return await _let_go(session, lease, now, state="queued", due_at=at, attempts=0, **values)
+            return await _let_go(session, lease, now, state="queued", due_at=run_at, attempts=0, **values)
 
     async def take_lock(self, key: str, token: str, seconds: float) -> bool:
         """Take a lock outside of jobs for `seconds`, and return whether it was free. Raises `BackendError`."""
@@ -384,8 +384,8 @@ async def _change(session: AsyncSession, leased_job: LeasedJob, **values: Any) -
     return cast("CursorResult[Any]", result).rowcount == 1
 
 
-def _seconds_between(now: datetime, then: datetime | None) -> float:
-    return 0.0 if then is None else (then - now).total_seconds()
+def _seconds_between(now: datetime, due_at: datetime | None) -> float:
+    return 0.0 if due_at is None else (due_at - now).total_seconds()
 
 
 async def _now(session: AsyncSession) -> datetime:

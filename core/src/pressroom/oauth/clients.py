@@ -154,15 +154,15 @@ class Clients:
         """
         if await self.find(client_id) is None:
             raise NotFound("there is no such client", hint="`pressroom clients list` shows those that there are")
-        theirs = select(TokenFamilyRow.connection_id).where(TokenFamilyRow.client_id == client_id)
+        connection_ids = select(TokenFamilyRow.connection_id).where(TokenFamilyRow.client_id == client_id)
         async with self._database.writing() as session:
-            ended = await session.execute(
+            revoked = await session.execute(
                 update(ConnectionRow)
-                .where(ConnectionRow.id.in_(theirs), ConnectionRow.revoked_at.is_(None))
+                .where(ConnectionRow.id.in_(connection_ids), ConnectionRow.revoked_at.is_(None))
                 .values(revoked_at=self._clock())
                 .returning(ConnectionRow.id)
             )
-            count = len(ended.all())
+            count = len(revoked.all())
             await session.execute(delete(ClientRow).where(ClientRow.id == client_id))
         log.info("removed an OAuth client", client=client_id, connections=count)
         return count

@@ -134,8 +134,8 @@ class Grants:
                 await session.execute(abandoned(user_id, name, now).values(revoked_at=now))
                 connection_id = await self._connections.add(session, user_id, "oauth", name, choice or PRESELECTED)
             elif choice is not None:
-                changed = update(ConnectionRow).where(ConnectionRow.id == connection_id)
-                await session.execute(changed.values(**choice_columns(choice)))
+                update_access = update(ConnectionRow).where(ConnectionRow.id == connection_id)
+                await session.execute(update_access.values(**choice_columns(choice)))
             family = TokenFamilyRow(
                 id=new_id("f"),
                 connection_id=connection_id,

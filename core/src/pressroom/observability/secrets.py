@@ -61,15 +61,15 @@ def masked_text(text: str) -> str:
 
 def _masked_fields(text: str) -> str:
     parts: list[str] = []
-    done = 0
+    position = 0
     for match in _FIELD.finditer(text):
         name = match["name"]
         header = _HEADER.fullmatch(name)
-        if match.start() >= done and (header or (match["joint"] and is_secret_name(name))):
+        if match.start() >= position and (header or (match["joint"] and is_secret_name(name))):
             value = (_LINE if header else _VALUE).match(text, match.end())
-            parts += [text[done : match.end()], MASK]
-            done = value.end() if value else match.end()
-    return "".join([*parts, text[done:]]) if parts else text
+            parts += [text[position : match.end()], MASK]
+            position = value.end() if value else match.end()
+    return "".join([*parts, text[position:]]) if parts else text
 
 
 def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -259,24 +259,24 @@ class IdTokenVerifier:
             ProviderError: The provider's keys cannot be fetched.
         """
         try:
-            compact = jws.extract_compact(token[: MAX_TOKEN_LENGTH + 1].encode("ascii"), None, self._signatures)
-            header = compact.headers()
+            signature = jws.extract_compact(token[: MAX_TOKEN_LENGTH + 1].encode("ascii"), None, self._signatures)
+            header = signature.headers()
         except (JoseError, ValueError, RecursionError) as error:
             raise InvalidIdToken(f"the ID token cannot be read ({type(error).__name__})") from None
         algorithm, kid = header.get("alg"), header.get("kid", "")
         if not isinstance(algorithm, str) or algorithm not in ALGORITHMS or not isinstance(kid, str):
             raise InvalidIdToken("the ID token is signed in a way that is not accepted")
         key = _signing_key(await keys(kid), kid, algorithm)
-        claims = self._checked(compact, key)
+        claims = self._checked(signature, key)
         self._check_sign_in(claims, algorithm, nonce, access_token)
         return claims
 
-    def _checked(self, compact: jws.CompactSignature, key: Key) -> dict[str, Any]:
+    def _checked(self, signature: jws.CompactSignature, key: Key) -> dict[str, Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SecurityWarning)  # only the name EdDSA is deprecated, not the signature
-                genuine = jws.validate_compact(compact, key, list(ALGORITHMS), self._signatures)
-            claims = orjson.loads(compact.payload) if genuine else None
+                is_valid = jws.validate_compact(signature, key, list(ALGORITHMS), self._signatures)
+            claims = orjson.loads(signature.payload) if is_valid else None
             if not isinstance(claims, dict):
                 raise InvalidIdToken("the signature of the ID token is wrong")
             self._claims.validate(claims)

@@ -58,7 +58,7 @@ def _turn(characters: Sequence[_Character], position: int, direction: str) -> No
 
 def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
     """Return the positions of paired brackets, in the order of the opening ones."""
-    waiting: list[tuple[str, int]] = []
+    open_brackets: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
     for position, character in enumerate(characters):
         if character["type"] != "ON":
@@ -66,14 +66,17 @@ def _pairs(characters: Sequence[_Character]) -> list[tuple[int, int]]:
         # Angle brackets are pairs of canonically equivalent characters, which pair with each other's partners (BD16).
         bracket = unicodedata.normalize("NFC", character["ch"])
         if (closing := _closing(bracket)) is not None:
-            if len(waiting) == _MAX_OPEN_BRACKETS:
+            if len(open_brackets) == _MAX_OPEN_BRACKETS:
                 break
-            waiting.append((closing, position))
+            open_brackets.append((closing, position))
             continue
-        index = next((at for at in reversed(range(len(waiting))) if waiting[at][0] == bracket), None)
+        index = next(
+            (candidate for candidate in reversed(range(len(open_brackets))) if open_brackets[candidate][0] == bracket),
+            None,
+        )
         if index is not None:
-            pairs.append((waiting[index][1], position))
-            del waiting[index:]
+            pairs.append((open_brackets[index][1], position))
+            del open_brackets[index:]
     return sorted(pairs)
 
 

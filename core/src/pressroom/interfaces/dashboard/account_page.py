@@ -99,11 +99,11 @@ class AccountPage:
             errors = {"current": "This is not your current password. Type it again."}
             return await self._page(visit, status=400, errors=errors)
         try:
-            changed = await self._accounts.users.set_password(user.id, first(fields, "password"))
+            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"))
         except InvalidInput as error:
             return await self._page(visit, status=400, errors={"password": sentence(error.problem)})
         response = self._frame.redirect(f"{ACCOUNT}?done=password")
-        await self._browser.sign_in(request, response, changed)
+        await self._browser.sign_in(request, response, updated_user)
         return response
 
     async def _page(

@@ -40,15 +40,17 @@ class PluginPages:
         current = self._frame.entry_of(route.path)
         takes_forms = any(method.upper() not in WITHOUT_FORM for method in route.methods)
         posts = stricter(page.sees, page.posts)
-        long = route.max_body_bytes if route.max_body_bytes > MAX_FORM_BYTES else 0
+        large_limit = route.max_body_bytes if route.max_body_bytes > MAX_FORM_BYTES else 0
 
         async def handle(visit: DashboardRequest, **path: str) -> HTTPResponse:
             request = visit.request
             if request.method not in WITHOUT_FORM:
-                form = self._frame.browser.form(request, max_bytes=long or MAX_FORM_BYTES, keep_stale=bool(long))
+                form = self._frame.browser.form(
+                    request, max_bytes=large_limit or MAX_FORM_BYTES, keep_stale=bool(large_limit)
+                )
                 refusal = role_refusal(visit.session, posts)
                 if refusal is not None:
-                    raise StaleFormError(form, refusal.message) if long else refusal
+                    raise StaleFormError(form, refusal.message) if large_limit else refusal
                 self._check_plan(page, visit, form)
             token_for = partial(self._frame.browser.csrf_token, request)
             plugin_request = HttpRequest(
@@ -93,7 +95,7 @@ class PluginPages:
         methods = tuple(method.upper() for method in route.methods)
         # The handler itself checks the role for forms, so that a refusal can keep what was written.
         return self._frame.person(
-            route.path, handle, methods=methods, max_form_bytes=long, sees=page.sees, posts="reader"
+            route.path, handle, methods=methods, max_form_bytes=large_limit, sees=page.sees, posts="reader"
         )
 
     @asynccontextmanager

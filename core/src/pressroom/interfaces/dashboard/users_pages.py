@@ -156,11 +156,11 @@ class UsersPages:
         token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
         user = await self._linked(token)
         try:
-            changed = await self._accounts.users.set_password(user.id, first(fields, "password"))
+            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"))
         except InvalidInput as error:
             return self._password_form(request, token, user, sentence(error.problem))
         response = self._frame.redirect(DASHBOARD)
-        await self._browser.sign_in(request, response, changed)
+        await self._browser.sign_in(request, response, updated_user)
         return response
 
     def _link(self, user: User) -> str:
@@ -203,7 +203,7 @@ class UsersPages:
     ) -> HTTPResponse:
         after, now = visit.request.args.get("after", "")[:_MAX_EMAIL_LENGTH].lower(), datetime.now(UTC)
         users = list(await self._accounts.users.list(limit=PAGE + 1, after=after, find=find))
-        further = {"find": find} if find else {}
+        filters = {"find": find} if find else {}
         return self._frame.page(
             visit,
             "users.html",
@@ -222,8 +222,8 @@ class UsersPages:
                 )
                 for user in users[:PAGE]
             ],
-            next_page=urlencode({**further, "after": users[PAGE - 1].email}) if len(users) > PAGE else "",
-            first_page=f"?{urlencode(further)}" if further else "",
+            next_page=urlencode({**filters, "after": users[PAGE - 1].email}) if len(users) > PAGE else "",
+            first_page=f"?{urlencode(filters)}" if filters else "",
             later=bool(after),
             find=find,
             plans=self._plans,

@@ -308,8 +308,8 @@ class ToolCalls:
             return None
         if name in view.listed:
             return Forbidden(f"{name} is destructive and listed: call it directly, so that the user can be asked.")
-        how = self._how_to_list(tool, view)
-        return Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {how}")
+        instructions = self._how_to_list(tool, view)
+        return Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {instructions}")
 
     def _how_to_list(self, tool: FindableTool, view: ToolListView) -> str:
         sets = sorted({*view.asked, tool.toolsets[-1]})

@@ -88,9 +88,9 @@ class Methods:
             )
         if not incoming.document:
             raise RpcError(INVALID_REQUEST, "a batch must not be empty")
-        asking = _asking(incoming)
-        _check_credential(incoming.caller, [message for message in asking if isinstance(message, Request)])
-        turns = asyncio.Semaphore(self._most_at_once)
+        requests = _asking(incoming)
+        _check_credential(incoming.caller, [message for message in requests if isinstance(message, Request)])
+        semaphore = asyncio.Semaphore(self._most_at_once)
 
         async def answer(message: Request | RpcError) -> bytes:
             if isinstance(message, RpcError):
@@ -98,12 +98,12 @@ class Methods:
             if message.method == "initialize":
                 return RpcError(INVALID_REQUEST, "initialize must not be in a batch", message_id=message.id).body()
             try:
-                async with turns:
+                async with semaphore:
                     return await self._answer_request(incoming, message, version)
             except RpcError as error:
                 return error.body()
 
-        responses = await asyncio.gather(*map(answer, asking))
+        responses = await asyncio.gather(*map(answer, requests))
         return b"[%b]" % b",".join(responses) if responses else None
 
     async def _answer_request(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:
@@ -150,14 +150,14 @@ def _asking(incoming: Incoming) -> list[Request | RpcError]:
     Raises:
         RpcError: There are too many. The remaining messages are not parsed.
     """
-    asking = []
+    requests = []
     for position in range(len(incoming.document)):
         message = _read(incoming, position)
         if isinstance(message, Request | RpcError):
-            asking.append(message)
-            if len(asking) > MAX_BATCH_SIZE:
+            requests.append(message)
+            if len(requests) > MAX_BATCH_SIZE:
                 raise RpcError(INVALID_REQUEST, f"a batch may contain {MAX_BATCH_SIZE} requests")
-    return asking
+    return requests
 
 
 def _read(incoming: Incoming, position: int) -> Message | RpcError:

@@ -184,13 +184,13 @@ def find_result(index: ToolIndex, params: FindParams, allowed: Collection[str], 
 
 def _described(tool: FindableTool, *, listed: bool) -> str:
     if listed:
-        how = "listed: call it directly"
+        usage = "listed: call it directly"
     elif tool.destructive:
-        how = f"destructive: {CALL_TOOL} refuses it; the user has to switch on toolset {tool.toolsets[-1]}"
+        usage = f"destructive: {CALL_TOOL} refuses it; the user has to switch on toolset {tool.toolsets[-1]}"
     else:
-        how = f"run it with {CALL_TOOL}"
+        usage = f"run it with {CALL_TOOL}"
     schema = orjson.dumps(tool.definition["inputSchema"]).decode()
-    return f"{tool.name} ({how})\n{tool.definition['description']}\nArguments: {schema}"
+    return f"{tool.name} ({usage})\n{tool.definition['description']}\nArguments: {schema}"
 
 
 def _by_set(tools: Sequence[FindableTool]) -> bytes:

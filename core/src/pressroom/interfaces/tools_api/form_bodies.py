@@ -57,8 +57,8 @@ class FormBodies:
             sanic.exceptions.RequestTimeout: the body did not arrive in time.
         """
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        usual = self._max_body * (_FILES_AND_TEXTS if media_type == MULTIPART else 1)
-        with self._bound(request, media_type, min(usual, MAX_FORM_BYTES)) as bound:
+        default_limit = self._max_body * (_FILES_AND_TEXTS if media_type == MULTIPART else 1)
+        with self._bound(request, media_type, min(default_limit, MAX_FORM_BYTES)) as bound:
             try:
                 await receive_body(request, bound)
             except SanicPayloadTooLarge:
@@ -95,12 +95,12 @@ class FormBodies:
         return smaller, refused
 
     @contextmanager
-    def _bound(self, request: Request, media_type: str, usual: int) -> Iterator[int]:
+    def _bound(self, request: Request, media_type: str, default_limit: int) -> Iterator[int]:
         """Yield the maximum size of a form: larger than usual while few such forms are being read."""
         declared = request.headers.get("content-length", "")
-        is_large = declared.isdecimal() and len(declared) < 20 and int(declared) > usual
+        is_large = declared.isdecimal() and len(declared) < 20 and int(declared) > default_limit
         if media_type != MULTIPART or not is_large or self._large >= _MAX_LARGE_FORMS:
-            yield usual
+            yield default_limit
             return
         self._large += 1
         try:

@@ -203,8 +203,8 @@ def _small(media_type: str, content: bytes, size: Size) -> ExampleImage:
     except ImportError:
         return ExampleImage(media_type, content)
     width, height, quality = _SIZES[size]
-    small = thumbnail(content, (width, height), quality)
-    return ExampleImage("image/webp", small, size_of(small))
+    scaled = thumbnail(content, (width, height), quality)
+    return ExampleImage("image/webp", scaled, size_of(scaled))
 
 
 def _version(entry: PlanTool, params: Mapping[str, Any], size: Size) -> str:

@@ -242,9 +242,9 @@ class ImageLinks:
         )
 
 
-def _too_long(why: str) -> InvalidInput:
+def _too_long(reason: str) -> InvalidInput:
     advice = "Shorten its texts, or download the image and put it on your own site"
-    return InvalidInput("", f"the design is too long for a link: {why}. {advice}")
+    return InvalidInput("", f"the design is too long for a link: {reason}. {advice}")
 
 
 def _no_image(slug: str) -> InvalidInput:

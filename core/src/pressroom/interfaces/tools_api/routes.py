@@ -74,13 +74,13 @@ class Envelopes:
 
     def failure(self, error: CallError, tool: str, endpoint: str, status: LimitStatus | None = None) -> bytes:
         """Return the envelope of an error."""
-        described: dict[str, Any] = {"code": error.code, "message": error.message}
+        error_body: dict[str, Any] = {"code": error.code, "message": error.message}
         if isinstance(error, RateLimited | Overloaded | CallTimeout):
-            described["retryAfter"] = error.retry_after
+            error_body["retryAfter"] = error.retry_after
         return orjson.dumps(
             {
                 "ok": False,
-                "error": described,
+                "error": error_body,
                 "meta": self._meta(tool, endpoint, False, status),
                 self._brand_key: self._brand,
             }
@@ -130,10 +130,10 @@ def warning_headers(warnings: Sequence[str]) -> EncodedHeaders:
     """
     value = ""
     for count in range(1, len(warnings) + 1):
-        longer = json.dumps([_cut(warning) for warning in warnings[:count]])
-        if len(longer) > _MAX_WARNINGS_LENGTH:
+        candidate = json.dumps([_cut(warning) for warning in warnings[:count]])
+        if len(candidate) > _MAX_WARNINGS_LENGTH:
             break
-        value = longer
+        value = candidate
     return ((b"X-Warnings", value.encode("ascii")),) if value else ()
 
 

@@ -233,8 +233,8 @@ def _widget(param: Param, *, has_images: bool = False) -> Widget:
     if choices:
         if has_images:
             return "thumbnails"
-        short = len(choices) <= 6 and sum(len(text_of(choice)) for choice in choices) <= 36
-        return "radios" if short and (param.get("required") or param.get("default") is not None) else "select"
+        is_short = len(choices) <= 6 and sum(len(text_of(choice)) for choice in choices) <= 36
+        return "radios" if is_short and (param.get("required") or param.get("default") is not None) else "select"
     if param.get("list"):
         return "textarea"
     match param["type"]:
@@ -247,8 +247,10 @@ def _widget(param: Param, *, has_images: bool = False) -> Widget:
         case _ if is_colour(param):
             return "colour"
         case _:
-            long = "files" not in param and (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
-            return "textarea" if long else "text"
+            is_long = (
+                "files" not in param and (param.get("max") or 0) > LONG_TEXT and param.get("format") not in _ONE_LINE
+            )
+            return "textarea" if is_long else "text"
 
 
 def _options(param: Param, value: str, images: Mapping[str, str]) -> tuple[Option, ...]:
@@ -299,8 +301,8 @@ def _step(param: Param) -> str:
     """Return 1 if the value is almost certainly an integer, which a descriptor does not state, and otherwise `any`."""
     numbers = [param[key] for key in ("default", "min", "max", "example") if param.get(key) is not None]
     minimum, maximum = param.get("min"), param.get("max")
-    wide = minimum is not None and maximum is not None and maximum - minimum >= 10
-    return "1" if wide and all(type(value) is int for value in numbers) else "any"
+    is_wide = minimum is not None and maximum is not None and maximum - minimum >= 10
+    return "1" if is_wide and all(type(value) is int for value in numbers) else "any"
 
 
 def _spec(param: Param) -> str:

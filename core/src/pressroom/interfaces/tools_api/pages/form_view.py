@@ -165,17 +165,17 @@ def build_form(
         for number, title in enumerate(page.get("modes", ()))
     )
     free = [param for param in optional if "mode" not in param]
-    everywhere = (
+    all_items = (
         *items(param for param in required if "mode" not in param),
         *map(one_field, by_case),
         *items(free),
     )
     exports = tuple(
-        item for item in everywhere if isinstance(item, Field) and item.name in _EXPORTS and item.widget == "radios"
+        item for item in all_items if isinstance(item, Field) and item.name in _EXPORTS and item.widget == "radios"
     )
     return FormView(
         views,
-        tuple(item for item in everywhere if item not in exports),
+        tuple(item for item in all_items if item not in exports),
         exports,
         chooser,
         tuple(_section(section, fields, problems, one_field) for section, fields in sections if fields),

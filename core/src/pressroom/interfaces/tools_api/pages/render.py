@@ -161,7 +161,7 @@ class Pages:
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
         images = self._images.get(tool.slug)
-        lasts = self._image_links and (descriptor.get("extension") or "") in IMAGES
+        has_permanent_url = self._image_links and (descriptor.get("extension") or "") in IMAGES
         samples = (
             code_samples(
                 tool.endpoints[0].url, descriptor.get("mcpName", ""), self.site.branding, _request(descriptor, state)
@@ -192,7 +192,7 @@ class Pages:
                 self.site.branding,
                 self.site.base_url,
                 state.answer,
-                state.permanent_url if lasts else None,
+                state.permanent_url if has_permanent_url else None,
             ),
             permanent=permanent_texts(
                 descriptor,
@@ -200,7 +200,7 @@ class Pages:
                 state.permanent_url,
                 title_in(params, state.form),
             )
-            if lasts
+            if has_permanent_url
             else (),
             permanent_url=state.permanent_url,
             errors=ERRORS,

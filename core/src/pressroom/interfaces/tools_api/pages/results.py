@@ -149,13 +149,15 @@ def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
     `props.items.1: must be …` the second item of a list. Other messages concern the whole input.
     """
     head, colon, problem = message.partition(": ")
-    name = max((each for each in names if re.match(rf"{re.escape(each)}(?![^.\[])", head)), key=len, default="")
+    name = max(
+        (candidate for candidate in names if re.match(rf"{re.escape(candidate)}(?![^.\[])", head)), key=len, default=""
+    )
     if not colon or not name:
         return "", message
-    where = head[len(name) :].lstrip(".")
-    if re.fullmatch(r"[0-9]{1,9}", where):
-        where = f"Item {int(where) + 1}"
-    text = f"{where}: {problem}" if where else problem[:1].upper() + problem[1:]
+    path = head[len(name) :].lstrip(".")
+    if re.fullmatch(r"[0-9]{1,9}", path):
+        path = f"Item {int(path) + 1}"
+    text = f"{path}: {problem}" if path else problem[:1].upper() + problem[1:]
     return name, text
 
 

@@ -48,16 +48,16 @@ def excerpt(text: str, message: str) -> Excerpt | None:
     text_range = find_place(text, message)
     if text_range is None:
         return None
-    begin = text.rfind("\n", 0, text_range.start) + 1
+    line_start = text.rfind("\n", 0, text_range.start) + 1
     end = text.find("\n", text_range.start)
-    line = text[begin : len(text) if end < 0 else end]
-    at = text_range.start - begin
-    marked = line[at : text_range.end - begin][:_MAX_LINE_LENGTH]
-    before, after = line[:at], line[at + len(marked) :]
+    line = text[line_start : len(text) if end < 0 else end]
+    offset = text_range.start - line_start
+    marked = line[offset : text_range.end - line_start][:_MAX_LINE_LENGTH]
+    before, after = line[:offset], line[offset + len(marked) :]
     available = max(0, _MAX_LINE_LENGTH - len(marked) - _BEFORE)
     return Excerpt(
         line=text.count("\n", 0, text_range.start) + 1,
-        column=at + 1,
+        column=offset + 1,
         before=before if len(before) <= _BEFORE else f"…{before[-_BEFORE:]}",
         marked=marked,
         after=after if len(after) <= available else f"{after[:available]}…",
@@ -71,14 +71,14 @@ def _numbered(text: str, message: str) -> TextRange | None:
         return None
     number, column = int(match[1]), int(match[2] or 1)
     line = lines[number - 1]
-    at = min(max(column - 1, 0), len(line))
-    begin = sum(len(previous) + 1 for previous in lines[: number - 1])
-    quoted = _quoted(text[begin + at :], message[match.end() :])
+    offset = min(max(column - 1, 0), len(line))
+    line_start = sum(len(previous) + 1 for previous in lines[: number - 1])
+    quoted = _quoted(text[line_start + offset :], message[match.end() :])
     if quoted is not None and quoted.start == 0:
-        return TextRange(begin + at, begin + at + quoted.end)
-    word = _WORD.search(line, at)
+        return TextRange(line_start + offset, line_start + offset + quoted.end)
+    word = _WORD.search(line, offset)
     stop = len(line) if match[2] is None or word is None else word.end()
-    return TextRange(begin + at, begin + max(stop, min(at + 1, len(line))))
+    return TextRange(line_start + offset, line_start + max(stop, min(offset + 1, len(line))))
 
 
 def _quoted(text: str, message: str) -> TextRange | None:
