@@ -81,14 +81,16 @@ def compile_catalog(
     )
 
 
-def in_force(contributions: Contributions, record_type: type[Shared], chosen: str) -> tuple[Contribution[Shared], ...]:
+def in_force(
+    contributions: Contributions, record_type: type[Shared], chosen_name: str
+) -> tuple[Contribution[Shared], ...]:
     """Return the rate limits or cache rules that apply, given the one that the operator chose.
 
     The host's own is left out only if a plugin offers the chosen one, so that a misspelt name never leaves tools
     without a limit.
     """
     offered = contributions.of(record_type)
-    offering = {contribution.plugin for contribution in offered if contribution.record.name == chosen}
+    offering = {contribution.plugin for contribution in offered if contribution.record.name == chosen_name}
     if HOST_ID in offering or not offering:
         return offered
     return tuple(contribution for contribution in offered if contribution.plugin != HOST_ID)

@@ -44,13 +44,13 @@ def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths
     installations, and folders of `PYTHONPATH`.
     """
     importlib.invalidate_caches()
-    own = {"pressroom"}
+    builtin_packages = {"pressroom"}
     packages = {"pressroom"}
     for candidate in discover():
         package = candidate.module.partition(":")[0].partition(".")[0]
         packages.add(package)
         if candidate.distribution in BUILTIN_DISTRIBUTIONS:
-            own.add(package)
+            builtin_packages.add(package)
     watched = [path.absolute() for path in (config_file, *further) if path is not None]
     shared: list[Path] = []
     foreign: list[Path] = []
@@ -59,7 +59,7 @@ def source_paths(config_file: Path | None, *further: Path | None) -> SourcePaths
             installed = any(path.is_relative_to(folder) for folder in installed_folders())
             if not installed:
                 watched.append(path)
-            if package not in own:
+            if package not in builtin_packages:
                 foreign.append(path)
             elif not installed:
                 shared.append(path)

@@ -108,7 +108,7 @@ class ByteBudget:
 class FairPlaces:
     """Limits concurrent fetches, with shares for owners and purposes; further ones wait, first come, first served.
 
-    A quarter of the places is reserved for publishing. Background jobs and anonymous clients each get at most three
+    A quarter of the slots is reserved for publishing. Background jobs and anonymous clients each get at most three
     eighths. One owner gets a quarter for each purpose, or an eighth in the background. Without `fair`, there are no
     shares.
     """
@@ -125,7 +125,7 @@ class FairPlaces:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
-        """Hold a place for a fetch of the current share, waiting for it without a timeout."""
+        """Hold a slot for a fetch of the current share, waiting for it without a timeout."""
         share = current_share()
         owner, purpose = share.owner, current_purpose()
         await self._take(owner, purpose)

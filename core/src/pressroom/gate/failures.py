@@ -154,9 +154,9 @@ def _message(error: BaseException) -> str:
     return f"{kind}: {text}" if text.strip() else kind
 
 
-def _text(value: object, read: Any = str) -> str:
+def _text(value: object, formatter: Any = str) -> str:
     try:
-        return str(read(value))
+        return str(formatter(value))
     except Exception as error:  # noqa: BLE001 - __str__ and __repr__ are the plugin's
         return f"its text cannot be read, {type(error).__name__}"
 

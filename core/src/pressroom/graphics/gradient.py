@@ -341,13 +341,13 @@ def _hinted(start: float, hint: float, end: float, before: Color, after: Color) 
     return [(start + (end - start) * part, mixed(before, after, part**exponent)) for part in steps]
 
 
-def mixed(one: Color, other: Color, part: float) -> Color:
-    """Interpolate two colours in sRGB with premultiplied alpha. `part` ranges from 0 (`one`) to 1 (`other`)."""
-    alpha = one.alpha + (other.alpha - one.alpha) * part
+def mixed(start: Color, end: Color, part: float) -> Color:
+    """Interpolate two colours in sRGB with premultiplied alpha. `part` ranges from 0 (`start`) to 1 (`end`)."""
+    alpha = start.alpha + (end.alpha - start.alpha) * part
     if alpha == 0:
         return Color(0, 0, 0, 0)
 
     def channel(first: float, second: float) -> float:
-        return (first * one.alpha * (1 - part) + second * other.alpha * part) / alpha
+        return (first * start.alpha * (1 - part) + second * end.alpha * part) / alpha
 
-    return Color(channel(one.red, other.red), channel(one.green, other.green), channel(one.blue, other.blue), alpha)
+    return Color(channel(start.red, end.red), channel(start.green, end.green), channel(start.blue, end.blue), alpha)

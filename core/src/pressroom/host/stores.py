@@ -92,9 +92,9 @@ async def make_schema_current(compiled: LoadedApp, database: SqlDatabase) -> Non
 
 async def _make_current(migrator: Migrator, database: SqlDatabase, plugin: str) -> None:
     if database.embedded:
-        before = await migrator.upgrade(plugin)
-        if before.behind:
-            log.info("tables migrated", plugin=plugin, revision=before.wanted, before=before.current)
+        previous_state = await migrator.upgrade(plugin)
+        if previous_state.behind:
+            log.info("tables migrated", plugin=plugin, revision=previous_state.wanted, before=previous_state.current)
         return
     state = await migrator.state(plugin)
     if state.behind:

@@ -1,6 +1,6 @@
 """The queue's frequent queries, which find their rows by an index however many jobs there are, and its scheduling.
 
-`JobSlots` decides which job runs next: each account and each kind has a share of the places, and accounts take turns.
+`JobSlots` decides which job runs next: each account and each kind has a share of the slots, and accounts take turns.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class WaitingJobs:
 
 
 class JobSlots:
-    """The places of one process: `size` for ordinary jobs and as many again for urgent ones.
+    """The slots of one process: `size` for ordinary jobs and as many again for urgent ones.
 
-    In a pool with more than one place, no kind and no account takes all of them. A kind has at most half of the
-    ordinary places, or all but one of the urgent ones. An account has at most half of the places, and half of a kind's
+    In a pool with more than one slot, no kind and no account takes all of them. A kind has at most half of the
+    ordinary slots, or all but one of the urgent ones. An account has at most half of the slots, and half of a kind's
     share. Jobs without a subject are the server's own, limited only by their kind.
 
     Accounts take turns: the one that was served longest ago goes first, however many jobs the others have queued.

@@ -105,11 +105,11 @@ class ActivityPage:
             next_page=query.query(before=visible[-1].id) if len(calls) > CALLS else "",
         )
 
-    def _tools(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
-        names = {*self._host.compiled.catalog.plans[visit.user.plan].mcp_tools, *([chosen] if chosen else [])}
+    def _tools(self, visit: DashboardRequest, selected: str) -> Sequence[tuple[str, str]]:
+        names = {*self._host.compiled.catalog.plans[visit.user.plan].mcp_tools, *([selected] if selected else [])}
         return [("", "All tools"), *((name, name) for name in sorted(names))]
 
-    async def _connections(self, visit: DashboardRequest, chosen: str) -> Sequence[tuple[str, str]]:
+    async def _connections(self, visit: DashboardRequest, selected: str) -> Sequence[tuple[str, str]]:
         connections = await self._host.accounts.connections.list(visit.user.id, revoked=True, limit=_CONNECTIONS)
         options = {
             connection.id: f"{connection.name or 'Unnamed'}{' (revoked)' if connection.revoked_at else ''}"
@@ -117,8 +117,8 @@ class ActivityPage:
         }
         members = await self._host.accounts.memberships.of_account(visit.user.id)
         options |= {membership.member.id: name_of(membership.member) for membership in members}
-        if chosen:
-            options.setdefault(chosen, chosen)
+        if selected:
+            options.setdefault(selected, selected)
         return [("", "Anybody"), *options.items()]
 
 
@@ -128,8 +128,8 @@ def _wanted(request: Request) -> ActivityQuery:
     return query if _CODE.fullmatch(query.outcome) else replace(query, outcome="")
 
 
-def _outcomes(chosen: str) -> Sequence[tuple[str, str]]:
-    codes = [*_CODES, *([chosen] if chosen not in ("", "ok", "error", *_CODES) else [])]
+def _outcomes(selected: str) -> Sequence[tuple[str, str]]:
+    codes = [*_CODES, *([selected] if selected not in ("", "ok", "error", *_CODES) else [])]
     options = [(code, code.replace("_", " ").capitalize()) for code in codes]
     return [("", "All outcomes"), ("ok", "Success"), ("error", "Any error"), *options]
 

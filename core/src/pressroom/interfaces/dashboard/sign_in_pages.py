@@ -185,8 +185,8 @@ class SignInPages:
         return_to = return_path(first(fields, "return_to"), "")
         await self.count_sign_up(request.ctx.client_ip)
         if self._frame.is_operators_email(first(fields, "email")):
-            taken = InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
-            return self._sign_up_form(request, fields, taken)
+            refusal = InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
+            return self._sign_up_form(request, fields, refusal)
         try:
             user = await self._accounts.users.add(
                 first(fields, "email"), name=first(fields, "name"), password=first(fields, "password")

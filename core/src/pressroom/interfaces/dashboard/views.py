@@ -284,7 +284,7 @@ class SessionView:
 
 def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, now: datetime) -> list[SessionView]:
     """Return the rows of sessions, with the current session first."""
-    others = [session for session in sessions if session.token_hash != current.token_hash]
+    other_sessions = [session for session in sessions if session.token_hash != current.token_hash]
     return [
         SessionView(
             browser=browser_name(session.user_agent),
@@ -295,5 +295,5 @@ def session_rows(sessions: Sequence[BrowserSession], current: BrowserSession, no
             seen=ago(session.seen_at, now),
             seen_at=session.seen_at.isoformat(timespec="seconds"),
         )
-        for session in (current, *others)
+        for session in (current, *other_sessions)
     ]

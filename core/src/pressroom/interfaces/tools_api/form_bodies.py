@@ -121,8 +121,8 @@ class FormBodies:
                     f"{kilobytes(self._max_body)}; choose smaller files"
                 )
             return form, parse_object(body)  # the same validation as for the API
-        except CallError as too_much:
-            return form, too_much
+        except CallError as parse_error:
+            return form, parse_error
 
     @staticmethod
     def _parsed(request: Request, media_type: str) -> MultipartForm:

@@ -138,8 +138,8 @@ class ToolPages:
 
         `GET /tools/<slug>.md` returns the page as Markdown.
         """
-        if slug.endswith(SUFFIX) and (named := self.descriptors.get(slug.removesuffix(SUFFIX))) is not None:
-            return _text(tool_text(named, self._pages.site.base_url))
+        if slug.endswith(SUFFIX) and (tool_descriptor := self.descriptors.get(slug.removesuffix(SUFFIX))) is not None:
+            return _text(tool_text(tool_descriptor, self._pages.site.base_url))
         descriptor = self.descriptors.get(slug)
         if descriptor is None:
             return self._missing(slug)

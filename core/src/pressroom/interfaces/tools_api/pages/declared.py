@@ -27,10 +27,10 @@ def page_descriptor(descriptor: Descriptor, generator: Generator) -> dict[str, A
             if param["name"] in mode.params:
                 param["mode"] = number
     _describe_fields(params, page)
-    first, *others = descriptor["endpoints"]
+    first, *other_endpoints = descriptor["endpoints"]
     return {
         **descriptor,
-        "endpoints": [{**first, "params": params}, *others],
+        "endpoints": [{**first, "params": params}, *other_endpoints],
         "page": {
             "gallery": page.gallery,
             "modes": [mode.title for mode in page.modes],
