@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pressroom.errors import Overloaded
 from pressroom.fetch import GuardedFetcher
-from pressroom.fetch.shares import FairPlaces, Purpose, Share
+from pressroom.fetch.shares import FairSlots, Purpose, Share
 from pressroom.sdk import Fetched, publishing
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
@@ -114,7 +114,7 @@ async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
 
 
 async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() -> None:
-    places = FairPlaces(1, fair=True)
+    places = FairSlots(1, fair=True)
     holder = places.one()
     await holder.__aenter__()
     waiter = asyncio.create_task(places.one().__aenter__())

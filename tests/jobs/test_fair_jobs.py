@@ -126,10 +126,10 @@ async def test_jobs_that_may_not_run_yet_do_not_keep_the_process_busy(database: 
     turns = 0
 
     class Counting(JobQueue):
-        async def _turn(self) -> float:
+        async def _run_due_jobs(self) -> float:
             nonlocal turns
             turns += 1
-            return await super()._turn()
+            return await super()._run_due_jobs()
 
     await queued(database, "work", "bob", 500)
     settings = JobsSettings.model_validate({"concurrency": 4, "poll_interval": 3600})

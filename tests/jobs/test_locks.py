@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pressroom.config.models import JobsSettings
 from pressroom.jobs.queue import JobQueue
-from pressroom.jobs.store import LOCKLESS, JobStore
+from pressroom.jobs.store import UNUSABLE_LOCK, JobStore
 from pressroom.sdk import Job, JobRun, LeaseLost, LockTaken, Reschedule
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobLockRow, JobRow
@@ -226,7 +226,7 @@ async def test_a_job_whose_lock_cannot_be_named_any_more_fails_and_stops_no_othe
     before = JobQueue(database, [Job("read", Readers())])
     bad = await before.enqueue("read", {"page": 1})
     async with running(database, Job("read", Readers(), lock=by_book)) as queue:
-        assert (await reached(queue, bad, "failed")).message == LOCKLESS
+        assert (await reached(queue, bad, "failed")).message == UNUSABLE_LOCK
         await reached(queue, await queue.enqueue("read", {"book": "a"}), "succeeded")
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from pressroom.errors import Overloaded
-from pressroom.pipeline.previews import MAX_PER_ADDRESS, SERVER, Client, PreviewQueue
+from pressroom.pipeline.previews import MAX_PER_IP, SERVER, Client, PreviewQueue
 
 ADA: Client = ("192.0.2.1", "a")
 BOB: Client = ("192.0.2.2", "b")
@@ -59,7 +59,7 @@ async def test_people_come_before_the_servers_own_samples() -> None:
 @pytest.mark.asyncio
 async def test_an_address_has_only_so_many_pages() -> None:
     queue = PreviewQueue(1)
-    tasks = [await entering(queue, (ADA[0], str(number))) for number in range(MAX_PER_ADDRESS)]
+    tasks = [await entering(queue, (ADA[0], str(number))) for number in range(MAX_PER_IP)]
     with pytest.raises(Overloaded, match="too many"):
         await queue.enter((ADA[0], "one more"))
     for task in tasks[1:]:

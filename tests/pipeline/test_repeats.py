@@ -18,7 +18,7 @@ from pressroom.pipeline.context import (
     IdentifiedCall,
     Outcome,
     RefusedCall,
-    StoredAnswer,
+    StoredResult,
     ValidatedCall,
 )
 from pressroom.sdk import AudioContent, Caller, EmbeddedResource, ResourceLink, ToolResult
@@ -89,9 +89,9 @@ def message(outcome: Outcome) -> str:
     return outcome.error.message
 
 
-def stored(outcome: Outcome) -> StoredAnswer:
+def stored(outcome: Outcome) -> StoredResult:
     assert isinstance(outcome, ValidatedCall)
-    assert isinstance(outcome.result, StoredAnswer)
+    assert isinstance(outcome.result, StoredResult)
     return outcome.result
 
 
@@ -386,7 +386,7 @@ async def test_what_is_old_is_forgotten(host: Host, caller: Caller, diary: Any) 
 
 
 async def test_an_account_has_a_bound_of_its_own(host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pressroom.accounts.client_requests.MAX_KEPT", 2)
+    monkeypatch.setattr("pressroom.accounts.client_requests.MAX_STORED", 2)
     eve = await host.accounts.users.add("eve@example.com")
     other = Caller("203.0.113.7", plan="free", subject=eve.id)
     for number in range(3):

@@ -110,7 +110,7 @@ PUBLIC = [
     "PressroomError",
     "Preview",
     "Promo",
-    "Pruned",
+    "PruneResult",
     "PublishingTargets",
     "QuotaExceeded",
     "QuotaUse",

@@ -218,14 +218,14 @@ async def single_bytes(process: asyncssh.SSHServerProcess[bytes]) -> None:
         await process.stdout.drain()
 
 
-async def no_answer(process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def no_response(process: asyncssh.SSHServerProcess[bytes]) -> None:
     await process.stdin.read()
     await asyncio.get_running_loop().create_future()
 
 
 async def no_answer_to_a_request(process: asyncssh.SSHServerProcess[bytes]) -> None:
     process.stdout.write(ADVERTISEMENT)
-    await no_answer(process)
+    await no_response(process)
 
 
 async def a_greeting(process: asyncssh.SSHServerProcess[bytes]) -> None:
@@ -254,7 +254,7 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
         (endless_words, SiteRefused, "sends more than 1000000 bytes of messages"),
         (an_endless_answer, SiteRefused, "sends more than 8000000 bytes"),
         (single_bytes, SiteRefused, "too many pieces"),
-        (no_answer, SiteUnavailable, "did not answer within"),
+        (no_response, SiteUnavailable, "did not answer within"),
         (no_answer_to_a_request, SiteUnavailable, "did not answer within"),
         (a_greeting, SiteRefused, "not answer with git's protocol, but with: Welcome to"),
         (an_outage, SiteUnavailable, "at the moment: ERROR: Internal server error"),
@@ -267,7 +267,7 @@ async def test_what_a_command_sends_ends_with_an_error(
     fetcher: GuardedFetcher, process: Process, kind: type[SiteError], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh_wire, "_MAX_DELIVERIES", 1_000)
-    if process in (no_answer, no_answer_to_a_request):
+    if process in (no_response, no_answer_to_a_request):
         monkeypatch.setattr(ssh, "_SECONDS", 2.0)
     async with git_server(process) as port:
         error = await error_of(port, fetcher)
@@ -275,13 +275,13 @@ async def test_what_a_command_sends_ends_with_an_error(
 
 
 async def test_a_server_that_takes_nothing_at_once_is_sent_nothing(fetcher: GuardedFetcher) -> None:
-    async with git_server(no_answer, max_pktsize=0) as port:
+    async with git_server(no_response, max_pktsize=0) as port:
         assert isinstance(await error_of(port, fetcher), SiteUnavailable)
 
 
 @pytest.mark.parametrize("size", [1, 1023])
 async def test_a_server_that_takes_next_to_nothing_at_once_is_sent_nothing(fetcher: GuardedFetcher, size: int) -> None:
-    async with git_server(no_answer, max_pktsize=size) as port:
+    async with git_server(no_response, max_pktsize=size) as port:
         error = await error_of(port, fetcher)
     assert isinstance(error, SiteRefused)
     assert "takes less at once than SSH asks for" in error.message
@@ -304,7 +304,7 @@ class Talkative(Anybody):
 
 
 async def test_messages_without_end_are_an_error(fetcher: GuardedFetcher) -> None:
-    async with git_server(no_answer, server_factory=Talkative) as port:
+    async with git_server(no_response, server_factory=Talkative) as port:
         error = await error_of(port, fetcher)
     assert isinstance(error, SiteRefused)
     assert "far more than was requested" in error.message
@@ -329,7 +329,7 @@ async def test_a_push_whose_answer_is_lost_may_have_been_made(
             return
         await one.stdin.read(4)
         if how == "silence":
-            await no_answer(one)
+            await no_response(one)
         while how == "flood":
             one.stdout.write(packet(b"x" * 60_000))
             await one.stdout.drain()

@@ -15,7 +15,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles.fields import read_as
 from pressroom_content.builtin_site import bodies
-from pressroom_content.builtin_site.post_lists import MAX_SEARCHES, turn_to_search
+from pressroom_content.builtin_site.post_lists import MAX_SEARCHES, search_slot
 from support.content_client import Client, client_of
 
 POSTS = 6
@@ -137,7 +137,7 @@ async def _while_searched(website: str, ask: Callable[[], list[httpx.Response]])
     enough = asyncio.Event()
 
     async def wait() -> None:
-        async with turn_to_search(website):
+        async with search_slot(website):
             await enough.wait()
 
     async with asyncio.TaskGroup() as tasks:

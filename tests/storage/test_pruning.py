@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pressroom.sdk import Pruned
+from pressroom.sdk import PruneResult
 from pressroom.storage.files import LocalFileStore, UrlSigner
 from pressroom.storage.files.pruning import _remove, prune_folder
 from support.sizes import examples
@@ -27,7 +27,7 @@ def put(folder: Path, name: str, size: int, age: float) -> Path:
     return path
 
 
-def prune(folder: Path, *, max_age: float = 86_400, max_bytes: int = 0) -> Pruned:
+def prune(folder: Path, *, max_age: float = 86_400, max_bytes: int = 0) -> PruneResult:
     (folder / ".tmp").mkdir(exist_ok=True)
     limit = NOW * 10**9 - round(max_age * 1e9)
     return prune_folder(str(folder), str(folder / ".tmp"), older_than_ns=limit, max_bytes=max_bytes)
@@ -42,14 +42,16 @@ def test_files_beyond_the_age_go_and_younger_ones_stay(tmp_path: Path) -> None:
     put(tmp_path, "qr/edge.png", 20, 86_400)
     put(tmp_path, "og/old.jpg", 30, 10**7)
     put(tmp_path, "og/young.jpg", 40, 5)
-    assert prune(tmp_path) == Pruned(removed_files=2, removed_bytes=40, kept_files=2, kept_bytes=60)
+    assert prune(tmp_path) == PruneResult(removed_files=2, removed_bytes=40, kept_files=2, kept_bytes=60)
     assert left(tmp_path) == {"qr/edge.png", "og/young.jpg"}
 
 
 def test_above_the_size_the_oldest_go_across_all_tools(tmp_path: Path) -> None:
     for age in range(10):
         put(tmp_path, f"tool{age % 3}/{age}.png", 100, age * 3600)
-    assert prune(tmp_path, max_bytes=450) == Pruned(removed_files=6, removed_bytes=600, kept_files=4, kept_bytes=400)
+    assert prune(tmp_path, max_bytes=450) == PruneResult(
+        removed_files=6, removed_bytes=600, kept_files=4, kept_bytes=400
+    )
     assert left(tmp_path) == {"tool0/0.png", "tool1/1.png", "tool2/2.png", "tool0/3.png"}
 
 
@@ -62,8 +64,8 @@ def test_files_of_the_same_minute_go_in_their_order_too(tmp_path: Path) -> None:
 
 def test_within_the_size_nothing_goes(tmp_path: Path) -> None:
     put(tmp_path, "qr/one.png", 100, 50)
-    assert prune(tmp_path, max_bytes=100) == Pruned(0, 0, 1, 100)
-    assert prune(tmp_path, max_bytes=0) == Pruned(0, 0, 1, 100)
+    assert prune(tmp_path, max_bytes=100) == PruneResult(0, 0, 1, 100)
+    assert prune(tmp_path, max_bytes=0) == PruneResult(0, 0, 1, 100)
 
 
 @settings(max_examples=examples(30))
@@ -97,7 +99,7 @@ def test_files_that_are_not_the_stores_own_are_left_alone(tmp_path: Path) -> Non
     (store / "link").symlink_to(outside.parent)
     (store / "qr" / "link.png").symlink_to(outside)
     before = left(store)
-    assert prune(store, max_bytes=1) == Pruned(0, 0, 0, 0)
+    assert prune(store, max_bytes=1) == PruneResult(0, 0, 0, 0)
     assert left(store) == before
     assert outside.exists()
 
@@ -159,7 +161,7 @@ async def test_a_file_that_is_rewritten_while_old_ones_are_pruned_is_never_lost(
         age_all()
         started = threading.Barrier(3)
 
-        def prune_now(started: threading.Barrier = started) -> Pruned:
+        def prune_now(started: threading.Barrier = started) -> PruneResult:
             started.wait()
             limit = (datetime.now(UTC) - timedelta(hours=3)).timestamp()
             return prune_folder(

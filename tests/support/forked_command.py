@@ -192,7 +192,7 @@ def _serve(address: Path) -> int:
         if woken in readable:
             with contextlib.suppress(BlockingIOError):
                 os.read(woken, 4096)
-            _tell_ended(running)
+            _report_ended(running)
         if 0 in readable:
             address.unlink(missing_ok=True)
             return 0
@@ -214,7 +214,7 @@ def _serve(address: Path) -> int:
                 connection.send(str(child).encode())
 
 
-def _tell_ended(running: dict[int, int]) -> None:
+def _report_ended(running: dict[int, int]) -> None:
     while running:
         child, status = os.waitpid(-1, os.WNOHANG)
         if child == 0:

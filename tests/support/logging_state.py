@@ -15,7 +15,7 @@ def logging_as_before() -> Iterator[None]:
     """Restore the logging state after the block, or later lines would go to a stream of the block."""
     chain = structlog.get_config() if structlog.is_configured() else None
     root = logging.getLogger()
-    loggers = [root, *(logging.getLogger(name) for name in (*logs.OWN_HANDLERS, *logs.TALKATIVE))]
+    loggers = [root, *(logging.getLogger(name) for name in (*logs.OWN_HANDLERS, *logs.VERBOSE_LOGGERS))]
     before = [(logger, [*logger.handlers], logger.propagate, logger.level) for logger in loggers]
     requests = logs._requests
     request_log = (requests.logger, requests.lines, requests.output)

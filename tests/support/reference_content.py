@@ -15,7 +15,7 @@ from typing import Any, Final
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import FetchFailed, FetchRefused, FetchUnknown, McpTool
 from pressroom.testing.running import settings_for_test
-from pressroom_content.contract import BUILTIN, JsonAnswer, SiteConnector, SiteErrors
+from pressroom_content.contract import BUILTIN, JsonResponse, SiteConnector, SiteErrors
 from pressroom_content.plugin import pressroom_mcp_tools as content_tools
 from pressroom_content.rendering.sanitising import FRAME_HOSTS, RULES, SCHEMES
 from pressroom_content.websites.connectors import connectors
@@ -48,7 +48,7 @@ _STATUSES: Final = range(200, 600)
 def site_errors() -> str:
     """Return a table of the errors that `SiteApi` raises, by response, for requests that read and that write."""
     policy = SiteErrors()
-    rows = [(what, *(_named(policy.no_answer("", one)) for one in errors)) for what, errors in _NO_ANSWERS.items()]
+    rows = [(what, *(_named(policy.no_response("", one)) for one in errors)) for what, errors in _NO_ANSWERS.items()]
     page = {status: _answer(status, None) for status in _STATUSES}
     told = {status: _answer(status, {}) for status in _STATUSES}
     raised = {status: _raised(policy, answer) for status, answer in told.items()}
@@ -65,11 +65,11 @@ def site_errors() -> str:
     return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def _answer(status: int, body: Any) -> JsonAnswer:
-    return JsonAnswer(status, {}, "application/json" if body is not None else "text/html", body, "", 2, empty=False)
+def _answer(status: int, body: Any) -> JsonResponse:
+    return JsonResponse(status, {}, "application/json" if body is not None else "text/html", body, "", 2, empty=False)
 
 
-def _raised(policy: SiteErrors, answer: JsonAnswer) -> tuple[str, ...]:
+def _raised(policy: SiteErrors, answer: JsonResponse) -> tuple[str, ...]:
     return tuple(_named(policy.failure("", method, answer)) for method in ("GET", "POST"))
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-_ACCEPT_TURNS: Final = 10
+_ACCEPT_ITERATIONS: Final = 10
 
 
 class Connections:
@@ -67,5 +67,5 @@ async def serving(serve: Serve, tls: ssl.SSLContext | None = None, host: str = "
 
 
 async def _some_turns() -> None:
-    for _ in range(_ACCEPT_TURNS):
+    for _ in range(_ACCEPT_ITERATIONS):
         await asyncio.sleep(0)

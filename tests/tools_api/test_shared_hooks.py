@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 import structlog
-from pressroom.catalog.reserved_paths import host_path_taken
+from pressroom.catalog.reserved_paths import shadowed_host_path
 from pressroom.errors import BackendError, CallError, ConfigError
 from pressroom.server.app import create_app
 from pressroom.testing import RunningHost
@@ -1107,4 +1107,4 @@ def test_every_address_of_the_host_is_kept_from_plugins(start: Start) -> None:
 
     # A plugin may define these itself.
     replaceable = {"/favicon.ico", "/robots.txt", "/sitemap.xml"}
-    assert {path for path in served if host_path_taken(path) is None} == replaceable
+    assert {path for path in served if shadowed_host_path(path) is None} == replaceable

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pressroom.accounts import activity
-from pressroom.accounts.activity import BATCH, MAX_WAITING, PRUNED_AT_ONCE, ActivityLog
+from pressroom.accounts.activity import BATCH, MAX_WAITING, PRUNE_BATCH, ActivityLog
 from pressroom.accounts.records import User
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import new_id
@@ -154,7 +154,7 @@ async def test_the_last_use_of_each_tool_is_that_of_one_connection(
 async def test_a_tool_that_was_used_long_ago_is_not_called_unused(
     accounts: AccountServices, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(activity, "LAST_USES_AMONG", 3)
+    monkeypatch.setattr(activity, "LAST_USES_LIMIT", 3)
     mine = new_id("c")
     await tell(accounts, *(call(user, tool, connection=mine) for tool in ("early", "draw", "draw", "draw")))
     uses = await accounts.activity_log.last_uses(user.id, mine)
@@ -217,10 +217,10 @@ async def test_old_calls_are_removed(
     log = ActivityLog(database, settings)
     row = {"user_id": user.id, "code": "ok", "duration": 0.1}
     now = datetime.now(UTC)
-    old = [row | {"tool": "old", "at": now - week - timedelta(minutes=1)}] * (2 * PRUNED_AT_ONCE + 1)
+    old = [row | {"tool": "old", "at": now - week - timedelta(minutes=1)}] * (2 * PRUNE_BATCH + 1)
     async with database.writing() as session:
         await session.execute(insert(ActivityRow), [*old, row | {"tool": "kept", "at": now - timedelta(days=6)}])
-    assert await log.prune() == 2 * PRUNED_AT_ONCE + 1
+    assert await log.prune() == 2 * PRUNE_BATCH + 1
     assert await log.prune() == 0
     assert await tools(accounts, user) == ["kept"]
 

@@ -28,13 +28,13 @@ from .standing_in import Apis
 
 OTHER = """
 from pressroom.sdk import Plugin, hookimpl
-from pressroom_search_performance.contract import KeywordAnswer, KeywordFigures, KeywordSource
+from pressroom_search_performance.contract import KeywordResult, KeywordFigures, KeywordSource
 
 PLUGIN = Plugin(id="almanac", title="Almanac", summary="Knows phrases.", requires=("search_performance",))
 
 
 async def ask(question, fetcher):
-    return KeywordAnswer(tuple(KeywordFigures(one, volume=len(one)) for one in question.phrases[:1]), 0.5)
+    return KeywordResult(tuple(KeywordFigures(one, volume=len(one)) for one in question.phrases[:1]), 0.5)
 
 
 @hookimpl

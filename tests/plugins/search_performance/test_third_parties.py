@@ -57,7 +57,7 @@ def pressroom_analytics_sources():
 async def ask(question, fetcher):
     if "silence" in question.phrases:
         await asyncio.Event().wait()
-    return KeywordAnswer(tuple(KeywordFigures(phrase, volume=40) for phrase in question.phrases))
+    return KeywordResult(tuple(KeywordFigures(phrase, volume=40) for phrase in question.phrases))
 
 
 @hookimpl

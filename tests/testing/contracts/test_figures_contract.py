@@ -12,9 +12,9 @@ from pressroom.sdk import BackendError, Fetched, Fetcher, FetchFailed, FetchUnkn
 from pressroom_content.contract import CredentialField
 from pressroom_search_performance.contract import (
     AnalyticsSource,
-    KeywordAnswer,
     KeywordFigures,
     KeywordQuestion,
+    KeywordResult,
     KeywordSource,
     Traffic,
     TrafficQuestion,
@@ -129,7 +129,7 @@ def test_analytics_that_break_a_promise_are_told_which(make: Callable[[], Counte
 
 
 def keywords(*figures: KeywordFigures, cost: float = 0.01, again: bool = False, strict: bool = False) -> KeywordSource:
-    async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
+    async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordResult:
         if strict and max(map(len, question.phrases), default=0) > 80:
             raise ValueError("a phrase is too long")
         if not question.phrases:
@@ -140,7 +140,7 @@ def keywords(*figures: KeywordFigures, cost: float = 0.01, again: bool = False, 
             if not again:
                 raise
             await asked(fetcher, "POST")
-        return KeywordAnswer(figures, cost)
+        return KeywordResult(figures, cost)
 
     return KeywordSource("volumes", "Volumes", ask)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from pressroom.sdk import FileMissing, Pruned, StoredFile
+from pressroom.sdk import FileMissing, PruneResult, StoredFile
 from pressroom.testing.contracts import FileStoreContract, check_file_store
 from pressroom.testing.contracts.file_store import FILE_STORE
 from support.contracts import assert_broken
@@ -56,11 +56,11 @@ class DictStore:
     async def delete(self, key: str) -> None:
         self.files.pop(self.checked(key), None)
 
-    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> PruneResult:
         old = [key for key, (_, _, modified) in self.files.items() if modified < older_than]
         for key in old:
             del self.files[key]
-        return Pruned(len(old), 0, len(self.files), max_bytes)
+        return PruneResult(len(old), 0, len(self.files), max_bytes)
 
 
 class Cuts(DictStore):
@@ -155,7 +155,7 @@ class RelativeUrl(DictStore):
 
 
 class PrunesAll(DictStore):
-    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> PruneResult:
         return await super().prune(older_than=datetime.now(UTC) + timedelta(days=1), max_bytes=max_bytes)
 
 

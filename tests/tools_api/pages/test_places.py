@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pressroom.interfaces.tools_api.pages.text_ranges import excerpt, find_place
+from pressroom.interfaces.tools_api.pages.text_ranges import excerpt, find_range
 
 HTML = (
     "<div style=\"color:bluish;\n  background : url( 'http://x.example/a.png' )\">\n"
@@ -32,7 +32,7 @@ HTML = (
     ],
 )
 def test_a_message_leads_to_its_place(message: str, marked: str) -> None:
-    place = find_place(HTML, message)
+    place = find_range(HTML, message)
     assert place is not None
     assert HTML[place.start : place.end] == marked
 
@@ -50,7 +50,7 @@ def test_a_message_leads_to_its_place(message: str, marked: str) -> None:
     ],
 )
 def test_a_message_that_tells_of_no_place_leads_nowhere(message: str) -> None:
-    assert find_place(HTML, message) is None
+    assert find_range(HTML, message) is None
 
 
 def test_an_excerpt_shows_the_line_with_what_is_wrong_in_it() -> None:
@@ -76,6 +76,6 @@ def test_an_excerpt_of_a_long_line_is_short() -> None:
 )
 def test_a_place_lies_in_the_text(text: str, words: str, line: int, column: int) -> None:
     for message in (words, f"{words} at line {line}, column {column} {words}", f'x: "{text}"', f"property {words}"):
-        place = find_place(text, message)
+        place = find_range(text, message)
         assert place is None or 0 <= place.start <= place.end <= len(text)
         excerpt(text, message)

@@ -32,15 +32,15 @@ MAX_WAITING: Final = 20_000
 BATCH: Final = 2000
 """Maximum number of calls written in one transaction."""
 
-PRUNED_AT_ONCE: Final = 500
+PRUNE_BATCH: Final = 500
 MAX_PAGE_SIZE: Final = 200
 
-LAST_USES_AMONG: Final = 2000
+LAST_USES_LIMIT: Final = 2000
 """Number of a connection's latest calls that `last_uses` searches."""
 
 _MAX_PAGE_LENGTH: Final = 64
 _MAX_WEBSITE_ID_LENGTH: Final = 64
-_NOBODYS: Final = "-"
+_NO_CONNECTION: Final = "-"
 """A connection ID that matches no call."""
 
 _TABLE: Final = Base.metadata.tables[ActivityRow.__tablename__]
@@ -48,7 +48,7 @@ _TABLE: Final = Base.metadata.tables[ActivityRow.__tablename__]
 log = structlog.get_logger()
 
 
-class _Waiting(NamedTuple):
+class _QueuedActivity(NamedTuple):
     """A call that has not been written yet, with the columns of its row. `at` is in microseconds since 1970.
 
     For a change made by a member, the connection is the member's ID and the tool is the path of the dashboard page.
@@ -84,7 +84,7 @@ class ActivityLog:
     def __init__(self, database: SqlDatabase, settings: AccountsSettings) -> None:
         self._database = database
         self._retention = timedelta(seconds=settings.activity_retention)
-        self._waiting: deque[_Waiting] = deque()
+        self._queue: deque[_QueuedActivity] = deque()
         self._flushing = asyncio.Lock()
         self._pruned_at = -PRUNE_SECONDS
         self._writer = PeriodicTask("writing the list of calls", FLUSH_SECONDS, self._tidy)
@@ -96,8 +96,8 @@ class ActivityLog:
     async def close(self) -> None:
         """Stop the background writer after a last flush; log an error for calls that could not be written."""
         await self._writer.stop()
-        if self._waiting:
-            log.error("calls are missing from the list of calls", calls=len(self._waiting))
+        if self._queue:
+            log.error("calls are missing from the list of calls", calls=len(self._queue))
 
     def observe(self, record: CallRecord) -> None:
         """Queue a call that an account made over MCP. It is written with the next batch, about a second later.
@@ -110,7 +110,7 @@ class ActivityLog:
             return
         website_id = record.attributes.get("website_id", "")
         self._keep(
-            _Waiting(
+            _QueuedActivity(
                 user_id,
                 as_id(record.caller.connection),
                 time_ns() // 1000,
@@ -133,13 +133,15 @@ class ActivityLog:
         """
         page, changed_at = cut(printable(path), _MAX_PAGE_LENGTH), time_ns() // 1000
         self._keep(
-            _Waiting(account, member, changed_at, page, "ok", False, duration, client_ip[:64], request_id[:128], "")
+            _QueuedActivity(
+                account, member, changed_at, page, "ok", False, duration, client_ip[:64], request_id[:128], ""
+            )
         )
 
-    def _keep(self, entry: _Waiting) -> None:
-        if len(self._waiting) >= MAX_WAITING:
+    def _keep(self, entry: _QueuedActivity) -> None:
+        if len(self._queue) >= MAX_WAITING:
             raise BackendError("too many calls wait to be written to the list of calls")
-        self._waiting.append(entry)
+        self._queue.append(entry)
 
     async def flush(self) -> None:
         """Write the calls that are waiting now, each exactly once. Raises `BackendError`; unwritten calls are kept.
@@ -148,12 +150,12 @@ class ActivityLog:
         forever, with a transaction for every few calls.
         """
         async with self._flushing:
-            await self._flush(len(self._waiting))
+            await self._flush(len(self._queue))
 
     async def _flush(self, remaining: int) -> None:
         size = BATCH
         while remaining:
-            batch = tuple(islice(self._waiting, min(size, remaining)))
+            batch = tuple(islice(self._queue, min(size, remaining)))
             try:
                 await self._write(batch)
             except BackendError:
@@ -165,7 +167,7 @@ class ActivityLog:
                 log.exception("a call is missing from the list of calls", tool=batch[0].tool)
                 size = BATCH
             for _ in batch:
-                self._waiting.popleft()
+                self._queue.popleft()
             remaining -= len(batch)
 
     async def prune(self) -> int:
@@ -176,14 +178,14 @@ class ActivityLog:
         oldest = datetime.now(UTC) - self._retention
         async with self._database.writing() as session:
             await session.execute(delete(ConnectionRow).where(ConnectionRow.revoked_at < oldest))
-        old = select(ActivityRow.id).where(ActivityRow.at < oldest).order_by(ActivityRow.at).limit(PRUNED_AT_ONCE)
+        old = select(ActivityRow.id).where(ActivityRow.at < oldest).order_by(ActivityRow.at).limit(PRUNE_BATCH)
         removed = 0
         while True:
             async with self._database.writing() as session:
                 result: Any = await session.execute(delete(ActivityRow).where(ActivityRow.id.in_(old)))
             count: int = result.rowcount
             removed += count
-            if count < PRUNED_AT_ONCE:
+            if count < PRUNE_BATCH:
                 return removed
 
     async def list(
@@ -229,7 +231,7 @@ class ActivityLog:
             rows = (await session.execute(statement)).all()
         return LastUses(
             {tool: last_used_at for tool, last_used_at, _ in rows},
-            is_complete=sum(count for _, _, count in rows) < LAST_USES_AMONG,
+            is_complete=sum(count for _, _, count in rows) < LAST_USES_LIMIT,
         )
 
     async def _tidy(self) -> None:
@@ -239,24 +241,26 @@ class ActivityLog:
             if removed := await self.prune():
                 log.info("removed old calls from the list of calls", calls=removed)
 
-    async def _write(self, batch: Sequence[_Waiting]) -> None:
+    async def _write(self, batch: Sequence[_QueuedActivity]) -> None:
         users = {row.user_id for row in batch}
         async with self._database.writing() as session:
             # The account may have been deleted since, and users of other authenticators have none.
             existing_ids = set(await session.scalars(select(UserRow.id).where(UserRow.id.in_(users))))
-            await insert_rows(session, _TABLE, _Waiting._fields, [row for row in batch if row.user_id in existing_ids])
+            await insert_rows(
+                session, _TABLE, _QueuedActivity._fields, [row for row in batch if row.user_id in existing_ids]
+            )
 
 
 def latest_uses(user_id: str, connection_id: str) -> Select[str, datetime, int]:
     """Return the statement that finds each tool's last use and counts its calls, among a connection's latest.
 
-    `LAST_USES_AMONG` limits the rows read, even for a connection with millions of calls.
+    `LAST_USES_LIMIT` limits the rows read, even for a connection with millions of calls.
     """
     latest = (
         select(ActivityRow.tool, ActivityRow.at)
-        .where(ActivityRow.user_id == user_id, ActivityRow.connection_id == (as_id(connection_id) or _NOBODYS))
+        .where(ActivityRow.user_id == user_id, ActivityRow.connection_id == (as_id(connection_id) or _NO_CONNECTION))
         .order_by(ActivityRow.id.desc())
-        .limit(LAST_USES_AMONG)
+        .limit(LAST_USES_LIMIT)
         .subquery()
     )
     return select(latest.c.tool, func.max(latest.c.at), func.count()).group_by(latest.c.tool)
@@ -285,7 +289,7 @@ def listing(
     elif code:
         conditions.append(ActivityRow.code == code)
     if connection:
-        conditions.append(ActivityRow.connection_id == (as_id(connection) or _NOBODYS))
+        conditions.append(ActivityRow.connection_id == (as_id(connection) or _NO_CONNECTION))
     if website_id:
         conditions += [ActivityRow.website_id == _as_website_id(website_id), text("activity.website_id <> ''")]  # type: ignore[list-item]
     if since is not None:

@@ -37,7 +37,7 @@ from pressroom.storage.files.signing import signing_secret
 LEASE_SECONDS: Final = 15.0
 """Lifetime of a claim that is not renewed. After that, the process that held it counts as dead."""
 
-MAX_ANSWER_BYTES: Final = 262_144
+MAX_RESULT_BYTES: Final = 262_144
 """Maximum size of a stored response. Larger responses are not stored."""
 
 _PURPOSE: Final = b"pressroom client requests"
@@ -46,16 +46,16 @@ _DIGEST_BYTES: Final = 12
 _KEY_CHECK: Final = ""
 """A name no parameter can have. Its digest shows whether two fingerprints were made with the same key."""
 
-MAX_KEPT: Final = 10_000
+MAX_STORED: Final = 10_000
 """Maximum number of calls stored per account; beyond that, the oldest are deleted."""
 
-_PRUNED_AT_ONCE: Final = 500
+_PRUNE_BATCH: Final = 500
 
 
 class _Registry(jwe.JWERegistry):
     """Accept encrypted responses up to the maximum stored size."""
 
-    max_ciphertext_length = MAX_ANSWER_BYTES * 2
+    max_ciphertext_length = MAX_RESULT_BYTES * 2
 
 
 _REGISTRY: Final = _Registry()
@@ -104,7 +104,7 @@ class ClientRequests:
             if row is None:
                 return None
             if row.until is None:
-                return ClientRequest("answered", row.created_at, row.fingerprint, self._opened(key, row.answer))
+                return ClientRequest("answered", row.created_at, row.fingerprint, self._decrypted(key, row.answer))
             state: Literal["running", "cut_off"] = "running" if row.until > await _now(session) else "cut_off"
             return ClientRequest(state, row.created_at, row.fingerprint, None)
 
@@ -148,8 +148,8 @@ class ClientRequests:
             return await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
 
     async def answer(self, key: RequestKey, token: str, response: bytes | None) -> None:
-        """Record that the call was answered. Responses that are `None` or above `MAX_ANSWER_BYTES` are not stored."""
-        sealed = None if response is None or len(response) > MAX_ANSWER_BYTES else self._sealed(key, response)
+        """Record that the call was answered. Responses that are `None` or above `MAX_RESULT_BYTES` are not stored."""
+        sealed = None if response is None or len(response) > MAX_RESULT_BYTES else self._sealed(key, response)
         async with self._database.writing() as session:
             change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=sealed)
             await _changes_one(session, change)
@@ -170,9 +170,9 @@ class ClientRequests:
         async with self._database.reading() as session:
             oldest = await _now(session) - self._retention
             by_account = select(ClientRequestRow.user_id).group_by(ClientRequestRow.user_id)
-            over_limit = list(await session.scalars(by_account.having(func.count() > MAX_KEPT)))
+            over_limit = list(await session.scalars(by_account.having(func.count() > MAX_STORED)))
             newest = {
-                account: await session.scalar(_created(account).offset(MAX_KEPT).limit(1)) for account in over_limit
+                account: await session.scalar(_created(account).offset(MAX_STORED).limit(1)) for account in over_limit
             }
         removed = await self._remove(ClientRequestRow.created_at < oldest)
         for user_id, last in newest.items():
@@ -184,11 +184,11 @@ class ClientRequests:
         while True:
             async with self._database.writing() as session:
                 tokens = list(
-                    await session.scalars(select(ClientRequestRow.token).where(*conditions).limit(_PRUNED_AT_ONCE))
+                    await session.scalars(select(ClientRequestRow.token).where(*conditions).limit(_PRUNE_BATCH))
                 )
                 await session.execute(delete(ClientRequestRow).where(*conditions, ClientRequestRow.token.in_(tokens)))
             removed += len(tokens)
-            if len(tokens) < _PRUNED_AT_ONCE:
+            if len(tokens) < _PRUNE_BATCH:
                 return removed
 
     @cached_property
@@ -206,7 +206,7 @@ class ClientRequests:
     def _sealed(self, key: RequestKey, response: bytes) -> str:
         return jwe.encrypt_compact(dict(_HEADER), _owner(key) + b"\0" + response, self._key)
 
-    def _opened(self, key: RequestKey, sealed: str | None) -> bytes | None:
+    def _decrypted(self, key: RequestKey, sealed: str | None) -> bytes | None:
         if sealed is None:
             return None
         try:

@@ -45,7 +45,7 @@ class Connections:
 
     def __init__(self, database: SqlDatabase, settings: Settings, credentials: CredentialCache) -> None:
         self._database = database
-        self._most = settings.accounts.connections
+        self._max_connections = settings.accounts.connections
         self._credentials = credentials
         self._writer = PeriodicTask("writing when connections were used", FLUSH_SECONDS, self.flush)
 
@@ -77,9 +77,12 @@ class Connections:
         if await session.scalar(select(UserRow.id).where(UserRow.id == user_id).with_for_update()) is None:
             raise NotFound("there is no such account")
         live = select(ConnectionRow.id).where(ConnectionRow.user_id == user_id, ConnectionRow.revoked_at.is_(None))
-        if await session.scalar(select(func.count()).select_from(live.limit(self._most).subquery())) == self._most:
+        if (
+            await session.scalar(select(func.count()).select_from(live.limit(self._max_connections).subquery()))
+            == self._max_connections
+        ):
             raise InvalidInput(
-                "", f"this account has {self._most} connections, the maximum; revoke one that is not used"
+                "", f"this account has {self._max_connections} connections, the maximum; revoke one that is not used"
             )
         row = ConnectionRow(
             id=new_id("c"),
@@ -141,7 +144,7 @@ class Connections:
     async def get(self, user_id: str, connection_id: str) -> Connection:
         """Return a connection, revoked or not."""
         async with self._database.reading() as session:
-            return await self._one(session, user_id, connection_id)
+            return await self._connection(session, user_id, connection_id)
 
     async def rename(self, user_id: str, connection_id: str, name: str) -> Connection:
         """Rename a connection (1 to 100 characters)."""
@@ -180,7 +183,7 @@ class Connections:
         now = datetime.now(UTC)
         try:
             async with self._database.writing() as session:
-                await self._one(session, user_id, connection_id)
+                await self._connection(session, user_id, connection_id)
                 await session.execute(
                     update(ConnectionRow)
                     .where(ConnectionRow.id == connection_id, ConnectionRow.revoked_at.is_(None))
@@ -266,14 +269,14 @@ class Connections:
     async def _change(self, user_id: str, connection_id: str, **values: Any) -> Connection:
         try:
             async with self._database.writing() as session:
-                if (await self._one(session, user_id, connection_id)).revoked_at is not None:
+                if (await self._connection(session, user_id, connection_id)).revoked_at is not None:
                     raise NotFound("this connection was revoked and can no longer be changed")
                 await session.execute(update(ConnectionRow).where(ConnectionRow.id == connection_id).values(**values))
-                return await self._one(session, user_id, connection_id)
+                return await self._connection(session, user_id, connection_id)
         finally:
             self._credentials.forget_connection(connection_id)
 
-    async def _one(self, session: AsyncSession, user_id: str, connection_id: str) -> Connection:
+    async def _connection(self, session: AsyncSession, user_id: str, connection_id: str) -> Connection:
         statement = _with_hint().where(ConnectionRow.id == as_id(connection_id), ConnectionRow.user_id == user_id)
         rows = (await session.execute(statement.execution_options(populate_existing=True))).all()
         if not rows:

@@ -39,7 +39,7 @@ class CredentialCache:
         self, seconds: float, *, most_entries: int = MAX_ENTRIES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._seconds = seconds
-        self._most_entries = most_entries
+        self._max_entries = most_entries
         self._clock = clock
         self._entries: OrderedDict[bytes, tuple[Identity, float]] = OrderedDict()
         self._look_ups: dict[bytes, asyncio.Task[Identity]] = {}
@@ -74,7 +74,7 @@ class CredentialCache:
         if task is None:
             until = self._clock() + min(self._seconds, seconds)
             task = self._look_ups[key] = asyncio.create_task(_awaited(look_up))
-            task.add_done_callback(lambda finished: self._land(key, until, finished))
+            task.add_done_callback(lambda finished: self._store_result(key, until, finished))
         # Cancelling one caller must not cancel the others that wait.
         return await asyncio.shield(task)
 
@@ -100,7 +100,7 @@ class CredentialCache:
         for key in [key for key, (identity, _) in self._entries.items() if matches(identity)]:
             del self._entries[key]
 
-    def _land(self, key: bytes, until: float, task: asyncio.Task[Identity]) -> None:
+    def _store_result(self, key: bytes, until: float, task: asyncio.Task[Identity]) -> None:
         valid = not task.cancelled() and task.exception() is None
         if self._look_ups.get(key) is not task:
             return
@@ -108,7 +108,7 @@ class CredentialCache:
         if valid:
             self._entries[key] = task.result(), until
             self._entries.move_to_end(key)
-            while len(self._entries) > self._most_entries:
+            while len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
 
 

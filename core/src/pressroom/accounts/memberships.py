@@ -20,7 +20,7 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import InvitationRow, MembershipRow, UserRow
 from pressroom.validation.echo import is_line
 
-GIVEN_ROLES: Final[tuple[AccountRole, ...]] = ("editor", "reader")
+ASSIGNABLE_ROLES: Final[tuple[AccountRole, ...]] = ("editor", "reader")
 """Roles that an owner can grant to others."""
 
 MAX_MEMBERS: Final = 50
@@ -121,7 +121,7 @@ class Invitations:
             await session.execute(delete_expired)
             if await _count(session, InvitationRow.account_id, account_id) >= MAX_INVITATIONS:
                 raise InvalidInput("", f"{MAX_INVITATIONS} invitations are already open; revoke one that is not needed")
-            await _check_room(session, account_id)
+            await _check_capacity(session, account_id)
             session.add(row)
         return _invitation(row, account), token
 
@@ -231,10 +231,10 @@ def role_of(text: str) -> AccountRole:
 
 def checked_role(text: str) -> AccountRole:
     """Return the text as a role that an owner can grant. Raises `InvalidInput` for any other text."""
-    for role in GIVEN_ROLES:
+    for role in ASSIGNABLE_ROLES:
         if text == role:
             return role
-    raise InvalidInput("role", f"must be {' or '.join(GIVEN_ROLES)}")
+    raise InvalidInput("role", f"must be {' or '.join(ASSIGNABLE_ROLES)}")
 
 
 def _with_people() -> Select[MembershipRow, UserRow, UserRow]:
@@ -270,7 +270,7 @@ async def _redeemed(session: AsyncSession, token: str, person_id: str) -> Invita
         raise InvalidInput("", "this is your own account; send the link to the person it is for")
     if await session.scalar(select(MembershipRow.role).where(*_pair(account.id, person_id))) is not None:
         raise InvalidInput("", "you are already a member of this account; its owner can change your role")
-    await _check_room(session, account.id)
+    await _check_capacity(session, account.id)
     if await _count(session, MembershipRow.member_id, person_id) >= MAX_ACCOUNTS:
         raise InvalidInput("", f"you work in {MAX_ACCOUNTS} accounts of others; leave one first")
     session.add(MembershipRow(account_id=account.id, member_id=person_id, role=row.role, created_at=_now()))
@@ -287,7 +287,7 @@ async def _locked(session: AsyncSession, account_id: str) -> UserRow:
     return account
 
 
-async def _check_room(session: AsyncSession, account_id: str) -> None:
+async def _check_capacity(session: AsyncSession, account_id: str) -> None:
     if await _count(session, MembershipRow.account_id, account_id) >= MAX_MEMBERS:
         raise InvalidInput("", f"an account may have {MAX_MEMBERS} members at most; its owner has to remove one first")
 

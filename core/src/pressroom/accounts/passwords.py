@@ -218,7 +218,7 @@ def acceptable_password(text: str, *, words: Iterable[str] = ()) -> str:
         raise InvalidInput(
             "password", "is among the first that attackers try; choose another, such as four random words"
         )
-    if _rest_without(folded, words) < _MIN_OWN_CHARACTERS:
+    if _length_without(folded, words) < _MIN_OWN_CHARACTERS:
         raise InvalidInput(
             "password", "is too close to your e-mail address or the name of this service; choose another"
         )
@@ -230,7 +230,7 @@ def _is_run(folded: str) -> bool:
     return any(folded in run * 3 or folded[::-1] in run * 3 for run in RUNS)
 
 
-def _rest_without(folded: str, words: Iterable[str]) -> int:
+def _length_without(folded: str, words: Iterable[str]) -> int:
     parts = {part for word in words for part in (word.casefold(), *_WORD.findall(word.casefold()))}
     for part in sorted((part for part in parts if len(part) >= 4), key=len, reverse=True):
         folded = folded.replace(part, "")
@@ -258,7 +258,7 @@ class PasswordHashes:
         """Return the encoded hash of an acceptable password. Raises `Overloaded`."""
         return await self._run(lambda: self._hasher.hash(password))
 
-    async def make_of_known(self, password: str) -> str:
+    async def digest_of_known_password(self, password: str) -> str:
         """Rehash an existing password, as typed, without applying the current policy. Raises `Overloaded`."""
         return await self.make(normalised_password(password))
 

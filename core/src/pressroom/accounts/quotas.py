@@ -31,7 +31,7 @@ from pressroom.storage.database.tables import QuotaRow, UserRow
 _LOCK: Final = 7_305_811_203
 """Seed for PostgreSQL advisory lock numbers, to avoid collisions with the locks of plugins."""
 
-_MEASURE_EVERY: Final = 10.0
+_MEASURE_INTERVAL: Final = 10.0
 """Lifetime of a measurement, in seconds."""
 
 _UNMEASURED: Final = 64
@@ -83,7 +83,7 @@ class AccountStorage:
             remaining = (limit - used - size) // _UNMEASURED
         if len(self._measurements) >= _MAX_REMEMBERED:
             self._measurements.clear()
-        self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_EVERY, remaining)
+        self._measurements[subject] = _Measurement(time.monotonic() + _MEASURE_INTERVAL, remaining)
 
     async def _make_room(self, session: Any, subject: str, size: int, limit: int) -> int:
         """Ensure that `size` more bytes fit and return the bytes an account stores. Raises `QuotaExceeded`."""

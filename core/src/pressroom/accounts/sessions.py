@@ -100,7 +100,7 @@ def _used() -> NotFound:
 
 log = structlog.get_logger()
 
-SEEN_EVERY: Final = timedelta(minutes=1)
+SEEN_INTERVAL: Final = timedelta(minutes=1)
 """Minimum interval between updates of a session's `seen_at`."""
 
 MAX_OF_ACCOUNT: Final = 100
@@ -177,8 +177,8 @@ class Sessions:
         now = _now()
         if user.disabled or now >= min(row.expires_at, self._ends(row.created_at, row.seen_at)):
             return None
-        if now - row.seen_at >= SEEN_EVERY:
-            await self._seen(row, now)
+        if now - row.seen_at >= SEEN_INTERVAL:
+            await self._record_use(row, now)
         return _record(row, user, account, role, is_member=is_member)
 
     async def work_in(self, session: BrowserSession, account_id: str) -> None:
@@ -232,7 +232,7 @@ class Sessions:
     def _ends(self, created_at: datetime, seen_at: datetime) -> datetime:
         return min(created_at + self._lifetime, seen_at + self._idle)
 
-    async def _seen(self, row: SessionRow, now: datetime) -> None:
+    async def _record_use(self, row: SessionRow, now: datetime) -> None:
         expires_at = self._ends(row.created_at, now)
         statement = (
             update(SessionRow)

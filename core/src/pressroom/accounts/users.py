@@ -79,12 +79,12 @@ class Users:
         """
         row = await self.prepare(email, name=name, plan=plan, password=password)
         if await self.by_email(row.email) is not None:
-            raise _taken(row.email)
+            raise _email_taken(row.email)
         try:
             async with self._database.writing() as session:
                 session.add(row)
         except IntegrityError:
-            raise _taken(row.email) from None
+            raise _email_taken(row.email) from None
         return user_of(row)
 
     async def prepare(self, email: str, *, name: str = "", plan: str = "", password: str | None = None) -> UserRow:
@@ -178,7 +178,7 @@ class Users:
         except IntegrityError:
             if await self.by_identity(issuer, subject) is not None:
                 raise _signs_in_elsewhere() from None
-            raise _taken(row.email) from None
+            raise _email_taken(row.email) from None
         return user_of(row)
 
     async def any(self) -> bool:
@@ -264,7 +264,7 @@ class Users:
     async def _rehash(self, user_id: str, old_hash: str, password: str) -> str:
         """Replace a hash that has other parameters, and return the stored one: the old one if that fails."""
         try:
-            encoded = await self._hashes.make_of_known(password)
+            encoded = await self._hashes.digest_of_known_password(password)
             async with self._database.writing() as session:
                 await session.execute(
                     update(UserRow)
@@ -346,7 +346,7 @@ def _checked_name(name: str) -> str:
     return trimmed
 
 
-def _taken(email: str) -> InvalidInput:
+def _email_taken(email: str) -> InvalidInput:
     return InvalidInput("email", f"there is already an account with the e-mail address {email}")
 
 

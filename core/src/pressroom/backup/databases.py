@@ -27,7 +27,7 @@ from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.migrations import VERSION_TABLE_PREFIX
 
 _PAGES: Final = 1024
-_PATIENCE: Final = 10.0
+_LOCK_SECONDS: Final = 10.0
 
 
 def copy_database(source: Path, target: Path, advance: Callable[[int], None]) -> None:
@@ -85,7 +85,7 @@ def is_in_use(path: Path) -> bool:
     return False
 
 
-def _open(path: Path, *, timeout: float = _PATIENCE) -> sqlite3.Connection:
+def _open(path: Path, *, timeout: float = _LOCK_SECONDS) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=timeout)
 
 
@@ -94,7 +94,7 @@ _LIBPQ_PARAMETERS: Final = frozenset(
 )
 """Parameters of a configured URL that libpq supports too."""
 
-_LOCK_PATIENCE: Final = "10s"
+_LOCK_TIMEOUT: Final = "10s"
 _VERSION: Final = re.compile(r"\(PostgreSQL\) (\d+)")
 _MAX_REASON: Final = 500
 
@@ -135,7 +135,7 @@ def restore(settings: Settings, source: Path, facts: DatabaseFacts, *, schema: s
     options = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists", "--no-owner", "--no-privileges"]
     command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
     # A running server holds locks, which must not block the command for ever.
-    environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_PATIENCE}"}
+    environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_TIMEOUT}"}
     completed = subprocess.run(  # noqa: S603 - the command is ours
         command, env=environment, capture_output=True, check=False
     )

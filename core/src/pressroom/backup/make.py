@@ -36,7 +36,7 @@ _FOLDERS: Final = ("plugins", "files")
 
 
 @dataclass(frozen=True, slots=True)
-class MadeBackup:
+class CompletedBackup:
     """A completed backup."""
 
     path: Path
@@ -48,7 +48,7 @@ class MadeBackup:
 
 def make_backup(
     settings: Settings, destination: Path, *, force: bool = False, with_files: bool = True, advance: Advance
-) -> MadeBackup:
+) -> CompletedBackup:
     """Write a backup to a new file, or to a file named after the date in a folder. It appears complete, or not at all.
 
     Args:
@@ -76,7 +76,7 @@ def make_backup(
             _publish(partial, target, force=force)
         finally:
             shutil.rmtree(work_folder, ignore_errors=True)
-    return MadeBackup(target, size, manifest, tuple(skipped))
+    return CompletedBackup(target, size, manifest, tuple(skipped))
 
 
 def _check_target(settings: Settings, target: Path, *, force: bool) -> None:

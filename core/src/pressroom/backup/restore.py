@@ -84,7 +84,7 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
     prepared.begin()
     try:
         for file in archive.manifest.files:
-            target = "postgresql.dump" if file.name == POSTGRESQL else _place(file.name)
+            target = "postgresql.dump" if file.name == POSTGRESQL else _target_path(file.name)
             archive.copy(file, prepared.new / target, advance)
         if facts is not None:
             prepared.database_begins()
@@ -105,7 +105,7 @@ def _restore(settings: Settings, archive: Archive, *, force: bool, advance: Adva
         finish_prepared(settings.storage.path)
 
 
-def _place(name: str) -> str:
+def _target_path(name: str) -> str:
     """Return the path of a file of the archive relative to the data folder."""
     return SQLITE_FILE if name == SQLITE else name.removeprefix(DATA)
 
@@ -181,7 +181,7 @@ def _check_server(manifest: Manifest, facts: postgresql.DatabaseFacts, *, force:
 
 def _check_folder(settings: Settings, manifest: Manifest, *, force: bool) -> None:
     folder = settings.storage.path
-    replaced = {_place(file.name).partition("/")[0] for file in manifest.files if file.name != POSTGRESQL}
+    replaced = {_target_path(file.name).partition("/")[0] for file in manifest.files if file.name != POSTGRESQL}
     if manifest.with_files:
         replaced.add("files")
     existing = sorted(name for name in replaced if _holds_something(folder / name))

@@ -65,7 +65,7 @@ def compile_catalog(
         with contained(contribution.plugin, "tool", contribution.record.name):
             tool = replace(_tool(contribution, contexts, settings, fonts), answerable=_answerable(contribution, gate))
             _check_schemas(tool)
-            reason = _why_unavailable(tool)
+            reason = _unavailability_reason(tool)
         tools[tool.name] = tool
         if reason:
             unavailable[tool.name] = reason
@@ -198,7 +198,7 @@ def _check_schemas(tool: Tool) -> None:
         output_schema(tool.declaration.result)
 
 
-def _why_unavailable(tool: Tool) -> str:
+def _unavailability_reason(tool: Tool) -> str:
     ask = tool.declaration.unavailable if isinstance(tool.declaration, McpTool) else None
     if ask is None:
         return ""

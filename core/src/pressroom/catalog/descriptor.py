@@ -108,7 +108,7 @@ MAX_SHOWN_ITEMS: Final = 20
 MAX_SHOWN_NUMBER: Final = 100_000
 
 _HIDDEN: Final = frozenset({"propertyNames", "maxProperties", "pattern", "contentMediaType", "examples"})
-_SAID_OF_RESULTS: Final = frozenset(
+_OUTPUT_KEYWORDS: Final = frozenset(
     {
         "description",
         "additionalProperties",
@@ -188,7 +188,7 @@ def _output(schema: Mapping[str, Any]) -> dict[str, Any]:
         elif key in _VALUES:
             if key != "default":
                 cleaned[key] = value
-        elif key not in _SAID_OF_RESULTS and key not in _HIDDEN:
+        elif key not in _OUTPUT_KEYWORDS and key not in _HIDDEN:
             cleaned[key] = _nested(value, _output)
     return _with_null_as_type(cleaned)
 

@@ -61,7 +61,7 @@ HOST_PATHS: Final = (
 """All host paths, regardless of the configuration."""
 
 
-def host_path_taken(path: str) -> str | None:
+def shadowed_host_path(path: str) -> str | None:
     """Return the host path that a route would shadow, or `None`.
 
     This includes more specific routes: `/tools/shout` would take precedence over `/tools/<slug>`.

@@ -50,8 +50,8 @@ _FILE_MEMBERS: Final[dict[str, Any]] = {
 
 _FILE_REQUIRED: Final = ("id", "url", "expiresAt", "cached")
 
-_FOR_FORMS: Final = {"mediaType": "contentMediaType", "format": "format", "thumbnails": "thumbnails"}
-_FOR_PAGES: Final = ("examples", "contentMediaType", "format", "minLength", "maxLength")
+_FORM_KEYWORDS: Final = {"mediaType": "contentMediaType", "format": "format", "thumbnails": "thumbnails"}
+_PAGE_KEYWORDS: Final = ("examples", "contentMediaType", "format", "minLength", "maxLength")
 """Keywords of a generator's schema that only its page and the catalog need; the server still checks lengths."""
 
 
@@ -153,7 +153,9 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
 
 
 def _for_forms(schema: dict[str, Any]) -> dict[str, Any]:
-    record = {record_key: schema[schema_key] for record_key, schema_key in _FOR_FORMS.items() if schema_key in schema}
+    record = {
+        record_key: schema[schema_key] for record_key, schema_key in _FORM_KEYWORDS.items() if schema_key in schema
+    }
     members = schema.get("properties", {})
     required = set(schema.get("required", ()))
     if schema.get("type") == "object" and members and not required:
@@ -217,10 +219,10 @@ def mcp_schema(declaration: Generator | McpTool, params: type[Params]) -> dict[s
     # A copy through JSON takes a fifth of the time of `deepcopy`.
     schema: dict[str, Any] = json.loads(json.dumps({"properties": {}, **input_schema(params)}))
     schema.pop("description", None)
-    _leave_out_the_obvious(schema)
+    _drop_obvious_keywords(schema)
     if not isinstance(declaration, Generator) or declaration.mcp is None:
         return schema
-    _leave_out_what_pages_need(schema)
+    _drop_page_keywords(schema)
     for name, field in params.model_fields.items():
         if field.default is None:  # The model only documents a default that depends on other parameters.
             schema["properties"][name].pop("default", None)
@@ -246,22 +248,22 @@ def _owner(schema: dict[str, Any], path: str, declaration: Generator) -> tuple[d
     return owner, name
 
 
-def _leave_out_what_pages_need(schema: dict[str, Any]) -> None:
+def _drop_page_keywords(schema: dict[str, Any]) -> None:
     for property_schema in schema.get("properties", {}).values():
-        for key in _FOR_PAGES:
+        for key in _PAGE_KEYWORDS:
             property_schema.pop(key, None)
         if {"type": "string"} in property_schema.get("anyOf", ()):
             # Any text is accepted; the listed values are only suggestions for forms.
             del property_schema["anyOf"]
             property_schema["type"] = "string"
-        _leave_out_what_pages_need(property_schema)
+        _drop_page_keywords(property_schema)
 
 
-def _leave_out_the_obvious(schema: dict[str, Any]) -> None:
+def _drop_obvious_keywords(schema: dict[str, Any]) -> None:
     for property_schema in schema.get("properties", {}).values():
         if property_schema.get("default") in ("", []):
             del property_schema["default"]
         items = property_schema.get("items", {})
         items.pop("description", None)
-        _leave_out_the_obvious(items)
-        _leave_out_the_obvious(property_schema)
+        _drop_obvious_keywords(items)
+        _drop_obvious_keywords(property_schema)

@@ -132,7 +132,7 @@ class Catalog:
             view.title for view in self.plans.values() if view.plan != ANONYMOUS and mcp_name in view.mcp_tools
         )
 
-    def why_not(self, mcp_name: str, plan: str) -> str:
+    def exclusion_reason(self, mcp_name: str, plan: str) -> str:
         """Return why an account cannot use a tool that its plan does not include, and which plans include it."""
         if plan not in self.plans:
             reason = f"the plan {plan!r} of this account is no longer offered"

@@ -309,14 +309,14 @@ async def _stores(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
             files, cache, limiter = await open_backends(compiled, stack)
             return [
                 ("files", CheckResult("ok", class_name(files))),
-                ("cache", await _answers(cache, cache.get(_NO_CONTENT))),
-                ("limits", await _answers(limiter, limiter.peek(per_hour(1), "doctor"))),
+                ("cache", await _connection_check(cache, cache.get(_NO_CONTENT))),
+                ("limits", await _connection_check(limiter, limiter.peek(per_hour(1), "doctor"))),
             ]
     except PressroomError as error:
         return [("stores", CheckResult("error", error.message, error.hint))]
 
 
-async def _answers(store: object, call: Awaitable[object]) -> CheckResult:
+async def _connection_check(store: object, call: Awaitable[object]) -> CheckResult:
     try:
         await call
     except BackendError as error:

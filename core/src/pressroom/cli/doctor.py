@@ -10,7 +10,7 @@ import click
 
 from pressroom.cli.loading import compiled, tell_safe_mode
 from pressroom.cli.options import Invocation, command_options, plugin_options
-from pressroom.cli.output import FINE, FOUND_WRONG, Output
+from pressroom.cli.output import EXIT_PROBLEMS, FINE, Output
 from pressroom.validation.echo import counted
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
             }
         )
     else:
-        _tell(invocation.output, findings, verbose=verbose)
+        _print_findings(invocation.output, findings, verbose=verbose)
         tell_safe_mode(invocation.output, host)
-    return FOUND_WRONG if failed else FINE
+    return EXIT_PROBLEMS if failed else FINE
 
 
-def _tell(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> None:
+def _print_findings(output: Output, findings: Sequence[Diagnosis], *, verbose: bool) -> None:
     visible = [finding for finding in findings if verbose or finding.result.status != "ok"]
     visible.sort(key=lambda finding: [*MARKS].index(finding.result.status))
     if visible:

@@ -47,7 +47,7 @@ def _groups(loaded: LoadedApp) -> dict[str, click.Group]:
     return groups
 
 
-_FOR_THE_USER: Final = (
+_USER_ERRORS: Final = (
     PressroomError,
     click.ClickException,
     click.Abort,
@@ -77,7 +77,7 @@ class _PluginGroup(click.Group):
 
         self._gate.logs = True  # log the traceback for the plugin's authors
         try:
-            with self._gate.calling(PluginCall(self._plugin, "command"), passes=_FOR_THE_USER):
+            with self._gate.calling(PluginCall(self._plugin, "command"), passes=_USER_ERRORS):
                 return super().invoke(ctx)
         except PluginFailed as failure:
             raise PluginError(

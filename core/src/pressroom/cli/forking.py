@@ -25,7 +25,7 @@ from typing import Any
 _FILES_OF_A_SERVER = 2
 
 
-class _Elsewhere(BaseException):
+class _ModuleNotAllowed(BaseException):
     """A module must not be imported here. Not an `ImportError`, which some code handles by going without the module."""
 
 
@@ -39,7 +39,7 @@ class _AllowedOnly:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module, or `None`. Raises `_Elsewhere` if its location is not allowed."""
+        """Return the spec of a module, or `None`. Raises `_ModuleNotAllowed` if its location is not allowed."""
         for finder in sys.meta_path:
             if finder is self:
                 continue
@@ -47,7 +47,7 @@ class _AllowedOnly:
             if spec is not None:
                 locations = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
                 if not all(self._may_come_from(location) for location in locations if location):
-                    raise _Elsewhere(name)
+                    raise _ModuleNotAllowed(name)
                 return spec
         return None
 
@@ -84,7 +84,7 @@ class _Forking:
             if self._woken in readable:
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4096)
-                self._tell_ended()
+                self._report_ended()
             if self._parent in readable:
                 try:
                     content, files, _, _ = socket.recv_fds(self._parent, 1 << 16, 2 * _FILES_OF_A_SERVER)
@@ -116,16 +116,16 @@ class _Forking:
         gc.disable()
         for name in modules:
             if name not in sys.modules:
-                with suppress(Exception, _Elsewhere, SystemExit):
+                with suppress(Exception, _ModuleNotAllowed, SystemExit):
                     importlib.import_module(name)
-                self._tell_ended()
+                self._report_ended()
         gc.collect()
         gc.freeze()
         gc.enable()
         if _threads() > 1:
-            self._tell(unfit="a module that was imported has started a thread")
+            self._send(unfit="a module that was imported has started a thread")
         elif _open_files() - open_before:
-            self._tell(unfit="a module that was imported keeps a file or a connection open")
+            self._send(unfit="a module that was imported keeps a file or a connection open")
 
     def _fork(self, arguments: Sequence[str]) -> Callable[[], int] | None:
         control, listener = self._files[:_FILES_OF_A_SERVER]
@@ -144,18 +144,18 @@ class _Forking:
         self._servers.add(server)
         os.close(control)
         os.close(listener)
-        self._tell(forked=server)
+        self._send(forked=server)
         return None
 
-    def _tell_ended(self) -> None:
+    def _report_ended(self) -> None:
         while self._servers:
             server, status = os.waitpid(-1, os.WNOHANG)
             if server == 0:
                 return
             self._servers.discard(server)
-            self._tell(ended=server, code=os.waitstatus_to_exitcode(status))
+            self._send(ended=server, code=os.waitstatus_to_exitcode(status))
 
-    def _tell(self, **message: Any) -> None:
+    def _send(self, **message: Any) -> None:
         with suppress(BrokenPipeError):
             self._parent.sendall(json.dumps(message).encode() + b"\n")
 

@@ -9,7 +9,7 @@ import click
 
 from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options
-from pressroom.cli.output import FINE, FOUND_WRONG, Progress
+from pressroom.cli.output import EXIT_PROBLEMS, FINE, Progress
 
 if TYPE_CHECKING:
     from pressroom.host.loaded_app import LoadedApp
@@ -59,7 +59,7 @@ def migrate(invocation: Invocation, check: bool) -> int:
             for outcome in outcomes
         ]
         invocation.output.data({"ok": not failed, "database": name, "plugins": plugins})
-        return FOUND_WRONG if failed else FINE
+        return EXIT_PROBLEMS if failed else FINE
     rows = [(outcome.plugin, outcome.before or "none", outcome.wanted, outcome.result) for outcome in outcomes]
     invocation.output.table(["Tables of", "Revision before", "Wanted", "Result"], rows)
     for outcome in outcomes:
@@ -67,7 +67,7 @@ def migrate(invocation: Invocation, check: bool) -> int:
             invocation.output.problem(outcome.error, hint=outcome.hint)
     if check and failed:
         invocation.output.note("Run `pressroom migrate` to bring them up to date.")
-    return FOUND_WRONG if failed else FINE
+    return EXIT_PROBLEMS if failed else FINE
 
 
 async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str, list[_Outcome]]:
@@ -83,7 +83,7 @@ async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str
     outcomes: list[_Outcome] = []
     try:
         for plugin in migrator.plugins:
-            outcomes.append(await _one(migrator, plugin, check=check))
+            outcomes.append(await _migrate_plugin(migrator, plugin, check=check))
             progress.advance()
             if plugin == HOST_ID and outcomes[-1].result == "failed":
                 break  # tables of plugins can refer to those of the host
@@ -92,7 +92,7 @@ async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str
     return database.name, outcomes
 
 
-async def _one(migrator: Migrator, plugin: str, *, check: bool) -> _Outcome:
+async def _migrate_plugin(migrator: Migrator, plugin: str, *, check: bool) -> _Outcome:
     from pressroom.storage.database import SchemaError  # noqa: PLC0415 - loads SQLAlchemy, which takes time
 
     try:

@@ -16,7 +16,7 @@ import click
 
 from pressroom.cli.loading import compiled
 from pressroom.cli.options import Invocation, command_options, common_options
-from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.output import EXIT_PROBLEMS, FINE
 from pressroom.errors import ConfigError, NotFound, PluginError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def check(invocation: Invocation, plugin: str | None) -> int:
             for comparison in comparisons
         ]
         invocation.output.data({"ok": fine, "plugins": plugins})
-        return FINE if fine else FOUND_WRONG
+        return FINE if fine else EXIT_PROBLEMS
     rows = [
         (comparison.plugin, "ok" if comparison.fine else "failed" if comparison.error else "differs")
         for comparison in comparisons
@@ -110,7 +110,7 @@ def check(invocation: Invocation, plugin: str | None) -> int:
             )
         if comparison.error:
             invocation.output.problem(comparison.error)
-    return FINE if fine else FOUND_WRONG
+    return FINE if fine else EXIT_PROBLEMS
 
 
 @migrations.command()

@@ -54,7 +54,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 FINE: Final = 0
-FOUND_WRONG: Final = 1
+EXIT_PROBLEMS: Final = 1
 WRONG_USAGE: Final = 2
 INTERRUPTED: Final = 130
 
@@ -122,7 +122,7 @@ class Output:
                 error["problems"] = [detail.as_data() for detail in problems]
             self.data({"error": error})
             return
-        self._complain(f"{message}:" if problems else message, hint)
+        self._write_error(f"{message}:" if problems else message, hint)
         for detail in problems:
             click.echo(safe(f"  {detail}"), err=True)
             if detail.hint:
@@ -153,7 +153,7 @@ class Output:
         with _rich_progress(description, total) as progress:
             yield progress
 
-    def _complain(self, message: str, hint: str) -> None:
+    def _write_error(self, message: str, hint: str) -> None:
         label = click.style("Error:", fg="red", bold=True) if _takes_colour(sys.stderr) else "Error:"
         click.echo(f"{label} {safe(message)}", err=True)
         if hint:

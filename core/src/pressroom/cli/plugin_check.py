@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pressroom.cli.options import Invocation, command_options
-from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.output import EXIT_PROBLEMS, FINE
 from pressroom.cli.plugin_check_report import CHECK_FOLDER, BrokenPromise, Stage, junit_report, tell
 from pressroom.cli.plugin_types import type_stages
 
@@ -65,7 +65,7 @@ def check(
         )
     else:
         tell(invocation.output, stages)
-    return FOUND_WRONG if failed else FINE
+    return EXIT_PROBLEMS if failed else FINE
 
 
 def _try_postgresql(url: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pressroom.cli.options import Invocation, command_options
-from pressroom.cli.output import FINE, FOUND_WRONG, Output
+from pressroom.cli.output import EXIT_PROBLEMS, FINE, Output
 from pressroom.errors import NotFound
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def install_packages(
         with invocation.output.progress("Installing"):
             installing.install(requirements, files=files, upgrade=upgrade, editable=editable)
     except installing.InstallFailed as error:
-        return _tell_failure(invocation.output, error)
+        return _print_failure(invocation.output, error)
     after = installing.packages_now()
     requested = {_normalised(text) for text in package}.union(*map(installing.names_in, files))
     installed = {
@@ -69,13 +69,13 @@ def install_packages(
             for name, distribution in installed.items()
         ]
         invocation.output.data({"packages": packages, "plugins": plugins, "advice": advice})
-        return FINE if installed else FOUND_WRONG
+        return FINE if installed else EXIT_PROBLEMS
     if not installed:
         names = " ".join((*package, *map(str, files)))
         hint = "install the package that does; uninstall this one with pip"
         invocation.output.problem(f"{names} is installed, but offers no plugin of Pressroom", hint=hint)
-        return FOUND_WRONG
-    _tell_installed(invocation, installed, advice)
+        return EXIT_PROBLEMS
+    _print_installed(invocation, installed, advice)
     return FINE
 
 
@@ -91,7 +91,7 @@ def uninstall_packages(invocation: Invocation, plugin: tuple[str, ...]) -> int:
     try:
         installing.uninstall(names)
     except installing.InstallFailed as error:
-        return _tell_failure(invocation.output, error)
+        return _print_failure(invocation.output, error)
     ids = [id_ for name in names for id_ in packages[name].plugins]
     if invocation.json:
         invocation.output.data({"packages": names, "plugins": ids})
@@ -124,7 +124,7 @@ def _normalised(name: str) -> str:
         return name
 
 
-def _tell_installed(invocation: Invocation, packages: Mapping[str, InstalledPackage], advice: str) -> None:
+def _print_installed(invocation: Invocation, packages: Mapping[str, InstalledPackage], advice: str) -> None:
     output = invocation.output
     for name, package in packages.items():
         output.line(f"{name} {package.version} is installed. It offers:")
@@ -162,7 +162,7 @@ def _described(invocation: Invocation, id_: str) -> dict[str, Any]:
     return {"id": id_, **values, "contributes": record.get("contributes", []), "configuration": f"[plugins.{id_}]"}
 
 
-def _tell_failure(output: Output, error: InstallFailed) -> int:
+def _print_failure(output: Output, error: InstallFailed) -> int:
     lines: Sequence[str] = error.output
     for line in lines:
         output.note(f"  {line}")
@@ -170,4 +170,4 @@ def _tell_failure(output: Output, error: InstallFailed) -> int:
     if output.json and lines:
         hint = "\n".join([hint, *lines])
     output.problem(error.message, hint=hint, code=error.code)
-    return FOUND_WRONG
+    return EXIT_PROBLEMS

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 20
 _CRASH: Final = "error: INTERNAL ERROR"
-_CAN_CHECK: Final = "mypy can check its types"
+_TYPES_CHECKABLE: Final = "mypy can check its types"
 
 
 def type_stages(packages: Mapping[Path, BuiltPackage], python: Path, deadline: float) -> Iterator[Stage]:
@@ -92,13 +92,13 @@ def _type_errors(arguments: Sequence[str], folder: Path | None, deadline: float)
             completed, crash = _run_mypy(arguments, folder, os.devnull, deadline)
     except subprocess.TimeoutExpired:
         fix = "raise --timeout, or see what mypy or one of its plugins waits for"
-        yield BrokenPromise("types", _CAN_CHECK, "", "it did not finish within --timeout", fix)
+        yield BrokenPromise("types", _TYPES_CHECKABLE, "", "it did not finish within --timeout", fix)
         return
     if completed.returncode == 0:
         return
     if crash:
         fix = "run mypy with --show-traceback, and report the crash to mypy; `# type: ignore` at the place may avoid it"
-        yield BrokenPromise("types", _CAN_CHECK, crash.partition(": error:")[0], crash, fix)
+        yield BrokenPromise("types", _TYPES_CHECKABLE, crash.partition(": error:")[0], crash, fix)
         return
     lines = [line for line in completed.stdout.splitlines() if _ERROR.match(line)]
     for line in lines[:_MAX_ERRORS] or [" ".join((completed.stdout + completed.stderr).split())]:

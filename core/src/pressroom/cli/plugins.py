@@ -12,7 +12,7 @@ import click
 from pressroom.cli.lazy import LazyGroup
 from pressroom.cli.loading import compiled, tell_safe_mode
 from pressroom.cli.options import Invocation, command_options, common_options, plugin_options
-from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.output import EXIT_PROBLEMS, FINE
 from pressroom.errors import NotFound
 from pressroom.validation.echo import counted
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pressroom.plugins.discovery import PluginRecord
 
 
-_MAX_SHOWN: Final = 80
+_MAX_LISTED: Final = 80
 """Maximum characters of a setting's value to show."""
 
 
@@ -70,9 +70,9 @@ def list_plugins(invocation: Invocation, requirements: bool) -> int:
             for warning in record.warnings:
                 invocation.output.note(f"{record.id}: {warning}")
         for server in servers:
-            _tell_running(invocation, server, plugins.records)
+            _print_running(invocation, server, plugins.records)
     tell_safe_mode(invocation.output, host)
-    return FOUND_WRONG if plugins.failed or any(_lost(server, plugins.records) for server in servers) else FINE
+    return EXIT_PROBLEMS if plugins.failed or any(_lost(server, plugins.records) for server in servers) else FINE
 
 
 def _list_requirements(invocation: Invocation) -> int:
@@ -108,11 +108,11 @@ def show(invocation: Invocation, plugin: str) -> int:
                 for name, value in values.items()
             ]
             invocation.output.table(["Field", "Value"], rows)
-            _tell_settings(invocation, record, settings_of(host, record))
+            _print_settings(invocation, record, settings_of(host, record))
         for server in servers:
-            _tell_running(invocation, server, records)
+            _print_running(invocation, server, records)
     lost = any(_lost(server, records) for server in servers)
-    return FOUND_WRONG if lost or any(record.failed for record in records) else FINE
+    return EXIT_PROBLEMS if lost or any(record.failed for record in records) else FINE
 
 
 def as_data(record: PluginRecord, servers: Sequence[RunningServer] = ()) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def settings_of(host: LoadedApp, record: PluginRecord) -> list[dict[str, Any]]:
     return settings
 
 
-def _tell_settings(invocation: Invocation, record: PluginRecord, settings: Sequence[dict[str, Any]]) -> None:
+def _print_settings(invocation: Invocation, record: PluginRecord, settings: Sequence[dict[str, Any]]) -> None:
     if not settings:
         return
     rows = [
@@ -177,7 +177,7 @@ def _tell_settings(invocation: Invocation, record: PluginRecord, settings: Seque
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+    return text if len(text) <= _MAX_LISTED else f"{text[: _MAX_LISTED - 1]}…"
 
 
 def _servers(host: LoadedApp) -> list[RunningServer]:
@@ -193,7 +193,7 @@ def _lost(server: RunningServer, records: Iterable[PluginRecord]) -> list[Runnin
     return [plugin for plugin in running if plugin.status in ("broken", "conflict", "incompatible")]
 
 
-def _tell_running(invocation: Invocation, server: RunningServer, records: Iterable[PluginRecord]) -> None:
+def _print_running(invocation: Invocation, server: RunningServer, records: Iterable[PluginRecord]) -> None:
     records = list(records)
     name = f"The running server (process {server.pid}, {server.url})"
     for plugin in _lost(server, records):

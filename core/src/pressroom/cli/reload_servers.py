@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 from pressroom.cli.watched_sources import SourcePaths, State, installed_folders, installed_state
 from pressroom.errors import PressroomError
 
-_IN_FLIGHT_SECONDS: Final = 1
+_SHUTDOWN_SECONDS: Final = 1
 _STOP_SECONDS: Final = 8.0
 """Seconds that a server has to end. Longer than its own shutdown timeout, so that it can clean up."""
 
@@ -27,14 +27,14 @@ _CODE_SECONDS: Final = 2.0
 """Seconds to wait for a server's exit code after its end."""
 
 _SETTINGS: Final = {
-    "PRESSROOM_SERVER__SHUTDOWN_TIMEOUT": str(_IN_FLIGHT_SECONDS),
+    "PRESSROOM_SERVER__SHUTDOWN_TIMEOUT": str(_SHUTDOWN_SECONDS),
     "PRESSROOM_SERVER__SHUTDOWN_DELAY": "0",
     # Plugin processes start slowly, and few changes need one. The first call that does waits for it.
     "PRESSROOM_EXECUTORS__START_PLUGIN_PROCESSES": "false",
 }
 _ATTEMPTS: Final = 2
 _FIRST_MODULES: Final = ("pressroom.cli.serve", "pressroom.host.loaded_app", "pressroom.server.serve")
-_GO: Final = b"\n"
+_START_SIGNAL: Final = b"\n"
 
 
 class Server(Protocol):
@@ -101,7 +101,7 @@ class ForkingLauncher:
         self._edited: set[Path] = set()
         self._allowed: list[Path] = []
         self._modules = dict.fromkeys(_FIRST_MODULES)
-        self._told: set[str] = set()
+        self._reported_paths: set[str] = set()
         self._fit = True
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
@@ -121,7 +121,7 @@ class ForkingLauncher:
                 self._begin(sources)
             parent_end, child_end = socket.socketpair()
             with child_end:
-                self._tell({"arguments": list(arguments)}, (child_end.fileno(), listener.fileno()))
+                self._send({"arguments": list(arguments)}, (child_end.fileno(), listener.fileno()))
             while not self._forked and self._connection is not None:
                 self._receive(None)
             if self._forked:
@@ -180,9 +180,9 @@ class ForkingLauncher:
     def learn(self, modules: Sequence[str]) -> None:
         """Import these modules before the next server starts."""
         self._modules |= dict.fromkeys(modules)
-        new = [name for name in modules if name not in self._told]
+        new = [name for name in modules if name not in self._reported_paths]
         if new and self._fit and self._process is not None:
-            self._tell_modules(new)
+            self._send_modules(new)
 
     def _begin(self, sources: SourcePaths) -> None:
         self._installed = installed_state()
@@ -197,21 +197,21 @@ class ForkingLauncher:
                 process_group=0,
                 pass_fds=(child_end.fileno(),),
             )
-        self._connection, self._read, self._told = parent_end, b"", set()
+        self._connection, self._read, self._reported_paths = parent_end, b"", set()
         first = {
             "path": [] if _without_folder() else [str(Path.cwd())],
             "allowed": [str(path) for path in (*installed_folders(), *self._allowed)],
             "excluded": [str(path) for path in sources.foreign],
         }
-        self._tell(first)
+        self._send(first)
         if self._fit:
-            self._tell_modules(list(self._modules))
+            self._send_modules(list(self._modules))
 
-    def _tell_modules(self, modules: Sequence[str]) -> None:
-        self._told |= set(modules)
-        self._tell({"modules": modules})
+    def _send_modules(self, modules: Sequence[str]) -> None:
+        self._reported_paths |= set(modules)
+        self._send({"modules": modules})
 
-    def _tell(self, message: dict[str, Any], files: Sequence[int] = ()) -> None:
+    def _send(self, message: dict[str, Any], files: Sequence[int] = ()) -> None:
         if self._connection is None:
             return
         content = json.dumps(message).encode() + b"\n"
@@ -272,7 +272,7 @@ class _ForkedServer:
 
     def go(self) -> None:
         with suppress(BrokenPipeError):
-            self.control.sendall(_GO)
+            self.control.sendall(_START_SIGNAL)
 
     def stop(self) -> None:
         self._end(signal.SIGTERM, _STOP_SECONDS)

@@ -33,7 +33,7 @@ _SETTLE_SECONDS: Final = 0.1
 Prepared = Callable[[Callable[[], None]], tuple[SourcePaths, socket.socket]]
 
 
-def reload_until_told(output: Output, arguments: Sequence[str], prepared: Prepared) -> None:
+def reload_until_stopped(output: Output, arguments: Sequence[str], prepared: Prepared) -> None:
     """Run `pressroom` with these arguments until SIGINT or SIGTERM, and replace the server when a file changes.
 
     If a change leaves a syntax error in a Python file or an error in the configuration, the error is reported and the
@@ -71,7 +71,7 @@ class _Reloading:
         self._server: Server | None = None
         self._successor: Server | None = None
         self._sources = SourcePaths(())
-        self._seen: State = {}
+        self._last_state: State = {}
         self._started_with: State = {}
         self._changed_at = 0.0
         self._interval = MIN_POLL_SECONDS
@@ -79,7 +79,7 @@ class _Reloading:
     def begin(self) -> None:
         """Start the first server."""
         self._sources, listener = self._prepared(self._stop_all)
-        self._seen = self._state()
+        self._last_state = self._state()
         self._start(listener)
 
     def turn(self) -> None:
@@ -104,7 +104,7 @@ class _Reloading:
 
     def _look_at_files(self) -> None:
         now = self._state()
-        if now == self._seen:
+        if now == self._last_state:
             return
         self._note_change(now)
         if self._successor is not None and self._launcher.early:
@@ -113,13 +113,13 @@ class _Reloading:
         files = changed(self._started_with, now)
         errors = list(syntax_errors(files))
         for error in errors:
-            self._output.note(f"{error}. {self._what_next()}")
+            self._output.note(f"{error}. {self._retry_note()}")
         if files and not errors:
             self._replace(files)
 
     def _note_change(self, now: State) -> None:
-        files = changed(self._seen, now)
-        self._seen, self._changed_at = now, time.monotonic()
+        files = changed(self._last_state, now)
+        self._last_state, self._changed_at = now, time.monotonic()
         self._launcher.changed(files)
         drop_bytecode(files)
 
@@ -130,7 +130,7 @@ class _Reloading:
                 self._stop_all()
             sources, listener = self._prepared(self._stop_all)
         except PressroomError as error:
-            self._output.note(f"{error}. {self._what_next()}")
+            self._output.note(f"{error}. {self._retry_note()}")
             return
         self._output.note(f"Changed: {files[0]}{more}. Restarting.")
         self._sources = sources
@@ -138,22 +138,22 @@ class _Reloading:
         self._start(listener)
 
     def _start(self, listener: socket.socket) -> None:
-        self._started_with = self._seen
+        self._started_with = self._last_state
         self._successor = self._launcher.start(self._arguments, listener, self._sources)
 
     def _look_at_servers(self) -> None:
         successor, server = self._successor, self._server
         if server is not None and server.ended:
             self._server = None
-            self._output.note(f"The server exited ({_exit_code(server)}). {self._what_next()}")
+            self._output.note(f"The server exited ({_exit_code(server)}). {self._retry_note()}")
             server = None
         if successor is None:
             return
         if successor.ended:
             self._successor = None
             label = "server" if server is None else "new server"
-            self._output.note(f"The {label} exited ({_exit_code(successor)}). {self._what_next()}")
-        elif successor.loaded and self._settled:
+            self._output.note(f"The {label} exited ({_exit_code(successor)}). {self._retry_note()}")
+        elif successor.loaded and self._is_settled:
             if server is not None:
                 server.stop()
             successor.go()
@@ -165,13 +165,13 @@ class _Reloading:
                 server.stop()
         self._server = self._successor = None
 
-    def _what_next(self) -> str:
+    def _retry_note(self) -> str:
         if self._server is None:
             return "It starts again when a file changes."
         return "The server keeps running unchanged, and tries again after the next change."
 
     @property
-    def _settled(self) -> bool:
+    def _is_settled(self) -> bool:
         return self._server is None or time.monotonic() - self._changed_at >= _SETTLE_SECONDS
 
     def _state(self) -> State:

@@ -9,7 +9,7 @@ import click
 
 from pressroom.cli.lazy import LazyGroup
 from pressroom.cli.options import Invocation, command_options, common_options
-from pressroom.cli.output import FINE, FOUND_WRONG
+from pressroom.cli.output import EXIT_PROBLEMS, FINE
 
 if TYPE_CHECKING:
     from pressroom.host.stores import KeyState
@@ -44,7 +44,7 @@ def list_secrets(invocation: Invocation) -> int:
         for state in states:
             if state.problem:
                 invocation.output.problem(state.problem, hint=state.advice)
-    return FINE if all(state.fits for state in states) else FOUND_WRONG
+    return FINE if all(state.fits for state in states) else EXIT_PROBLEMS
 
 
 @secrets.command()

@@ -41,7 +41,7 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
         from pressroom.host.loaded_app import LoadedApp  # noqa: PLC0415 - loads plugins, which takes time
         from pressroom.observability.logs import configure_logging  # noqa: PLC0415
         from pressroom.server.listening import bind  # noqa: PLC0415
-        from pressroom.server.serve import serve_until_told  # noqa: PLC0415
+        from pressroom.server.serve import serve_until_signalled  # noqa: PLC0415
 
         server_options: dict[str, Any] = {
             name: value for name, value in (("host", host), ("port", port)) if value is not None
@@ -61,18 +61,18 @@ def serve(invocation: Invocation, host: str | None, port: int | None, strict: bo
         names = ", ".join(record.id for record in compiled.plugins.failed)
         raise PluginError(f"these plugins failed: {names}", hint="run `pressroom doctor` for advice")
     if takeover is not None:
-        takeover.wait_for_turn()
+        takeover.wait_until_started()
 
     async def announce(running: Host) -> None:
         await _announce(invocation, compiled, running)
         if takeover is not None:
-            takeover.tell_started()
+            takeover.report_started()
 
-    _run(serve_until_told(compiled, listener, announce))
+    _run(serve_until_signalled(compiled, listener, announce))
 
 
 def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None, *, strict: bool) -> None:
-    from pressroom.cli.reloading import reload_until_told  # noqa: PLC0415 - few servers need it
+    from pressroom.cli.reloading import reload_until_stopped  # noqa: PLC0415 - few servers need it
     from pressroom.cli.watched_sources import SourcePaths, source_paths  # noqa: PLC0415
     from pressroom.config import InvalidConfig  # noqa: PLC0415 - pydantic takes longer to load than --help may take
     from pressroom.server.listening import bind  # noqa: PLC0415
@@ -98,7 +98,7 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
         nonlocal settings, listener, bound
         with suppress(InvalidConfig):  # the new server reports the error
             now = invocation.load_config(overrides).settings
-            if _place(now) != _place(settings):
+            if _bind_address(now) != _bind_address(settings):
                 stop()
                 listener.close()
                 listener, bound = bind(now)
@@ -108,13 +108,13 @@ def _serve_and_reload(invocation: Invocation, host: str | None, port: int | None
         branding_files = settings.branding.templates, settings.branding.stylesheet
         return source_paths(invocation.config_file_path(), settings.plugins_dir, *branding_files), listener
 
-    reload_until_told(invocation.output, arguments, prepared)
+    reload_until_stopped(invocation.output, arguments, prepared)
 
 
 _CLOSED: Final = -1
 
 
-def _place(settings: Settings) -> tuple[str, int]:
+def _bind_address(settings: Settings) -> tuple[str, int]:
     return settings.server.host, settings.server.port
 
 
@@ -142,7 +142,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
     rows = [(record.id, record.status, record.error or record.brief) for record in records]
     invocation.output.table(["Plugin", "Status", "What it adds"], rows)
     invocation.output.line()
-    for title, value in _where_to_go(host):
+    for title, value in _next_steps(host):
         # Not a table, in which a terminal would wrap the URLs.
         invocation.output.line(f"{title:12}  {value}")
     if setup_url is not None:
@@ -153,7 +153,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
         invocation.output.note(f"{record.id} does not work: {record.hint}")
 
 
-def _where_to_go(host: Host) -> Iterator[tuple[str, str]]:
+def _next_steps(host: Host) -> Iterator[tuple[str, str]]:
     """Yield the URLs that an operator needs next, the command that connects a client, and the data folder."""
     settings, branding = host.settings, host.compiled.branding
     base_url = settings.public_url

@@ -23,7 +23,7 @@ class Takeover:
     def __init__(self, control: socket.socket, listener: socket.socket) -> None:
         self._control = control
         self._listener = listener
-        self._turn = threading.Event()
+        self._start_event = threading.Event()
         threading.Thread(target=self._watch, name="pressroom-reload", daemon=True).start()
 
     def listen(self, settings: Settings) -> tuple[socket.socket, Settings]:
@@ -32,12 +32,12 @@ class Takeover:
         server = settings.server.model_copy(update={"port": self._listener.getsockname()[1]})
         return self._listener, settings.model_copy(update={"server": server})
 
-    def wait_for_turn(self) -> None:
+    def wait_until_started(self) -> None:
         """Report that everything is loaded, and block until the previous server has ended."""
         self._control.sendall(_LOADED)
-        self._turn.wait()
+        self._start_event.wait()
 
-    def tell_started(self) -> None:
+    def report_started(self) -> None:
         """Report that the server answers requests, and which modules it has imported."""
         names = [name for name, module in list(sys.modules.items()) if getattr(module, "__spec__", None) is not None]
         message = json.dumps(names).encode() + b"\n"
@@ -48,7 +48,7 @@ class Takeover:
         """Stop this server when the watching process ends for any reason."""
         with suppress(ConnectionResetError):  # the other end closed with unread data
             while self._control.recv(1):
-                self._turn.set()
+                self._start_event.set()
         os.kill(os.getpid(), signal.SIGTERM)  # unlike `raise_signal`, interrupts the main thread while it blocks
 
 

@@ -70,7 +70,7 @@ def list_users(invocation: Invocation, limit: int, after: str, find: str) -> Non
         invocation.output.line(f"There is no account{condition}{f' after {after}' if after else ''}.")
         return
     headings = ["E-mail", "Name", "Plan", "State", "Last sign-in"]
-    rows = [[user.email, user.name, user.plan, _state(user), _shown_time(user)] for user in users]
+    rows = [[user.email, user.name, user.plan, _state(user), _last_sign_in_text(user)] for user in users]
     if memberships:
         headings.append("Works in the accounts of")
         for row, user in zip(rows, users, strict=True):
@@ -190,5 +190,5 @@ def _state(user: User) -> str:
     return "active" if user.has_password else "no password"
 
 
-def _shown_time(user: User) -> str:
+def _last_sign_in_text(user: User) -> str:
     return user.last_sign_in_at.strftime("%Y-%m-%d %H:%M UTC") if user.last_sign_in_at else "never"

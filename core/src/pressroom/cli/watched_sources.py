@@ -71,7 +71,7 @@ def state_of(paths: Iterable[Path]) -> State:
     state: dict[str, tuple[int, int, int]] = {}
     for path in paths:
         if path.is_dir():
-            _look_into(str(path), state, set())
+            _scan_folder(str(path), state, set())
             continue
         with suppress(OSError):  # removed, or not created yet
             _note(str(path), path.stat(), state)
@@ -130,7 +130,7 @@ def _note(path: str, status: os.stat_result, state: dict[str, tuple[int, int, in
     state[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def _look_into(folder: str, state: dict[str, tuple[int, int, int]], ancestors: set[tuple[int, int]]) -> None:
+def _scan_folder(folder: str, state: dict[str, tuple[int, int, int]], ancestors: set[tuple[int, int]]) -> None:
     """Note the files of a folder. Uses strings instead of `Path` for speed: this runs several times a second."""
     try:
         with os.scandir(folder) as entries:
@@ -143,7 +143,7 @@ def _look_into(folder: str, state: dict[str, tuple[int, int, int]], ancestors: s
             if entry.is_dir():
                 identity = (entry.stat().st_dev, entry.stat().st_ino)
                 if name != "__pycache__" and identity not in ancestors:  # a symbolic link can point to a parent folder
-                    _look_into(entry.path, state, {*ancestors, identity})
+                    _scan_folder(entry.path, state, {*ancestors, identity})
             elif not name.endswith(("~", ".pyc")):
                 _note(entry.path, entry.stat(), state)
 

@@ -124,10 +124,10 @@ def as_data(
     values of a plugin are secret, so all its strings are masked. With `origins`, values from referenced files and
     variables are masked as well.
     """
-    data = {name: _shown(value) for name, value in settings}
+    data = {name: _masked_value(value) for name, value in settings}
     for id_, plugin in settings.plugins.items():
         validated = (plugin_configs or {}).get(id_)
-        data["plugins"][id_]["config"] = _masked(plugin.config) if validated is None else _shown(validated)
+        data["plugins"][id_]["config"] = _masked(plugin.config) if validated is None else _masked_value(validated)
     for key in origins.hidden if origins is not None else ():
         _mask_at(data, key)
     return data
@@ -164,19 +164,19 @@ def _masked(value: Any) -> Any:
         return {str(name): _masked(child) for name, child in value.items()}
     if isinstance(value, list | tuple):
         return [_masked(child) for child in value]
-    return MASK if isinstance(value, str) else _shown(value)
+    return MASK if isinstance(value, str) else _masked_value(value)
 
 
-def _shown(value: Any) -> Any:
+def _masked_value(value: Any) -> Any:
     match value:
         case SecretStr() | SecretBytes() | Secret():
             return MASK
         case BaseModel():
-            return {name: _shown(child) for name, child in value}
+            return {name: _masked_value(child) for name, child in value}
         case dict():
-            return {str(name): _shown(value[name]) for name in sorted(value)}
+            return {str(name): _masked_value(value[name]) for name in sorted(value)}
         case list() | tuple() | set() | frozenset():
-            return [_shown(child) for child in value]
+            return [_masked_value(child) for child in value]
         case float() if value.is_integer():
             return int(value)
         case float() if not math.isfinite(value):

@@ -57,7 +57,7 @@ _OF_TESTS: Final = "PRESSROOM_TEST_"
 _SERVICE_LINK = re.compile(
     r"_SERVICE_(HOST|PORT(_[A-Z0-9_]{1,200})?)\Z|_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?\Z"
 )
-_SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
+_SERVICE_URL = re.compile(r"(tcp|udp|sctp)://.*")
 
 DEFAULT_FILE: Final = Path("pressroom.toml")
 
@@ -82,11 +82,11 @@ class Environment:
         # Deeper keys come last, so that a variable for one key overrides one for the table around it.
         for name, text in sorted(self._variables.items(), key=lambda item: (item[0].count(DELIMITER), item[0])):
             try:
-                path, kind = self._place(name)
+                path, kind = self._setting_of(name)
                 if path in setters:
                     _fail(name, f"sets {dotted(path)}, and so does {setters[path]}", "Keep one of the two.")
                 value, is_json = self._value(name, kind, text)
-            except _Unusable as unusable:
+            except _UnusableVariable as unusable:
                 self.problems.append(unusable.problem)
                 continue
             setters[path] = name
@@ -96,7 +96,7 @@ class Environment:
                 self._origins.texts[path] = text
         return values
 
-    def _place(self, name: str) -> tuple[tuple[str, ...], Any]:
+    def _setting_of(self, name: str) -> tuple[tuple[str, ...], Any]:
         """Return the key that a variable sets, and the type of its value."""
         path: tuple[str, ...] = ()
         kind: Any = Settings
@@ -125,7 +125,7 @@ class Environment:
         return text, False
 
 
-class _Unusable(Exception):
+class _UnusableVariable(Exception):
     """A variable that cannot be used."""
 
     def __init__(self, problem: ConfigProblem) -> None:
@@ -134,7 +134,7 @@ class _Unusable(Exception):
 
 
 def _fail(name: str, problem: str, hint: str = "") -> NoReturn:
-    raise _Unusable(ConfigProblem("", problem, Origin("environment", name), hint))
+    raise _UnusableVariable(ConfigProblem("", problem, Origin("environment", name), hint))
 
 
 def _is_no_setting(name: str) -> bool:
@@ -145,7 +145,7 @@ def _is_service_link(name: str, text: str) -> bool:
     """Return whether Kubernetes set the variable, as it does in pods for every service named `pressroom…`."""
     if DELIMITER in name:
         return False
-    return bool(_SERVICE_LINK.search(name)) or bool(name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text))
+    return bool(_SERVICE_LINK.search(name)) or bool(name.endswith("_PORT") and _SERVICE_URL.fullmatch(text))
 
 
 def _has_free_names(kind: Any) -> bool:

@@ -125,7 +125,7 @@ class InvalidConfig(ConfigError):
     """The configuration has at least one problem; `problems` contains all of them, in the order of their origins."""
 
     def __init__(self, problems: Iterable[ConfigProblem]) -> None:
-        self.problems = tuple(sorted(problems, key=_place))
+        self.problems = tuple(sorted(problems, key=_sort_key))
         if len(self.problems) == 1:
             super().__init__(str(self.problems[0]), hint=self.problems[0].hint)
         else:
@@ -133,6 +133,6 @@ class InvalidConfig(ConfigError):
             super().__init__(f"the configuration has {len(self.problems)} problems:{lines}")
 
 
-def _place(problem: ConfigProblem) -> tuple[int, int, str, str]:
+def _sort_key(problem: ConfigProblem) -> tuple[int, int, str, str]:
     kinds = ("file", "environment", "command line", "default")
     return kinds.index(problem.origin.kind), problem.origin.line, problem.origin.name, problem.key

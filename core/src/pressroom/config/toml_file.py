@@ -14,7 +14,7 @@ from pressroom.config.origins import ConfigProblem, InvalidConfig, KeyPath, Orig
 MAX_BYTES: Final = 1_048_576
 
 _MISSING: Final = "Check --config and PRESSROOM_CONFIG; without both, the defaults are used."
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _CLOSING = re.compile(r"\"\"\"|'''|[\]}]")
 
 
@@ -66,9 +66,9 @@ def _invalid(path: Path, problem: str, hint: str = "", line: int = 0) -> Invalid
 
 def _syntax_problem(path: Path, text: str, error: ValueError) -> ConfigProblem:
     message = str(error)
-    match = _PLACE.search(message)
+    match = _POSITION.search(message)
     line, column = (int(match[1]), int(match[2])) if match and match[1] else (_line_of_unfinished(text), 0)
-    reason = _PLACE.sub("", message)
+    reason = _POSITION.sub("", message)
     hint = ""
     if reason == "Invalid value":
         reason, hint = "the value is not valid", 'Put text in quotes, such as name = "value".'

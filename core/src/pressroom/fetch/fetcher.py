@@ -19,14 +19,14 @@ from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origi
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
 from pressroom.fetch.answers import REDIRECTS, examined, fetched
-from pressroom.fetch.shares import ByteBudget, FairPlaces, Purpose, current_purpose, current_share
+from pressroom.fetch.shares import ByteBudget, FairSlots, Purpose, current_purpose, current_share
 from pressroom.fetch.target import (
     IPAddress,
     PinnedBackend,
     Resolver,
     SystemResolver,
     Target,
-    first_that_answers,
+    connect_first,
     is_public,
     parse_host,
     parse_target,
@@ -78,7 +78,7 @@ class GuardedFetcher:
 
     Args:
         concurrency: how many URLs are fetched at once; further ones wait, within their timeout.
-        fair: whether owners and purposes have shares of these; see `FairPlaces`.
+        fair: whether owners and purposes have shares of these; see `FairSlots`.
         anonymous_bytes: how many fetched bytes are held at once for anonymous clients; 0 means no limit.
         tls: the TLS context that verifies certificates; by default, with the public authorities.
         resolver: resolves names; by default, the system's resolver. It is closed with the fetcher.
@@ -108,7 +108,7 @@ class GuardedFetcher:
 
     async def open(self) -> None:
         """Prepare for fetching, without connecting to anything yet."""
-        self._places = FairPlaces(self._concurrency, fair=self._fair)
+        self._slots = FairSlots(self._concurrency, fair=self._fair)
         # A look-up cannot be cancelled, and a malicious name server can stall it: each purpose has its own threads.
         self._names = {purpose: self._resolver or SystemResolver(self._concurrency) for purpose in get_args(Purpose)}
 
@@ -177,7 +177,7 @@ class GuardedFetcher:
         """Send a request and follow its redirects; return the last response and its target."""
         followed: tuple[str, ...] = ()
         try:
-            async with asyncio.timeout(seconds), self._places.one():
+            async with asyncio.timeout(seconds), self._slots.one():
                 while True:
                     response = replace(await self._exchange(target, outgoing, max_bytes, seconds), redirects=followed)
                     next_target = _redirect(target, response) if len(followed) < redirects else None
@@ -212,16 +212,16 @@ class GuardedFetcher:
         target = parse_target(url)
         outgoing = OutgoingRequest(method, {"Accept": accept, "Accept-Encoding": encodings})
         try:
-            async with asyncio.timeout(seconds), self._places.one():
+            async with asyncio.timeout(seconds), self._slots.one():
                 started_at = time.monotonic()
-                async with self._answer(target, outgoing, seconds, plain_http=plain_http) as response:
+                async with self._response(target, outgoing, seconds, plain_http=plain_http) as response:
                     return await examined(target, response, max_bytes, started_at, self._budget)
         except TimeoutError:
             raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
 
     async def _exchange(self, target: Target, outgoing: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
         """Make one request and return its response."""
-        async with self._answer(target, outgoing, seconds) as response:
+        async with self._response(target, outgoing, seconds) as response:
             try:
                 return await fetched(target, response, max_bytes, self._budget)
             except FetchRefused as error:
@@ -230,7 +230,7 @@ class GuardedFetcher:
                 raise FetchUnknown(error.message) from None  # the request has taken effect by now
 
     @asynccontextmanager
-    async def _answer(
+    async def _response(
         self, target: Target, outgoing: OutgoingRequest, seconds: float, *, plain_http: bool = False
     ) -> AsyncIterator[Response]:
         """Make one request on a new connection, and yield its response."""
@@ -275,11 +275,11 @@ class GuardedFetcher:
         connected = False
         deadline = asyncio.timeout(seconds)
         try:
-            async with deadline, self._places.one():
+            async with deadline, self._slots.one():
                 ips = await self._allowed(name, port, ip, refusal, usual=port in _STREAM_PORTS)
                 current_share().requests += 1
                 open_connection = partial(asyncio.open_connection, port=port)
-                reader, writer = await first_that_answers(name, ips, seconds, open_connection)
+                reader, writer = await connect_first(name, ips, seconds, open_connection)
                 connected = True
                 try:
                     yield reader, writer

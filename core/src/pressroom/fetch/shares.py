@@ -57,8 +57,8 @@ class Share:
         self._held.append((budget, size))
 
 
-_NOBODY: Final = Share("", "call")
-_current: ContextVar[Share] = ContextVar("fetch_share", default=_NOBODY)
+_NO_SHARE: Final = Share("", "call")
+_current: ContextVar[Share] = ContextVar("fetch_share", default=_NO_SHARE)
 
 
 def current_share() -> Share:
@@ -83,29 +83,29 @@ class ByteBudget:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._taken: Counter[str] = Counter()
+        self._in_use: Counter[str] = Counter()
         self._sum = 0
 
     def take(self, owner: str, size: int) -> None:
         """Take some bytes. Raises `Overloaded` if there is no room for them."""
-        if self._total and (self._sum + size > self._total or self._taken[owner] + size > self._total // 2):
+        if self._total and (self._sum + size > self._total or self._in_use[owner] + size > self._total // 2):
             raise Overloaded(
                 "The server already holds the maximum of fetched bytes for callers without an account. Try again in "
                 "a few seconds, or use smaller images.",
                 retry_after=_RETRY_SECONDS,
             )
         self._sum += size
-        self._taken[owner] += size
+        self._in_use[owner] += size
 
     def give_back(self, owner: str, size: int) -> None:
         """Give back bytes that were taken."""
         self._sum -= size
-        self._taken[owner] -= size
-        if not self._taken[owner]:
-            del self._taken[owner]
+        self._in_use[owner] -= size
+        if not self._in_use[owner]:
+            del self._in_use[owner]
 
 
-class FairPlaces:
+class FairSlots:
     """Limits concurrent fetches, with shares for owners and purposes; further ones wait, first come, first served.
 
     A quarter of the slots is reserved for publishing. Background jobs and anonymous clients each get at most three
@@ -114,12 +114,12 @@ class FairPlaces:
     """
 
     def __init__(self, slots: int, *, fair: bool) -> None:
-        self._places = slots
-        self._others = slots if not fair else max(1, slots - slots // 4)
+        self._slots = slots
+        self._shared_slots = slots if not fair else max(1, slots - slots // 4)
         part = max(1, slots * 3 // 8)
         self._per_purpose = {"background": part, "anonymous": part} if fair else {}
         self._fair = fair
-        self._taken: Counter[str] = Counter()
+        self._in_use: Counter[str] = Counter()
         self._by_owner: Counter[tuple[str, str]] = Counter()
         self._waiting: deque[tuple[str, str, asyncio.Future[None]]] = deque()
 
@@ -136,7 +136,7 @@ class FairPlaces:
             self._admit()
 
     async def _take(self, owner: str, purpose: str) -> None:
-        if self._has_room(owner, purpose):
+        if self._has_capacity(owner, purpose):
             self._count(owner, purpose, 1)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -154,11 +154,11 @@ class FairPlaces:
 
     def _admit(self) -> None:
         still_waiting: deque[tuple[str, str, asyncio.Future[None]]] = deque()
-        while self._waiting and sum(self._taken.values()) < self._places:
+        while self._waiting and sum(self._in_use.values()) < self._slots:
             owner, purpose, future = entry = self._waiting.popleft()
             if future.cancelled():
                 continue  # its task has been cancelled and will run later
-            if self._has_room(owner, purpose):
+            if self._has_capacity(owner, purpose):
                 self._count(owner, purpose, 1)
                 future.set_result(None)
             else:
@@ -166,21 +166,21 @@ class FairPlaces:
         still_waiting.extend(self._waiting)
         self._waiting = still_waiting
 
-    def _has_room(self, owner: str, purpose: str) -> bool:
-        in_use = sum(self._taken.values())
-        if in_use >= self._places:
+    def _has_capacity(self, owner: str, purpose: str) -> bool:
+        in_use = sum(self._in_use.values())
+        if in_use >= self._slots:
             return False
         if not self._fair:
             return True
-        if purpose != "publish" and in_use - self._taken["publish"] >= self._others:
+        if purpose != "publish" and in_use - self._in_use["publish"] >= self._shared_slots:
             return False
-        if self._taken[purpose] >= self._per_purpose.get(purpose, self._places):
+        if self._in_use[purpose] >= self._per_purpose.get(purpose, self._slots):
             return False
-        limit = max(1, self._places // (8 if purpose == "background" else 4))
+        limit = max(1, self._slots // (8 if purpose == "background" else 4))
         return not owner or self._by_owner[owner, purpose] < limit
 
     def _count(self, owner: str, purpose: str, change: int) -> None:
-        self._taken[purpose] += change
+        self._in_use[purpose] += change
         self._by_owner[owner, purpose] += change
         if not self._by_owner[owner, purpose]:
             del self._by_owner[owner, purpose]

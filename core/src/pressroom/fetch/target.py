@@ -251,7 +251,7 @@ def _look_up(name: str) -> list[str]:
 T = TypeVar("T")
 
 
-async def first_that_answers(
+async def connect_first(
     name: str, ips: Sequence[IPAddress], seconds: float, connect: Callable[[str], Awaitable[T]]
 ) -> T:
     """Return a connection to the first IP address that responds, each within its share of the time.
@@ -279,7 +279,7 @@ class PinnedBackend(AsyncNetworkBackend):
 
     def __init__(self, name: str, ips: Sequence[IPAddress], seconds: float) -> None:
         self._name = name
-        self._addresses = ips
+        self._ips = ips
         self._seconds = seconds
         self._stream: AsyncNetworkStream | None = None
 
@@ -298,7 +298,7 @@ class PinnedBackend(AsyncNetworkBackend):
                 ip, port, local_address=local_address, socket_options=socket_options
             )
 
-        self._stream = await first_that_answers(self._name, self._addresses, self._seconds, connect)
+        self._stream = await connect_first(self._name, self._ips, self._seconds, connect)
         return self._stream
 
     async def close(self) -> None:

@@ -32,7 +32,7 @@ CANCEL_SECONDS: Final = 1.0
 _left_behind: set[asyncio.Task[_Outcome[object]]] = set()
 """Abandoned tasks. The event loop keeps only weak references, so they could be garbage-collected."""
 
-_AGAIN_SECONDS: Final = 0.25
+_REPEAT_SECONDS: Final = 0.25
 _MAX_RINGS: Final = 20
 """How often code can swallow the exception before the process is ended, as a last resort."""
 
@@ -185,7 +185,7 @@ def alarm(
         raise Overdue
 
     handler = signal.signal(signal.SIGALRM, ring)
-    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_SECONDS)
     # Nested, because the alarm can be raised within the first `finally`.
     try:
         try:

@@ -116,7 +116,7 @@ def one_line(error: BaseException, module: str = "") -> str:
     `module` is the plugin's module; the innermost frame in its top-level package is shown.
     """
     try:
-        location = _place(error, module.partition(".")[0]) if module else ""
+        location = _location_of(error, module.partition(".")[0]) if module else ""
         return squeezed(f"{_message(error)}{f' ({location})' if location else ''}")
     except Exception:  # noqa: BLE001 - every attribute of an exception may be a property of the plugin
         return type(error).__name__
@@ -161,7 +161,7 @@ def _text(value: object, formatter: Any = str) -> str:
         return f"its text cannot be read, {type(error).__name__}"
 
 
-def _place(error: BaseException, package: str) -> str:
+def _location_of(error: BaseException, package: str) -> str:
     location = ""
     traceback = error.__traceback__
     while traceback is not None:

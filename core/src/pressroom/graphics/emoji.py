@@ -28,7 +28,7 @@ class BoundedCache(Generic[K, V]):
     """A thread-safe LRU cache limited by the total size of its values. One thread at a time creates missing ones."""
 
     def __init__(self, max_bytes: int, size: Callable[[V], int]) -> None:
-        self._most_bytes = max_bytes
+        self._max_bytes = max_bytes
         self._size = size
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._lock = threading.Lock()
@@ -43,7 +43,7 @@ class BoundedCache(Generic[K, V]):
             created = make()
             self._entries[key] = created
             self.bytes += self._size(created)
-            while self.bytes > self._most_bytes and len(self._entries) > 1:
+            while self.bytes > self._max_bytes and len(self._entries) > 1:
                 _, oldest = self._entries.popitem(last=False)
                 self.bytes -= self._size(oldest)
             return created
@@ -106,10 +106,10 @@ def emoji_image(cluster: str, size: int) -> Image.Image | None:
     if path is None:
         return None
     edge = min(max(size, 1), MAX_SIZE)
-    return _images.get((path, edge), lambda: _drawn(path, edge))
+    return _images.get((path, edge), lambda: _render(path, edge))
 
 
-def _drawn(path: Path, edge: int) -> Image.Image:
+def _render(path: Path, edge: int) -> Image.Image:
     # Few texts contain emoji, and detecting them needs none of these.
     from thorvg_python.base import Colorspace, Result  # noqa: PLC0415
     from thorvg_python.canvas.sw import SwCanvas  # noqa: PLC0415

@@ -14,7 +14,7 @@ from pressroom.sdk import CheckResult
 if TYPE_CHECKING:
     from pressroom.graphics.text import Face
 
-_WRITINGS: Final = (
+_SCRIPTS: Final = (
     ("Arabic", "\u0627", ("fontpkg_noto_sans_arabic",)),
     ("Hebrew", "\u05d0", ("fontpkg_heebo",)),
     ("Hindi", "\u0915", ("fontpkg_noto_sans_devanagari",)),
@@ -55,7 +55,7 @@ def _languages_without_font(faces: Collection[Face]) -> list[str]:
     """Return the languages that neither the operator's fonts nor installed packages support."""
     return [
         language
-        for language, character, packages in _WRITINGS
+        for language, character, packages in _SCRIPTS
         if not any(find_spec(package) is not None for package in packages)
         and not any(ord(character) in face.coverage for face in faces)
     ]

@@ -231,7 +231,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     for part in parts:
         if not part:
             raise InvalidStyle("a colour is missing between two commas", place_of(block))
-        parsed = [_place(node, turning=turning) for node in part]
+        parsed = [_stop_position(node, turning=turning) for node in part]
         if len(part) == 1 and parsed[0] is not None:
             stops.append(Stop(None, parsed[0]))
             continue
@@ -255,7 +255,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     return tuple(stops)
 
 
-def _place(node: Node, *, turning: bool) -> Length | None:
+def _stop_position(node: Node, *, turning: bool) -> Length | None:
     if turning:
         degrees = angle(node)
         if degrees is not None:

@@ -11,7 +11,7 @@ __all__ = [
     "icon_sheet",
 ]
 
-_PLACES: Final = {180: (0, 0), 48: (180, 0), 32: (180, 48), 16: (180, 80)}
+_POSITIONS: Final = {180: (0, 0), 48: (180, 0), 32: (180, 48), 16: (180, 80)}
 _SIZE: Final = (228, 180)
 
 
@@ -22,6 +22,6 @@ def icon_sheet(icons: Mapping[int, Image.Image]) -> Image.Image:
         KeyError: one of these sizes is missing. Other sizes are ignored.
     """
     sheet = Image.new("RGBA", _SIZE)
-    for edge, position in _PLACES.items():
+    for edge, position in _POSITIONS.items():
         sheet.paste(icons[edge].convert("RGBA"), position)
     return sheet

@@ -109,7 +109,7 @@ def safe_svg(text: str) -> Svg:
     if root.tag not in (f"{{{_SVG}}}svg", "svg"):
         raise UnsafeSvg("there is no <svg> in it")
     removed = _strip(root)
-    elements = _drawn(root)
+    elements = _drawn_elements(root)
     if elements > MAX_ELEMENTS:
         raise UnsafeSvg(f"the SVG draws more than {MAX_ELEMENTS} elements")
     ET.register_namespace("", _SVG)
@@ -297,7 +297,7 @@ def _references(element: Element) -> Iterator[str]:
         yield from _REFERENCE.findall(value)
 
 
-def _drawn(root: Element) -> int:
+def _drawn_elements(root: Element) -> int:
     """Return the number of drawn elements, with each reference drawing its target again; cycles count once."""
     by_id = {value: element for element in root.iter() if (value := element.get("id"))}
     counts: dict[Element, int] = {}

@@ -69,7 +69,7 @@ def _linear(gradient: LinearGradient, width: float, height: float, name: str) ->
     (x1, y1), (x2, y2) = [tuple(map(svg_number, end)) for end in ends]
     return (
         f'<linearGradient id="{name}" gradientUnits="userSpaceOnUse" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
-        f"{_spread(repeating=gradient.repeating)}>{_written(stops)}</linearGradient>"
+        f"{_spread(repeating=gradient.repeating)}>{_stop_elements(stops)}</linearGradient>"
     )
 
 
@@ -84,7 +84,7 @@ def _radial(gradient: RadialGradient, width: float, height: float, name: str) ->
     matrix = f"translate({svg_number(x)} {svg_number(y)}) scale({_scale(radius_x * reach)} {_scale(radius_y * reach)})"
     return (
         f'<radialGradient id="{name}" gradientUnits="userSpaceOnUse" cx="0" cy="0" r="1"'
-        f' gradientTransform="{matrix}"{_spread(repeating=gradient.repeating)}>{_written(stops)}</radialGradient>'
+        f' gradientTransform="{matrix}"{_spread(repeating=gradient.repeating)}>{_stop_elements(stops)}</radialGradient>'
     )
 
 
@@ -139,7 +139,7 @@ def _refined(ramp: Ramp) -> _Stops:
     return [*stops, (ramp.places[-1], ramp.colors[-1])]
 
 
-def _written(stops: _Stops) -> str:
+def _stop_elements(stops: _Stops) -> str:
     return "".join(
         f'<stop offset="{min(max(position, 0.0), 1.0):.5g}" {svg_color("stop-color", color)}/>'
         for position, color in stops

@@ -45,7 +45,7 @@ class VectorBudget:
     """The remaining CPU time and pixels for the drawings of one render."""
 
     def __init__(self) -> None:
-        self._left = float(MAX_SECONDS)
+        self._seconds_left = float(MAX_SECONDS)
         self._pixels = MAX_PIXELS
 
     def draw(self, svg: Svg, width: int, height: int) -> Image.Image:
@@ -65,10 +65,15 @@ class VectorBudget:
         return rendered if rendered.size == (width, height) else rendered.resize((width, height))
 
     def _png_apart(self, svg: Svg, width: int, height: int) -> bytes:
-        if self._left <= 0:
+        if self._seconds_left <= 0:
             raise TooCostly
         # Runs this server's interpreter with a fixed file: the command contains no caller input.
-        command = [sys.executable, "-I", str(_CHILD), *map(str, (width, height, MAX_MEMORY_MIB, math.ceil(self._left)))]
+        command = [
+            sys.executable,
+            "-I",
+            str(_CHILD),
+            *map(str, (width, height, MAX_MEMORY_MIB, math.ceil(self._seconds_left))),
+        ]
         text = svg.sized(width, height).encode()
         before = _spent()
         try:
@@ -76,13 +81,13 @@ class VectorBudget:
                 command,
                 input=text,
                 capture_output=True,
-                timeout=2 * self._left + 1,
+                timeout=2 * self._seconds_left + 1,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise TooCostly from None
         finally:
-            self._left -= _spent() - before
+            self._seconds_left -= _spent() - before
         if completed.returncode == 1:
             raise ValueError(completed.stderr.decode(errors="replace")[-200:])
         if completed.returncode:

@@ -13,7 +13,7 @@ from pressroom.fetch import GuardedFetcher
 from pressroom.gate import PluginFailed
 from pressroom.graphics.font_sources import use_font_folders
 from pressroom.host.loaded_app import LoadedApp, RunningLifespan
-from pressroom.host.stores import OpenableStore, check_keys, know_media_types, make_schema_current, open_backends
+from pressroom.host.stores import OpenableStore, check_keys, declare_media_types, make_schema_current, open_backends
 from pressroom.jobs.queue import JobQueue
 from pressroom.oauth.service import AuthorizationServer
 from pressroom.observability.metrics import Metrics
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-_PLUGINS_FETCH_AT_ONCE: Final = 32
+_MAX_PLUGIN_FETCHES: Final = 32
 """High enough that a few slow servers do not keep everybody else's images waiting."""
 
 
@@ -130,7 +130,7 @@ class Host:
         kinds = (contribution.record for contribution in compiled.plugins.contributions.of(Job))
         self.jobs = JobQueue(self.database, kinds, settings.jobs)
         fetcher = GuardedFetcher(
-            concurrency=_PLUGINS_FETCH_AT_ONCE,
+            concurrency=_MAX_PLUGIN_FETCHES,
             fair=True,
             anonymous_bytes=settings.fetch.anonymous_bytes,
             private_networks=settings.fetch.private_networks,
@@ -190,7 +190,7 @@ class Host:
         compiled.check_choices()
         brand = compiled.brand_block_at_start()
         files, cache, limiter = await open_backends(compiled, opened)
-        know_media_types(files, compiled.catalog)
+        declare_media_types(files, compiled.catalog)
         fonts = settings.graphics.fonts
         use_font_folders(fonts)
         tool_modules = self._tool_modules()

@@ -13,7 +13,7 @@ import structlog
 
 from pressroom.accounts.records import PlanSummary
 from pressroom.catalog.compile import compile_catalog
-from pressroom.catalog.reserved_paths import host_path_taken
+from pressroom.catalog.reserved_paths import shadowed_host_path
 from pressroom.catalog.tool import Catalog
 from pressroom.config import Origins, Settings
 from pressroom.errors import BackendError, ConfigError, PressroomError
@@ -263,7 +263,7 @@ def _without_taken_paths(plugins: LoadedPlugins) -> LoadedPlugins:
     """Remove the plugins with a route that would hide one of the host's own."""
     for contribution in plugins.contributions.of(Route):
         path = contribution.record.path
-        host_path = host_path_taken(path)
+        host_path = shadowed_host_path(path)
         if host_path is not None and contribution in plugins.contributions.of(Route):
             description = host_path if host_path == path else f"{path}, as a part of {host_path},"
             plugins = plugins.without(

@@ -161,7 +161,7 @@ def running_servers(data_folder: Path) -> Iterator[RunningServer]:
         try:
             with os.fdopen(os.open(path, os.O_RDWR | os.O_CLOEXEC | _AS_IT_IS), "r+b") as file:
                 _check_file(file.fileno())
-                if _is_held(file):
+                if _is_locked(file):
                     yield _server(json.loads(file.read(_MAX_BYTES)))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # it has ended, or is being written at this moment; the next command will read it
@@ -174,7 +174,7 @@ def _check_file(descriptor: int) -> None:
         raise OSError(errno.EINVAL, "it is not a separate file")
 
 
-def _is_held(file: IO[bytes]) -> bool:
+def _is_locked(file: IO[bytes]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

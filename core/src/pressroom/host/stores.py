@@ -127,13 +127,13 @@ async def open_backends(compiled: LoadedApp, stack: AsyncExitStack) -> tuple[Fil
     """
     names = backend_names(compiled.settings)
     return (
-        await _opened(stack, compiled, "files", names["files"], "storage.files"),
-        await _opened(stack, compiled, "cache", names["cache"], "cache.backend"),
-        await _opened(stack, compiled, "limits", names["limits"], "limits.backend"),
+        await _open_store(stack, compiled, "files", names["files"], "storage.files"),
+        await _open_store(stack, compiled, "cache", names["cache"], "cache.backend"),
+        await _open_store(stack, compiled, "limits", names["limits"], "limits.backend"),
     )
 
 
-async def _opened(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind, name: str, key: str) -> Any:
+async def _open_store(stack: AsyncExitStack, compiled: LoadedApp, kind: BackendKind, name: str, key: str) -> Any:
     call = PluginCall(compiled.backend_owner(kind, name), "backend", f"{kind} {name}")
     store: OpenableStore = compiled.backend(kind, name, key)
     stack.push_async_callback(_closed, store, call, compiled.gate)
@@ -157,7 +157,7 @@ async def _closed(store: OpenableStore, call: PluginCall, gate: PluginGate) -> N
         await gate.run(call, _CLOSE_SECONDS, store.close, passes=passes, interrupt=True)
 
 
-def know_media_types(files: FileStore, catalog: Catalog) -> None:
+def declare_media_types(files: FileStore, catalog: Catalog) -> None:
     """Declare the generators' media types to a file store of the host. Plugins' stores keep the type of each file."""
     media_types = getattr(files, "media_types", None)
     if isinstance(media_types, MediaTypes):

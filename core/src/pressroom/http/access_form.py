@@ -25,7 +25,7 @@ TARGETS_SECONDS: Final = 1.0
 """Timeout in seconds for all plugins together to list their publishing targets."""
 
 _MAX_TARGETS: Final = 100
-_NAMED_TARGETS: Final = 5
+_MAX_LISTED_TARGETS: Final = 5
 _MAX_TARGET_LENGTH: Final = 60
 _CORE_DESCRIPTION: Final = "The tools that take an idea to a live article."
 
@@ -131,8 +131,8 @@ async def _names(provider: PublishingTargets, subject: str) -> list[str]:
 
 def _enumerated(names: Iterable[str]) -> str:
     names = list(names)
-    listed = names[:_NAMED_TARGETS]
-    if len(names) > _NAMED_TARGETS:
-        more = "many more" if len(names) >= _MAX_TARGETS else f"{len(names) - _NAMED_TARGETS} more"
+    listed = names[:_MAX_LISTED_TARGETS]
+    if len(names) > _MAX_LISTED_TARGETS:
+        more = "many more" if len(names) >= _MAX_TARGETS else f"{len(names) - _MAX_LISTED_TARGETS} more"
         return f"{', '.join(listed)} and {more}"
     return " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))

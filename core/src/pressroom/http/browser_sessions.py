@@ -91,11 +91,11 @@ _NOT_IN_URLS: Final = re.compile(r"[^\x21-\x7e]")
 _MISLEADING: Final = re.compile(r"[\x00-\x1f\x7f\\]")
 _MAX_PATH_LENGTH: Final = 4096
 _MAX_DECODINGS: Final = 5
-_WHAT_TO_DO: Final = "go back, reload the page and send the form again"
+_RELOAD_HINT: Final = "go back, reload the page and send the form again"
 
 
 @dataclass(slots=True)
-class _Known:
+class _BrowserState:
     """State of the browser of one request. `anonymous` is the secret of a browser that is not signed in."""
 
     token: str
@@ -133,7 +133,7 @@ class BrowserSessions:
 
     async def session(self, request: Request) -> BrowserSession | None:
         """Return the session of a request, or `None` for an anonymous caller. Looked up once per request."""
-        browser = self._known(request)
+        browser = self._browser_state(request)
         if browser.token and not browser.looked_up:
             browser.session = await self._sessions.find(browser.token)
         browser.looked_up = True
@@ -141,11 +141,11 @@ class BrowserSessions:
 
     def known_session(self, request: Request) -> BrowserSession | None:
         """Return the session of a request if it was looked up already, otherwise `None`."""
-        return self._known(request).session
+        return self._browser_state(request).session
 
     def session_token(self, request: Request) -> str:
         """Return the token of the session cookie, whose session can have ended, or an empty string."""
-        return self._known(request).token
+        return self._browser_state(request).token
 
     async def sign_in(self, request: Request, response: HTTPResponse, user: User, *, works_in: str = "") -> None:
         """Start a new session for the browser, end its previous one, and set the cookie on the response.
@@ -153,7 +153,7 @@ class BrowserSessions:
         `user` is the account at the time the person authenticated. `works_in` and the errors raised are those of
         `Sessions.start`.
         """
-        browser = self._known(request)
+        browser = self._browser_state(request)
         token = await self._sessions.start(
             user.id,
             client_ip=request.ctx.client_ip,
@@ -174,7 +174,7 @@ class BrowserSessions:
 
     async def sign_out(self, request: Request, response: HTTPResponse) -> None:
         """End the browser's session and remove its cookie."""
-        if token := self._known(request).token:
+        if token := self._browser_state(request).token:
             await self._sessions.end(token)
         self.remove_cookie(response, "session")
 
@@ -185,11 +185,11 @@ class BrowserSessions:
         without a query. `purpose` distinguishes forms posted to the same path; see `form`.
         """
         nonce = secrets.token_hex(8)
-        return f"{nonce}.{self._signature(nonce, self._known(request), path, purpose)}"
+        return f"{nonce}.{self._signature(nonce, self._browser_state(request), path, purpose)}"
 
     def finish(self, request: Request, response: HTTPResponse) -> HTTPResponse:
         """Set the cookie that the page's CSRF tokens are bound to if the browser has none."""
-        browser = self._known(request)
+        browser = self._browser_state(request)
         if browser.fresh and not browser.token:
             self.set_cookie(response, "form", browser.anonymous)
         return response
@@ -219,13 +219,13 @@ class BrowserSessions:
         fields = parse_form(request, max_bytes)
         nonce, _, signature = fields.get("csrf", [""])[-1].partition(".")
         form_purpose = purpose(fields) if purpose is not None else ""
-        expected = self._signature(nonce, self._known(request), request.path, form_purpose)
+        expected = self._signature(nonce, self._browser_state(request), request.path, form_purpose)
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             if keep_stale and self.comes_from_here(request):
                 raise StaleFormError(fields)
             raise Forbidden(
                 "this form was opened too long ago, or before you signed in, signed out or switched to another account "
-                "in another tab: " + _WHAT_TO_DO
+                "in another tab: " + _RELOAD_HINT
             )
         return fields
 
@@ -258,16 +258,18 @@ class BrowserSessions:
         """Remove one of the server's cookies from the browser."""
         self.set_cookie(response, name, "", max_age=0)
 
-    def _known(self, request: Request) -> _Known:
-        browser: _Known | None = getattr(request.ctx, "browser", None)
+    def _browser_state(self, request: Request) -> _BrowserState:
+        browser: _BrowserState | None = getattr(request.ctx, "browser", None)
         if browser is None:
             token, anonymous = self.cookie(request, "session"), self.cookie(request, "form")
             fresh = _SECRET.fullmatch(anonymous) is None
-            browser = _Known(token if _SECRET.fullmatch(token) else "", new_secret() if fresh else anonymous, fresh)
+            browser = _BrowserState(
+                token if _SECRET.fullmatch(token) else "", new_secret() if fresh else anonymous, fresh
+            )
             request.ctx.browser = browser
         return browser
 
-    def _signature(self, nonce: str, browser: _Known, path: str, purpose: str) -> str:
+    def _signature(self, nonce: str, browser: _BrowserState, path: str, purpose: str) -> str:
         holder = f"session {browser.token}" if browser.token else f"form {browser.anonymous}"
         # JSON keeps the parts unambiguous.
         bound_to = json.dumps([nonce, holder, _account(browser, path), _one_spelling(path), purpose])
@@ -280,11 +282,11 @@ class BrowserSessions:
         if site not in ("same-origin", "none") or (origin is not None and origin.lower() != self._origin):
             raise Forbidden(
                 f"the form was sent from an origin other than this server's, which is {self._origin}: "
-                f"open the page there, or {_WHAT_TO_DO}"
+                f"open the page there, or {_RELOAD_HINT}"
             )
 
 
-def _account(browser: _Known, path: str) -> str:
+def _account(browser: _BrowserState, path: str) -> str:
     """Return the account of another person that a form acts in, or an empty string."""
     session = browser.session
     return "" if session is None or session.role == "owner" or path in _OF_PERSON else session.user.id

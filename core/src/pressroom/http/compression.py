@@ -46,7 +46,7 @@ _QUICK_BYTES: Final = 16_384
 """Bodies up to this size take less than a millisecond, and are compressed on the event loop."""
 
 _AT_ONCE: Final = 2
-_MAX_KEPT_BYTES: Final = 16 * 2**20
+_MAX_CACHED_BYTES: Final = 16 * 2**20
 _QUICKLY_HASHED_BYTES: Final = 262_144
 """Bodies up to this size take less than a millisecond, and are hashed on the event loop."""
 
@@ -163,8 +163,8 @@ class Compression:
     """Compresses responses for clients that accept gzip, and caches the results up to a total size."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
-        self._kept_bytes = 0
+        self._cache: OrderedDict[bytes, bytes] = OrderedDict()
+        self._cached_bytes = 0
         self._under_way = 0
 
     async def apply(self, request: Request, response: HTTPResponse) -> None:
@@ -172,7 +172,7 @@ class Compression:
         body = response.body or b""
         if response.status != 200:
             if response.status == 304:
-                _keep_weak(request, response)
+                _restore_weak_etag(request, response)
             return
         mark = getattr(request.ctx, _PUBLIC_TEXT, None)
         ready = mark if isinstance(mark, PrecompressedText) else None
@@ -197,14 +197,14 @@ class Compression:
     async def _compressed(self, body: bytes) -> bytes | None:
         if len(body) <= _QUICK_BYTES:
             key = _key(body)
-            compressed = self._kept.get(key) or _gzip(body)
+            compressed = self._cache.get(key) or _gzip(body)
         else:
             if self._under_way >= _AT_ONCE:
                 return None  # under load, send it uncompressed, which every client accepts
             self._under_way += 1
             try:
                 key = await asyncio.to_thread(_key, body)
-                stored = self._kept.get(key)
+                stored = self._cache.get(key)
                 compressed = await asyncio.to_thread(_gzip, body) if stored is None else stored
             finally:
                 self._under_way -= 1
@@ -212,14 +212,14 @@ class Compression:
         return compressed
 
     def _keep(self, key: bytes, compressed: bytes) -> None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
+        if key in self._cache:
+            self._cache.move_to_end(key)
             return
-        self._kept[key] = compressed
-        self._kept_bytes += len(compressed)
-        while self._kept_bytes > _MAX_KEPT_BYTES:
-            _, evicted = self._kept.popitem(last=False)
-            self._kept_bytes -= len(evicted)
+        self._cache[key] = compressed
+        self._cached_bytes += len(compressed)
+        while self._cached_bytes > _MAX_CACHED_BYTES:
+            _, evicted = self._cache.popitem(last=False)
+            self._cached_bytes -= len(evicted)
 
 
 def _key(body: bytes) -> bytes:
@@ -230,7 +230,7 @@ def _gzip(body: bytes) -> bytes:
     return gzip.compress(body, _LEVEL, mtime=0)
 
 
-def _keep_weak(request: Request, response: HTTPResponse) -> None:
+def _restore_weak_etag(request: Request, response: HTTPResponse) -> None:
     """Return a client's own weak tag in a 304 if the client sent the tag of the compressed response."""
     etag = response.headers.get("etag", "")
     if not etag:

@@ -97,17 +97,17 @@ class _CompiledTemplates(BytecodeCache):
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[str, CodeType]] = {}
+        self._compiled: dict[str, tuple[str, CodeType]] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Fill the bucket if the template was already compiled from the same source."""
-        checksum, code = self._found.get(bucket.key, ("", None))
+        checksum, code = self._compiled.get(bucket.key, ("", None))
         bucket.code = code if checksum == bucket.checksum else None
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Store the code of a newly compiled template."""
         if bucket.code is not None:
-            self._found[bucket.key] = bucket.checksum, bucket.code
+            self._compiled[bucket.key] = bucket.checksum, bucket.code
 
 
 _COMPILED_TEMPLATES: Final = _CompiledTemplates()
@@ -178,7 +178,7 @@ class PageFrame:
             "light": LIGHT,
             "dark": DARK,
         }
-        self._own = self.templates(__package__ or "")
+        self._own_templates = self.templates(__package__ or "")
 
     def templates(self, package: str) -> Templates:
         """Return the templates in the `templates` folder of a package, which can extend `base.html` of this one."""
@@ -190,18 +190,18 @@ class PageFrame:
         )
         return Templates(self._replaced.of_host(tuple(dict.fromkeys((folder, FRAME_FOLDER))), options))
 
-    def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> bytes:
+    def error(self, status: int, title: str, message: str, next_link: tuple[str, str] = ALL_TOOLS) -> bytes:
         """Render the page of an HTTP error, with an explanation and a link to continue.
 
-        `way_on` is the path and the text of that link.
+        `next_link` is the path and the text of that link.
         """
         head = Head(f"{title} · {self.branding.name}", sentence(message))
-        return self._own.render("error.html", head, status=status, title=title, way_on=way_on)
+        return self._own_templates.render("error.html", head, status=status, title=title, next_link=next_link)
 
     def public_page(self, title: str, fragment: str) -> bytes:
         """Render a public page for a single purpose. `fragment` is trusted HTML of a plugin."""
         head = Head(f"{title} · {self.branding.name}", title)
-        return self._own.render("public_page.html", head, body=Markup(fragment))  # noqa: S704 - a plugin's own HTML
+        return self._own_templates.render("public_page.html", head, body=Markup(fragment))  # noqa: S704 - a plugin's own HTML
 
     def asset(self, name: str) -> Asset:
         """Return a static file.

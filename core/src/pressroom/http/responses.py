@@ -74,7 +74,7 @@ def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
         raise InternalError("internal error; quote the request ID to the operator") from failure
 
 
-def checked_answer(response: object) -> HttpResponse:
+def checked_response(response: object) -> HttpResponse:
     """Return the response of a plugin's route. Raises `TypeError` if it is not an `HttpResponse`."""
     if not isinstance(response, HttpResponse):
         raise TypeError(f"the route returned {type(response).__name__} instead of an HttpResponse")

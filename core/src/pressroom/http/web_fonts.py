@@ -29,7 +29,7 @@ _RECIPE: Final = 3
 """Increment this with every change to the subset: browsers cache fonts for a year under their version."""
 
 _MODULES: Final = ("uharfbuzz", "fontTools", "brotli")
-_MADE: Final[dict[str, bytes]] = {}
+_FONT_CACHE: Final[dict[str, bytes]] = {}
 """Fonts built by this process, by version, shared by all its servers."""
 
 _LATIN: Final = (*range(0x20, 0x7F), *range(0xA0, 0x100), 0x152, 0x153, 0x160, 0x161, 0x178, 0x17D, 0x17E)
@@ -214,8 +214,8 @@ class WebFonts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._fonts = {font.name: font for font in _installed()}
-        self._made: dict[str, bytes] = {}
-        self._turn = asyncio.Lock()
+        self._built: dict[str, bytes] = {}
+        self._build_lock = asyncio.Lock()
 
     @property
     def css(self) -> str:
@@ -236,11 +236,11 @@ class WebFonts:
     async def content(self, name: str) -> bytes:
         """Return a font as WOFF2. Raises `NotFound` for an unknown name."""
         font = self._font(name)
-        if name not in self._made:
-            async with self._turn:  # building takes about a second of CPU time, so one at a time
-                if name not in self._made:
-                    self._made[name] = await asyncio.to_thread(self._read_or_make, font)
-        return self._made[name]
+        if name not in self._built:
+            async with self._build_lock:  # building takes about a second of CPU time, so one at a time
+                if name not in self._built:
+                    self._built[name] = await asyncio.to_thread(self._read_or_make, font)
+        return self._built[name]
 
     def _font(self, name: str) -> WebFont:
         try:
@@ -253,7 +253,7 @@ class WebFonts:
         with suppress(OSError):
             if content := path.read_bytes():
                 return content
-        content = _MADE.get(font.version) or _MADE.setdefault(font.version, make(font))
+        content = _FONT_CACHE.get(font.version) or _FONT_CACHE.setdefault(font.version, make(font))
         with suppress(OSError):  # with a full or read-only disk, the font is built again after a restart
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:

@@ -16,7 +16,7 @@ from pressroom.errors import BackendError, CallError
 from pressroom.fetch.shares import Share
 from pressroom.gate import PluginFailed
 from pressroom.gate.failures import one_line
-from pressroom.jobs.locks import HeldLease
+from pressroom.jobs.locks import LockLease
 from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, LeaseLost, Pause, Reschedule
 
@@ -52,7 +52,7 @@ class Attempt:
         self._store = store
         self._job = job
         self._lease = lease
-        self._held = HeldLease(
+        self._held_lease = LockLease(
             job.lease,
             lease_ends,
             name=f"job {lease.id}",
@@ -75,22 +75,22 @@ class Attempt:
             return self._store.renew(self._lease, self._job.lease, progress=float(fraction), message=text)
 
         with suppress(BackendError):
-            if not await self._held.renew(renew):
-                self._held.lose()
-        if self._held.lost:
+            if not await self._held_lease.renew(renew):
+                self._held_lease.lose()
+        if self._held_lease.lost:
             raise asyncio.CancelledError
 
     def check(self) -> None:
         """See `pressroom.sdk.Lease`."""
-        self._held.check()
+        self._held_lease.check()
 
     async def keep(self, session: AsyncSession) -> None:
         """See `pressroom.sdk.Lease`."""
-        await self._held.keep(session)
+        await self._held_lease.keep(session)
 
     def lose(self) -> None:
         """Stop the work: the job no longer belongs to this process."""
-        self._held.lose()
+        self._held_lease.lose()
 
     def stop(self) -> None:
         """Stop the work and release the job, so that another process starts it again."""
@@ -100,9 +100,9 @@ class Attempt:
     async def run(self) -> None:
         """Do the work, and record the outcome."""
         self._work = asyncio.create_task(self._do(), name=f"job {self.id}")
-        if self._stopping or self._held.lost:
+        if self._stopping or self._held_lease.lost:
             self._work.cancel()
-        heartbeat = asyncio.create_task(self._held.beat())
+        heartbeat = asyncio.create_task(self._held_lease.beat())
         try:
             await asyncio.wait({self._work})
             await self._conclude(self._work)
@@ -134,7 +134,7 @@ class Attempt:
     async def _conclude(self, task: asyncio.Task[_Outcome]) -> None:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         every = self._job.every
-        if self._held.lost:
+        if self._held_lease.lost:
             if self._lease.lock:
                 # The work has ended, so other jobs need not wait until the lock expires.
                 with suppress(BackendError):
@@ -188,7 +188,7 @@ class Attempt:
             try:
                 await write()
             except BackendError as error:
-                if self._held.lost or self._loop.time() >= self._held.ends:
+                if self._held_lease.lost or self._loop.time() >= self._held_lease.ends:
                     log.warning("the outcome of a job is lost", job=self.id, kind=self._job.kind, error=error.message)
                     return
                 await asyncio.sleep(_OUTAGE_PAUSE)

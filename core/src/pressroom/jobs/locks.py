@@ -27,7 +27,7 @@ _MARGIN: Final = 0.2
 """The fraction of a lease that must be left to begin something."""
 
 
-class HeldLease:
+class LockLease:
     """A lease of `seconds`, which ends at `ends`: a reading of the event loop's clock.
 
     `ends` counts from before the lease is written, so that this process stops before another one can begin. `keep`

@@ -20,7 +20,7 @@ from pressroom.storage.database.tables import JobRow
 _MAX_TURNS: Final = 1000
 """How many accounts are remembered as served; a forgotten one counts as new, and goes first."""
 
-MAX_LOOK: Final = 200
+MAX_SNAPSHOT: Final = 200
 """How many jobs are read at once to find one that can run."""
 
 _MAX_WAITING: Final = 1000
@@ -55,13 +55,13 @@ class JobSlots:
 
     def open_kinds(self, jobs: Mapping[str, Job], running: Collection[tuple[str, str]]) -> dict[str, Job]:
         """Return the kinds that another job can run of, given the kind and subject of each running job."""
-        return {kind: job for kind, job in jobs.items() if self._has_room(job, self._pool(jobs, job, running))}
+        return {kind: job for kind, job in jobs.items() if self._has_capacity(job, self._pool(jobs, job, running))}
 
     def admits(self, jobs: Mapping[str, Job], kind: str, subject: str, running: Collection[tuple[str, str]]) -> bool:
         """Return whether a job of this kind and subject can run in addition to the running ones."""
         job = jobs[kind]
         pool = self._pool(jobs, job, running)
-        if not self._has_room(job, pool):
+        if not self._has_capacity(job, pool):
             return False
         if not subject:
             return True
@@ -85,7 +85,7 @@ class JobSlots:
     def _kind_share(self, job: Job) -> int:
         return max(1, self._size - 1) if job.urgent else self._share
 
-    def _has_room(self, job: Job, pool: Collection[tuple[str, str]]) -> bool:
+    def _has_capacity(self, job: Job, pool: Collection[tuple[str, str]]) -> bool:
         return len(pool) < self._size and sum(kind == job.kind for kind, _ in pool) < self._kind_share(job)
 
     @staticmethod
@@ -107,13 +107,13 @@ def due_job(kind: str, subject: str, now: datetime) -> Select[JobRow]:
 def first_jobs() -> Select[str, str, datetime | None]:
     """Return the query for the unfinished jobs of any kind in the order of their times: the due ones come first."""
     unfinished = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at.is_not(None))
-    return unfinished.order_by(JobRow.due_at).limit(MAX_LOOK)
+    return unfinished.order_by(JobRow.due_at).limit(MAX_SNAPSHOT)
 
 
 def next_due(now: datetime) -> Select[str, str, datetime | None]:
     """Return the query for the jobs that become due next, of any kind."""
     statement = select(JobRow.kind, JobRow.subject, JobRow.due_at).where(JobRow.due_at > now)
-    return statement.order_by(JobRow.due_at).limit(MAX_LOOK)
+    return statement.order_by(JobRow.due_at).limit(MAX_SNAPSHOT)
 
 
 def due_subjects(kinds: Collection[str], now: datetime) -> Select[Any]:
@@ -142,7 +142,7 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class JobsLook:
+class QueueSnapshot:
     """The jobs at `now`: `due` are the ones that have been due longest, `coming` the next ones, of any kind.
 
     Both together are at most `MAX_LOOK`. With `more`, there may be others after the last one.
@@ -154,7 +154,7 @@ class JobsLook:
     more: bool
 
 
-async def look(session: AsyncSession) -> JobsLook:
+async def look(session: AsyncSession) -> QueueSnapshot:
     """Return the first jobs, and the time of the database server: with one statement, since it is asked often."""
     if session.get_bind().dialect.name == "sqlite":
         now = datetime.now(UTC)
@@ -166,21 +166,21 @@ async def look(session: AsyncSession) -> JobsLook:
         now = records[0].now.astimezone(UTC)
         rows = [(kind, subject, due_at) for kind, subject, due_at, _ in records if due_at is not None]
     due = [row for row in rows if row[2] is not None and row[2] <= now]
-    return JobsLook(now, due, rows[len(due) :], more=len(rows) == MAX_LOOK)
+    return QueueSnapshot(now, due, rows[len(due) :], more=len(rows) == MAX_SNAPSHOT)
 
 
 async def coming_jobs(session: AsyncSession, now: datetime) -> tuple[Sequence[JobTime], bool]:
     """Return the jobs of any kind that become due next, and whether there may be others after them."""
     rows = (await session.execute(next_due(now))).all()
-    return rows, len(rows) == MAX_LOOK
+    return rows, len(rows) == MAX_SNAPSHOT
 
 
-async def waiting_jobs(session: AsyncSession, kinds: Collection[str], snapshot: JobsLook) -> list[WaitingJobs]:
+async def waiting_jobs(session: AsyncSession, kinds: Collection[str], snapshot: QueueSnapshot) -> list[WaitingJobs]:
     """Return the due jobs by kind and subject, the oldest first."""
     if not kinds:
         return []
     rows: Sequence[JobTime] = snapshot.due
-    if len(rows) == MAX_LOOK:
+    if len(rows) == MAX_SNAPSHOT:
         rows = (await session.execute(due_subjects(kinds, snapshot.now))).all()
     first: dict[tuple[str, str], WaitingJobs] = {}
     for kind, subject, due_at in rows:

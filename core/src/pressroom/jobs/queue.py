@@ -17,9 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
-from pressroom.jobs.locks import HeldLease, checked_key
+from pressroom.jobs.locks import LockLease, checked_key
 from pressroom.jobs.queries import JobSlots, WaitingJobs
-from pressroom.jobs.store import GivenUp, JobStore, LeasedJob, lock_of
+from pressroom.jobs.store import AbandonedJob, JobStore, LeasedJob, lock_of
 from pressroom.sdk import Job, JobStatus, Lease, LeaseLost, LockTaken
 from pressroom.storage.database import SqlDatabase
 
@@ -60,7 +60,7 @@ class JobQueue:
         self._kinds = {job.kind: job for job in kinds}
         self._store = JobStore(database, self._settings.retention)
         self._backoff = backoff
-        self._places = JobSlots(self._settings.concurrency)
+        self._slots = JobSlots(self._settings.concurrency)
         self._wake = asyncio.Event()
         self._closing = False
         self._loop: asyncio.Task[None] | None = None
@@ -145,7 +145,7 @@ class JobQueue:
             if owner_task is not None:
                 owner_task.cancel()
 
-        held_lease = HeldLease(
+        held_lease = LockLease(
             lease,
             requested_at + lease,
             name=f"lock {key}",
@@ -185,7 +185,7 @@ class JobQueue:
         while not self._closing:
             self._wake.clear()
             try:
-                seconds = await self._turn()
+                seconds = await self._run_due_jobs()
             except BackendError:
                 seconds = self._settings.poll_interval  # the outage itself has been logged
             except Exception:
@@ -195,12 +195,12 @@ class JobQueue:
                 async with asyncio.timeout(max(_MIN_WAIT_SECONDS, seconds)):
                     await self._wake.wait()
 
-    async def _turn(self) -> float:
+    async def _run_due_jobs(self) -> float:
         """Start as many jobs as possible, and return the seconds until the next look."""
         wait = min(self._settings.poll_interval, await self._add_periods())
         await self._forget()
         more = True
-        while not self._closing and (open_kinds := self._places.open_kinds(self._kinds, self._holders())):
+        while not self._closing and (open_kinds := self._slots.open_kinds(self._kinds, self._holders())):
             if more:
                 more = await self._start_one(open_kinds)
             else:
@@ -212,21 +212,21 @@ class JobQueue:
         return [(attempt.kind, attempt.subject) for attempt in self._running.values()]
 
     def _admits(self, kind: str, subject: str) -> bool:
-        return self._places.admits(self._kinds, kind, subject, self._holders())
+        return self._slots.admits(self._kinds, kind, subject, self._holders())
 
     async def _start_one(self, kinds: Mapping[str, Job]) -> bool:
         """Start a due job, and return whether there may be another one."""
 
         def choose(waiting: list[WaitingJobs]) -> list[WaitingJobs]:
-            return self._places.order(entry for entry in waiting if self._admits(entry.kind, entry.subject))
+            return self._slots.order(entry for entry in waiting if self._admits(entry.kind, entry.subject))
 
         requested_at = asyncio.get_running_loop().time()
         # A job that has to wait for its lock is no longer due, and may have hidden others.
         claimed = await self._store.claim(kinds, choose)
-        if isinstance(claimed, GivenUp):
+        if isinstance(claimed, AbandonedJob):
             log.error("job failed", job=claimed.id, kind=claimed.kind, error=claimed.reason)
         elif isinstance(claimed, LeasedJob):
-            self._places.served(claimed.kind, claimed.subject)
+            self._slots.served(claimed.kind, claimed.subject)
             self._start(claimed, requested_at)
             return not self._store.was_last
         return claimed is not None

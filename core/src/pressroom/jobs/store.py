@@ -25,13 +25,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs import locks
-from pressroom.jobs.queries import MAX_LOOK, JobTime, WaitingJobs, coming_jobs, due_job, look, waiting_jobs
+from pressroom.jobs.queries import MAX_SNAPSHOT, JobTime, WaitingJobs, coming_jobs, due_job, look, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 
-VANISHED: Final = "the process that ran it ended"
-LOCKLESS: Final = "its lock cannot be named"
+PROCESS_ENDED: Final = "the process that ran it ended"
+UNUSABLE_LOCK: Final = "its lock cannot be named"
 
 log = structlog.get_logger()
 
@@ -53,7 +53,7 @@ class LeasedJob:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
+class AbandonedJob:
     """A job that was failed instead of being leased. `reason` is the message of the failure."""
 
     id: str
@@ -75,8 +75,8 @@ class JobStore:
     def __init__(self, database: SqlDatabase, retention: float) -> None:
         self._database = database
         self._retention = retention
-        self._looked_at: datetime | None = None
-        self._looked_on = 0.0
+        self._snapshot_at: datetime | None = None
+        self._snapshot_clock = 0.0
         self.was_last = False
         """Whether at most one job of any kind was due when `claim` last looked."""
 
@@ -169,7 +169,7 @@ class JobStore:
 
     async def claim(
         self, jobs: Mapping[str, Job], choose: Callable[[list[WaitingJobs]], Sequence[WaitingJobs]] = list
-    ) -> LeasedJob | GivenUp | BlockedJob | None:
+    ) -> LeasedJob | AbandonedJob | BlockedJob | None:
         """Lease a due job of these kinds for the next attempt, together with its lock; return `None` if none is due.
 
         `choose` gets the due jobs, oldest first, and returns those that can be leased, in the order in which to try
@@ -178,14 +178,14 @@ class JobStore:
         Raises `BackendError`.
         """
         async with self._database.reading() as session:
-            self._looked_on = time.monotonic()
+            self._snapshot_clock = time.monotonic()
             snapshot = await look(session)
-            now = self._looked_at = snapshot.now
+            now = self._snapshot_at = snapshot.now
             candidates = choose(await waiting_jobs(session, jobs, snapshot))[:_MAX_TRIES]
             self.was_last = bool(jobs) and len(snapshot.due) <= 1
             self._coming = None
             if self.was_last or not candidates:
-                all_due = len(snapshot.due) == MAX_LOOK
+                all_due = len(snapshot.due) == MAX_SNAPSHOT
                 self._coming = await coming_jobs(session, now) if all_due else (snapshot.coming, snapshot.more)
         if not candidates:
             return None
@@ -213,13 +213,13 @@ class JobStore:
 
         Raises `BackendError`.
         """
-        looked_at, coming = self._looked_at, self._coming
+        looked_at, coming = self._snapshot_at, self._coming
         if coming is None:
             async with self._database.reading() as session:
                 now = await _now(session)
                 coming = await coming_jobs(session, looked_at or now)
         else:
-            now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._looked_on)
+            now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._snapshot_clock)
         rows, has_more = coming
         for kind, subject, due_at in rows:
             if kind in jobs and admits(kind, subject):
@@ -254,7 +254,7 @@ class JobStore:
         async with self._database.writing() as session:
             now = await _now(session)
             due_at = now + timedelta(seconds=seconds)
-            return await _let_go(session, lease, now, state="queued", due_at=due_at, message=message)
+            return await _release_job(session, lease, now, state="queued", due_at=due_at, message=message)
 
     async def release(self, lease: LeasedJob, seconds: float = 0.0) -> bool:
         """Release a lease, so that the job is due again in `seconds`. The attempt does not count.
@@ -264,14 +264,14 @@ class JobStore:
         async with self._database.writing() as session:
             now = await _now(session)
             due_at = now + timedelta(seconds=seconds)
-            return await _let_go(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
+            return await _release_job(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
 
     async def reschedule(self, lease: LeasedJob, run_at: datetime, payload: Mapping[str, Any] | None) -> bool:
         """Release a lease, so that the job runs at another time with no attempts counted. Raises `BackendError`."""
         values: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         async with self._database.writing() as session:
             now = await _now(session)
-            return await _let_go(session, lease, now, state="queued", due_at=run_at, attempts=0, **values)
+            return await _release_job(session, lease, now, state="queued", due_at=run_at, attempts=0, **values)
 
     async def take_lock(self, key: str, token: str, seconds: float) -> bool:
         """Take a lock outside of jobs for `seconds`, and return whether it was free. Raises `BackendError`."""
@@ -305,18 +305,20 @@ class JobStore:
         async with self._database.writing() as session:
             now = await _now(session)
             expires_at = self._expiry(now, every)
-            return await _let_go(session, lease, now, due_at=None, finished_at=now, expires_at=expires_at, **values)
+            return await _release_job(
+                session, lease, now, due_at=None, finished_at=now, expires_at=expires_at, **values
+            )
 
     async def _lease(
         self, session: AsyncSession, row: JobRow, job: Job, now: datetime
-    ) -> LeasedJob | GivenUp | BlockedJob:
+    ) -> LeasedJob | AbandonedJob | BlockedJob:
         if row.attempts >= job.attempts:
-            return self._give_up(row, job, now, VANISHED)
+            return self._give_up(row, job, now, PROCESS_ENDED)
         try:
             lock = lock_of(job, row.payload)
         except Exception:
             log.exception("the lock of a job cannot be named", job=row.id, kind=row.kind)
-            return self._give_up(row, job, now, LOCKLESS)
+            return self._give_up(row, job, now, UNUSABLE_LOCK)
         token, until = secrets.token_urlsafe(16), now + timedelta(seconds=job.lease)
         locked_until = await locks.take(session, lock, token, now=now, until=until) if lock else None
         if locked_until is not None:
@@ -326,10 +328,10 @@ class JobStore:
         row.attempts += 1
         return LeasedJob(row.id, row.kind, row.subject, row.payload, row.attempts, token, lock)
 
-    def _give_up(self, row: JobRow, job: Job, now: datetime, reason: str) -> GivenUp:
+    def _give_up(self, row: JobRow, job: Job, now: datetime, reason: str) -> AbandonedJob:
         row.message = reason
         self._end(row, "failed", now, every=job.every)
-        return GivenUp(row.id, row.kind, reason)
+        return AbandonedJob(row.id, row.kind, reason)
 
     def _end(self, row: JobRow, state: JobState, now: datetime, *, every: float | None) -> None:
         row.state, row.lease, row.waits_for, row.due_at = state, "", "", None
@@ -369,7 +371,7 @@ def lock_of(job: Job, payload: Mapping[str, Any]) -> str:
     return locks.checked_key(job.lock(payload)) if job.lock is not None else ""
 
 
-async def _let_go(session: AsyncSession, leased_job: LeasedJob, now: datetime, **values: Any) -> bool:
+async def _release_job(session: AsyncSession, leased_job: LeasedJob, now: datetime, **values: Any) -> bool:
     """Update a leased job and release the lease and the lock; return whether the lease was held."""
     changed = await _change(session, leased_job, lease="", **values)
     if leased_job.lock:

@@ -79,7 +79,7 @@ def hundredths(cost: float) -> int:
     raise ValueError(f"cost: must be from 0.01 to 1 request (got {cost})")
 
 
-def most_used_for_one_more(limit: int, used: int, amount: int = 0) -> int:
+def max_used_for_request(limit: int, used: int, amount: int = 0) -> int:
     """Return how much of `limit` can be used so that one more whole request than now is free, and `amount` fits."""
     free = limit - used
     needed = max((free // REQUEST + 1) * REQUEST, amount)
@@ -219,9 +219,9 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
             self._windows.move_to_end(key)
             window.forget(now)
         if window.used + amount > limit:
-            return WindowState(False, window.used, window.wait(most_used_for_one_more(limit, window.used, amount), now))
+            return WindowState(False, window.used, window.wait(max_used_for_request(limit, window.used, amount), now))
         window.add(now, amount)
-        return WindowState(True, window.used, window.wait(most_used_for_one_more(limit, window.used), now))
+        return WindowState(True, window.used, window.wait(max_used_for_request(limit, window.used), now))
 
     async def give_back(self, key: str, limit: int, expiry: int, amount: int) -> WindowState:
         """Remove the newest entry of that amount."""
@@ -240,7 +240,7 @@ class MemoryWindows(WeightedWindows, MemoryStorage):
         window.forget(now)
         if window.used == 0:
             del self._windows[key]
-        wait = window.wait(most_used_for_one_more(limit, window.used), now)
+        wait = window.wait(max_used_for_request(limit, window.used), now)
         return WindowState(window.used + REQUEST <= limit, window.used, wait)
 
     async def clear(self, key: str) -> None:

@@ -60,7 +60,7 @@ class SigningKeys:
         self._database = database
         self._encryption_key = encryption_key(secret)
         self._lifetime = timedelta(seconds=lifetime)
-        self._kept = timedelta(seconds=token_lifetime) + _MARGIN
+        self._retention = timedelta(seconds=token_lifetime) + _MARGIN
         self._clock = clock
         self._keys: dict[str, ECKey] = {}
         self._signing: tuple[ECKey, datetime] | None = None
@@ -100,10 +100,10 @@ class SigningKeys:
         await self._reload(0)
         abandoned = and_(
             SigningKeyRow.retired_at.is_(None),
-            SigningKeyRow.created_at < now - self._lifetime - self._kept,
+            SigningKeyRow.created_at < now - self._lifetime - self._retention,
             SigningKeyRow.kid.not_in(list(self._keys)),
         )
-        expired = or_(SigningKeyRow.retired_at < now - self._kept, abandoned)
+        expired = or_(SigningKeyRow.retired_at < now - self._retention, abandoned)
         async with self._database.writing() as session:
             await session.execute(delete(SigningKeyRow).where(expired))
         await self._reload(0)
@@ -206,7 +206,7 @@ class AccessTokens:
 
     def __init__(self, prefix: str, urls: EndpointUrls, keys: SigningKeys, *, clock: Clock = utc_now) -> None:
         self._beginning = f"{prefix}_oat_"
-        self._addresses = urls
+        self._urls = urls
         self._keys = keys
         self._clock = clock
 
@@ -220,7 +220,7 @@ class AccessTokens:
         now = int(self._clock().timestamp())
         header = {"alg": ALGORITHM, "typ": _TYPE, "kid": key.kid}
         claims = {
-            "iss": self._addresses.issuer,
+            "iss": self._urls.issuer,
             "aud": grant.resource,
             "sub": grant.user_id,
             "client_id": grant.client_id,
@@ -257,10 +257,10 @@ class AccessTokens:
     def _check(self, claims: dict[str, Any], *, expired_too: bool) -> None:
         now = self._clock().timestamp()
         expires, begins = claims.get("exp"), claims.get("nbf", now)
-        if claims.get("iss") != self._addresses.issuer:
+        if claims.get("iss") != self._urls.issuer:
             raise TokenInvalid("the access token was issued by another server")
-        if claims.get("aud") not in (self._addresses.resource, [self._addresses.resource]):
-            raise TokenInvalid(f"the access token is not for {self._addresses.resource}")
+        if claims.get("aud") not in (self._urls.resource, [self._urls.resource]):
+            raise TokenInvalid(f"the access token is not for {self._urls.resource}")
         if not isinstance(expires, int) or not isinstance(begins, int | float) or begins > now + LEEWAY:
             raise TokenInvalid("the access token is not valid yet, or has no expiry")
         if not expired_too and now >= expires + LEEWAY:

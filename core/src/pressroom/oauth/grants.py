@@ -46,7 +46,7 @@ CODE_LIFETIME: Final = 60
 REFRESH_LIFETIME: Final = 30 * 86_400
 """Lifetimes of codes and refresh tokens, in seconds."""
 
-_KEPT: Final = timedelta(days=1)
+_CODE_RETENTION: Final = timedelta(days=1)
 """How long a used code is remembered. This has to exceed the lifetime of an access token."""
 
 _MAX_NAME_LENGTH: Final = 100
@@ -63,7 +63,7 @@ class TokenGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refusal:
     """Why a request was refused. `revoked` is the ID of a connection to remove from the credential cache, or empty."""
 
     reason: str
@@ -177,7 +177,7 @@ class Grants:
             InvalidGrant: The code is not valid, or does not belong to this request.
         """
         async with self._database.writing() as session:
-            record = await _held(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
+            record = await _locked_row(session, CodeRow, CodeRow.code_hash == hash_of(request.code))
             refused = await self._judge_code(session, client, request, record)
             if refused is None:
                 code, family, connection, _ = record
@@ -197,7 +197,7 @@ class Grants:
             InvalidScope: The scope exceeds what was approved.
         """
         async with self._database.writing() as session:
-            record = await _held(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
+            record = await _locked_row(session, RefreshTokenRow, RefreshTokenRow.token_hash == hash_of(token))
             refused = await self._judge_refresh_token(session, client, record)
             if refused is None:
                 row, family, connection, _ = record
@@ -264,12 +264,12 @@ class Grants:
             newer.connection_id == TokenFamilyRow.connection_id, newer.created_at > TokenFamilyRow.created_at
         )
         empty = and_(
-            TokenFamilyRow.created_at < now - _KEPT,
+            TokenFamilyRow.created_at < now - _CODE_RETENTION,
             ~exists().where(CodeRow.family_id == TokenFamilyRow.id),
             ~exists().where(RefreshTokenRow.family_id == TokenFamilyRow.id),
         )
         async with self._database.writing() as session:
-            await session.execute(delete(CodeRow).where(CodeRow.expires_at < now - _KEPT))
+            await session.execute(delete(CodeRow).where(CodeRow.expires_at < now - _CODE_RETENTION))
             await session.execute(delete(RefreshTokenRow).where(RefreshTokenRow.expires_at < now))
             await session.execute(
                 delete(TokenFamilyRow).where(empty, superseded).execution_options(synchronize_session=False)
@@ -277,41 +277,41 @@ class Grants:
 
     async def _judge_code(
         self, session: AsyncSession, client: Client, request: CodeExchange, record: Any
-    ) -> _Refused | None:
+    ) -> _Refusal | None:
         if record is None or record[1].client_id != client.id:
-            return _Refused("the code is not known, or was issued to another client")
+            return _Refusal("the code is not known, or was issued to another client")
         code, family, connection, user = record
         if code.used_at is not None:
             return await self._reused(session, family, "the code")
         if self._clock() >= code.expires_at:
-            return _Refused(f"the code has expired: it is valid for {CODE_LIFETIME} seconds; authorize again")
+            return _Refusal(f"the code has expired: it is valid for {CODE_LIFETIME} seconds; authorize again")
         if _ended(family, connection, user):
-            return _Refused("the approval was revoked; authorize again")
+            return _Refusal("the approval was revoked; authorize again")
         if (request.redirect_uri or code.redirect_uri_sent) and request.redirect_uri != code.redirect_uri:
-            return _Refused("redirect_uri must be the one of the authorization request")
+            return _Refusal("redirect_uri must be the one of the authorization request")
         if not _proves(request.code_verifier, code.code_challenge):
-            return _Refused("code_verifier does not belong to the code_challenge of the authorization request")
+            return _Refusal("code_verifier does not belong to the code_challenge of the authorization request")
         return None
 
-    async def _judge_refresh_token(self, session: AsyncSession, client: Client, record: Any) -> _Refused | None:
+    async def _judge_refresh_token(self, session: AsyncSession, client: Client, record: Any) -> _Refusal | None:
         if record is None or record[1].client_id != client.id:
-            return _Refused("the refresh token is not known, or was issued to another client; authorize again")
+            return _Refusal("the refresh token is not known, or was issued to another client; authorize again")
         row, family, connection, user = record
         now = self._clock()
         if _ended(family, connection, user):
-            return _Refused("the approval was revoked; authorize again")
+            return _Refusal("the approval was revoked; authorize again")
         if now >= row.expires_at:
-            return _Refused("the refresh token has expired; authorize again")
+            return _Refusal("the refresh token has expired; authorize again")
         if row.used_at is not None and not (self._grace and now - row.used_at <= self._grace):
             return await self._reused(session, family, "the refresh token")
         return None
 
-    async def _reused(self, session: AsyncSession, family: TokenFamilyRow, description: str) -> _Refused:
+    async def _reused(self, session: AsyncSession, family: TokenFamilyRow, description: str) -> _Refusal:
         family.revoked_at = family.revoked_at or self._clock()
         await session.flush()
-        return _Refused(f"{description} {_REUSED}", family.connection_id)
+        return _Refusal(f"{description} {_REUSED}", family.connection_id)
 
-    def _refusal(self, refused: _Refused, client: Client, description: str) -> InvalidGrant:
+    def _refusal(self, refused: _Refusal, client: Client, description: str) -> InvalidGrant:
         if refused.revoked:
             log.warning(
                 "what was issued from an approval was revoked: one of its secrets was used twice",
@@ -343,7 +343,9 @@ def connection_name(request: AuthorizationRequest) -> str:
     return (request.client.metadata.name or visible(destination(request.redirect_uri)))[:_MAX_NAME_LENGTH].strip()
 
 
-async def _held(session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]) -> Any:
+async def _locked_row(
+    session: AsyncSession, row: type[CodeRow | RefreshTokenRow], condition: ColumnElement[bool]
+) -> Any:
     """Return a code or refresh token with its family, connection and account, locking it and the family."""
     statement = (
         select(row, TokenFamilyRow, ConnectionRow, UserRow)

@@ -43,7 +43,7 @@ _TRACEBACKS: Final = frozenset({"exception", "stack"})
 OWN_HANDLERS: Final = ("sanic.root", "sanic.error", "sanic.access", "sanic.server", "sanic.websockets")
 """Loggers with their own handlers; their records are sent through the common chain instead."""
 
-TALKATIVE: Final = frozenset(
+VERBOSE_LOGGERS: Final = frozenset(
     {
         "aiobotocore",
         "aiosqlite",
@@ -75,7 +75,7 @@ class JsonLines:
     def __call__(self, _logger: Any, _method: str, event: Event) -> bytes:
         """Return the line, without its newline."""
         try:
-            line = orjson.dumps(event, default=_shown, option=_OPTIONS)
+            line = orjson.dumps(event, default=_value_text, option=_OPTIONS)
         except (TypeError, ValueError, RecursionError):
             # Lone surrogates, integers beyond 64 bits, values that contain themselves.
             line = json.dumps({printable(str(key)): _plain(value) for key, value in event.items()}).encode()
@@ -99,7 +99,7 @@ class TextLines:
             if name in _TRACEBACKS:
                 safe[name] = "\n".join(f"    {printable(line)}" for line in str(value).splitlines())
             else:
-                safe[printable(str(name))] = printable(value if isinstance(value, str) else _shown(value))
+                safe[printable(str(name))] = printable(value if isinstance(value, str) else _value_text(value))
         return self._render(logger, method, safe).encode(errors="backslashreplace")
 
 
@@ -113,10 +113,10 @@ def _plain(value: Any) -> Any:
         case float() if math.isfinite(value):
             return value
         case _:
-            return _plain(_shown(value))
+            return _plain(_value_text(value))
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     try:
@@ -187,7 +187,7 @@ def configure_logging(settings: LoggingSettings, *, stream: TextIO | None = None
     terminal = stream.isatty()
     text = settings.format == "text" or (settings.format == "auto" and terminal)
     output = _Output(stream)
-    renderer = TextLines(colours=terminal and _colours_wanted()) if text else JsonLines()
+    renderer = TextLines(colours=terminal and _uses_colors()) if text else JsonLines()
     chain: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.StackInfoRenderer(),
@@ -263,7 +263,7 @@ def _take_over_standard_library(level: str, handler: logging.Handler) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    for name in TALKATIVE:
+    for name in VERBOSE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
 
@@ -273,6 +273,6 @@ def _head(_logger: Any, method: str, event: Event) -> Event:
     return {**head, **event, **head}
 
 
-def _colours_wanted() -> bool:
+def _uses_colors() -> bool:
     """Return whether to use colours: not with `NO_COLOR` (no-color.org) or on a dumb terminal."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -105,21 +105,21 @@ class Metrics:
 
     def call(self, tool: str, code: str, seconds: float) -> None:
         """Count a finished call. `code` is `ok` or the stable error code; `seconds` is its total duration."""
-        tool = self._known(tool)
+        tool = self._tool_label(tool)
         self._calls.of(tool, code if code in self._codes else OTHER).inc()
         self._call_seconds.of(tool).observe(seconds)
 
     def rendered(self, tool: str, seconds: float) -> None:
         """Count a run of a tool and record its duration in seconds."""
-        self._render_seconds.of(self._known(tool)).observe(seconds)
+        self._render_seconds.of(self._tool_label(tool)).observe(seconds)
 
     def cache(self, tool: str, *, hit: bool) -> None:
         """Count a cache hit or miss."""
-        (self._hits if hit else self._misses).of(self._known(tool)).inc()
+        (self._hits if hit else self._misses).of(self._tool_label(tool)).inc()
 
     def limited(self, tool: str) -> None:
         """Count a call that a rate limit refused."""
-        self._limited.of(self._known(tool)).inc()
+        self._limited.of(self._tool_label(tool)).inc()
 
     def backend_failure(self, backend: str) -> None:
         """Count a failed call of a backend, such as `files`, `cache` or `limits`."""
@@ -137,7 +137,7 @@ class Metrics:
         """Return all metrics in the Prometheus text format, version 0.0.4."""
         return generate_latest(self.registry)
 
-    def _known(self, tool: str) -> str:
+    def _tool_label(self, tool: str) -> str:
         return tool if tool in self._tools else OTHER
 
     def _counter(self, name: str, text: str, *labels: str) -> _Children[Counter]:

@@ -104,7 +104,7 @@ class SecretPaths:
 
     def __init__(self) -> None:
         self._routes: set[tuple[str, ...]] = set()
-        self._beginnings: tuple[str, ...] = ()
+        self._prefixes: tuple[str, ...] = ()
 
     def add(self, route: str) -> None:
         """Register a route such as `/media/upload/<token>`; one without a secret is ignored."""
@@ -112,11 +112,11 @@ class SecretPaths:
         secret = [number for number, segment in enumerate(segments) if is_secret_segment(segment)]
         if secret:
             self._routes.add(tuple(segments[: secret[-1] + 1]))
-            self._beginnings = tuple(sorted({"/".join(prefix).partition("<")[0] for prefix in self._routes}))
+            self._prefixes = tuple(sorted({"/".join(prefix).partition("<")[0] for prefix in self._routes}))
 
     def masked(self, path: str) -> str:
         """Return a path with its secrets masked, including any longer path, whether or not a handler serves it."""
-        if not path.startswith(self._beginnings):
+        if not path.startswith(self._prefixes):
             return path
         parts = path.split("/")
         for route in self._routes:

@@ -61,7 +61,7 @@ class RenderedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredAnswer:
+class StoredResult:
     """The stored result of an earlier call of an MCP tool: the fields of a `ToolResult`, with `data` as JSON."""
 
     text: str
@@ -183,7 +183,7 @@ class ValidatedCall(ResolvedCall):
     when_shared: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     file: RenderedFile | None = None
-    result: ToolResult | BaseModel | StoredAnswer | None = None
+    result: ToolResult | BaseModel | StoredResult | None = None
     fetched: int = 0
     run_seconds: float | None = None
     content: bytes = b""

@@ -25,7 +25,7 @@ from pressroom.sdk.declaration import Params
 MAX_WAITING: Final = 64
 """The maximum number of previews waiting in one process."""
 
-MAX_PER_ADDRESS: Final = 6
+MAX_PER_IP: Final = 6
 """The maximum number of previews running and waiting for one IP address, which several people may share."""
 
 FETCHING_COST: Final = 10
@@ -47,7 +47,7 @@ SERVER: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class PreviewImage:
     """A preview image of a generator's result. `whole` is true if it has all pixels of the result."""
 
     artifact: Artifact
@@ -74,7 +74,7 @@ class PreviewQueue:
         if older is not None and not older.done():
             older.set_exception(Overloaded("a newer preview was asked for", retry_after=1))
         elif client[0] != SERVER:
-            self._check_room(client[0])
+            self._check_capacity(client[0])
         turn = asyncio.get_running_loop().create_future()
         # Assigning to an existing key keeps its position: a client that types on keeps its place in the queue.
         self._waiting[client] = turn
@@ -94,9 +94,9 @@ class PreviewQueue:
         self._free += 1
         self._admit()
 
-    def _check_room(self, client_ip: str) -> None:
+    def _check_capacity(self, client_ip: str) -> None:
         active = sum(client[0] == client_ip for client in (*self._waiting, *self._drawing))
-        if active >= MAX_PER_ADDRESS or len(self._waiting) >= MAX_WAITING:
+        if active >= MAX_PER_IP or len(self._waiting) >= MAX_WAITING:
             raise Overloaded("too many previews are under way; try again in a moment", retry_after=_RETRY_SECONDS)
 
     def _admit(self) -> None:
@@ -127,9 +127,9 @@ class Previews:
         processes = settings.executors.processes or default_processes()
         self._queue = PreviewQueue(settings.previews.slots or max(1, processes // 2))
         self._numbers = count(1)
-        self._tasks: set[asyncio.Task[Drawn]] = set()
+        self._tasks: set[asyncio.Task[PreviewImage]] = set()
 
-    async def preview(self, call: ValidatedCall, page: str) -> tuple[Drawn, LimitStatus]:
+    async def preview(self, call: ValidatedCall, page: str) -> tuple[PreviewImage, LimitStatus]:
         """Render a call that `Pipeline.check` returned, for the client's page `page`.
 
         Returns:
@@ -145,7 +145,7 @@ class Previews:
         status = await self._take(client_ip)
         return await self._draw((client_ip, page), call), status
 
-    async def sample(self, slug: str, arguments: Mapping[str, Any]) -> Drawn:
+    async def sample(self, slug: str, arguments: Mapping[str, Any]) -> PreviewImage:
         """Render a sample that the server knows in advance. It counts against no budget, and previews come first.
 
         Raises:
@@ -185,13 +185,13 @@ class Previews:
             raise limit_refusal(self.rate, status)
         return status
 
-    async def _draw(self, client: Client, call: ValidatedCall) -> Drawn:
+    async def _draw(self, client: Client, call: ValidatedCall) -> PreviewImage:
         await self._queue.enter(client)
-        task = asyncio.create_task(self._paid(client[0], call))
+        task = asyncio.create_task(self._draw_and_charge(client[0], call))
         self._tasks.add(task)
 
         # Not before the run itself ends: a client that leaves early must not make room for another run.
-        def leave(done: asyncio.Task[Drawn]) -> None:
+        def leave(done: asyncio.Task[PreviewImage]) -> None:
             self._tasks.discard(done)
             self._queue.leave(client)
             if not done.cancelled():
@@ -200,7 +200,7 @@ class Previews:
         task.add_done_callback(leave)
         return await asyncio.shield(task)
 
-    async def _paid(self, client_ip: str, call: ValidatedCall) -> Drawn:
+    async def _draw_and_charge(self, client_ip: str, call: ValidatedCall) -> PreviewImage:
         """Render and count the time that it took, even if it fails or the client has left."""
         began, free = time.monotonic(), _FREE_SECONDS_OF_FAILURES
         try:
@@ -213,15 +213,15 @@ class Previews:
             for _ in range(extra if client_ip != SERVER else 0):
                 await self._take(client_ip, refuse=False)
 
-    async def _drawn(self, call: ValidatedCall, max_pixels: int) -> Drawn:
+    async def _drawn(self, call: ValidatedCall, max_pixels: int) -> PreviewImage:
         artifact = await self._pipeline.draw(call)
         media_type, content = artifact.preview or (artifact.media_type, artifact.content)
         if not media_type.startswith("image/"):
             raise NotFound("there is no preview: this tool makes no images")
         smaller = None if media_type in _AS_IT_IS else await asyncio.to_thread(_smaller, content, max_pixels)
         if smaller is None:
-            return Drawn(artifact, media_type, content, whole=artifact.preview is None)
-        return Drawn(artifact, "image/webp", smaller, whole=False)
+            return PreviewImage(artifact, media_type, content, whole=artifact.preview is None)
+        return PreviewImage(artifact, "image/webp", smaller, whole=False)
 
 
 def _smaller(content: bytes, max_pixels: int) -> bytes | None:

@@ -77,7 +77,7 @@ JOB_CANCEL_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class GatedRecords:
     """Wraps the records of one plugin in the gate. `start_seconds` limits functions that run at the server's start."""
 
     gate: PluginGate
@@ -100,7 +100,7 @@ class Gated:
     async def _authenticate(self, record: Authenticator, credentials: Credentials) -> Identity | None:
         call = self._call("authenticator", record.name)
         ask = partial(record.authenticate, credentials)
-        identity = await self._asked_for_access(call, ask, "the credential could not be checked")
+        identity = await self._check_access(call, ask, "the credential could not be checked")
         if identity is not None and not isinstance(identity, Identity):
             self.gate.note(call, "failed", f"{call} returned {shown(identity)} instead of an Identity", repeats=True)
             raise InternalError(_refusal("the credential could not be checked"))
@@ -109,13 +109,13 @@ class Gated:
     async def _authorize(self, record: Authorizer, caller: Caller, tool: ToolInfo) -> str | None:
         call = self._call("authorizer", record.name)
         ask = partial(record.authorize, caller, tool)
-        reason = await self._asked_for_access(call, ask, "nobody could say whether this call is allowed")
+        reason = await self._check_access(call, ask, "nobody could say whether this call is allowed")
         if reason is not None and not isinstance(reason, str):
             self.gate.note(call, "failed", f"{call} returned {shown(reason)} instead of a text or None", repeats=True)
             raise InternalError(_refusal("nobody could say whether this call is allowed"))
         return reason
 
-    async def _asked_for_access(self, call: PluginCall, ask: Callable[[], Awaitable[Any]], problem: str) -> Any:
+    async def _check_access(self, call: PluginCall, ask: Callable[[], Awaitable[Any]], problem: str) -> Any:
         """Ask an authenticator or authorizer. If it fails, the call is refused."""
         try:
             return await self.gate.run(call, ACCESS_SECONDS, ask, passes=(PressroomError,), repeats=True)

@@ -30,7 +30,7 @@ from pressroom.plugins.contributions import (
 )
 from pressroom.plugins.discovery import HOST_ID, Candidate, Phase, PluginRecord, Status, discover
 from pressroom.plugins.folder import discover_folder
-from pressroom.plugins.gated import Gated
+from pressroom.plugins.gated import GatedRecords
 from pressroom.plugins.loading_state import (
     LoadingPlugin,
     leave_out,
@@ -180,7 +180,7 @@ def load_plugins(
         extension_hooks = (hook for hook, contributed in plugin.extensions.items() if contributed)
         names = (*map(describe, plugin.records), *extension_hooks, *plugin.wrapped)
         plugin.record = replace(plugin.record, status="active", contributes=names)
-        gated = Gated(gate, id_, seconds)
+        gated = GatedRecords(gate, id_, seconds)
         contributions += [
             Contribution(id_, gated.record(record), wrapped.changed.get(id(record), ())) for record in plugin.records
         ]

@@ -19,7 +19,7 @@ from pressroom.plugins.contributions import RECORD_TYPES, claims_of
 from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, HOST_ID, Candidate, Phase, PluginRecord, Status
 from pressroom.plugins.registering import fallen, taken_out
 from pressroom.plugins.validating import Reason
-from pressroom.plugins.wrapping import RunningWrapper, Wrapped, Wrapper
+from pressroom.plugins.wrapping import RunningWrapper, WrappedRecords, Wrapper
 from pressroom.sdk import Plugin, PluginContext
 
 
@@ -208,14 +208,14 @@ def settle_wrappers(
     types: Mapping[str, type[Any]],
     unique: Mapping[str, str],
     host_claims: Sequence[str],
-) -> Wrapped:
+) -> WrappedRecords:
     """Let each plugin wrap the hooks of the others, ordered by ID, and return the resulting records.
 
     If one fails, it is taken out, and all wrappers are run again without it.
     """
     while True:
         sound = {plugin.record.id: plugin for plugin in loading if plugin.sound}
-        wrapped = Wrapped({id_: plugin.collected for id_, plugin in sound.items()})
+        wrapped = WrappedRecords({id_: plugin.collected for id_, plugin in sound.items()})
         for _, plugin in sorted(sound.items()):
             if plugin.wrappers and plugin.context is not None:
                 running = RunningWrapper()

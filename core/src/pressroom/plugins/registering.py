@@ -343,7 +343,7 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
         error = error.cause
     if isinstance(error, IncompatibleApi):
         status, phase = "incompatible", "compatible"
-    error_hint = getattr(error, "hint", "") if isinstance(error, PressroomError) else _name_meant(error)
+    error_hint = getattr(error, "hint", "") if isinstance(error, PressroomError) else _name_hint(error)
     folder = record.folder or editable_folder(record.distribution)
     # With the source at hand, the operator is probably the author.
     advice = _CORRECT if folder and phase not in ("compatible", "config") else _HINTS.get(phase, _REPORT)
@@ -352,7 +352,7 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
     return taken_out(record, status, phase, (one_line(error, record.module), hint))
 
 
-def _name_meant(error: BaseException) -> str:
+def _name_hint(error: BaseException) -> str:
     """Return a hint with the intended SDK name for a failed import from the SDK, otherwise an empty string."""
     match = _NOT_IN_SDK.match(str(error)) if isinstance(error, ImportError) and error.name == sdk.__name__ else None
     similar = nearest(match[1], sdk.__all__) if match else None

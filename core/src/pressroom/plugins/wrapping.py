@@ -20,7 +20,7 @@ from pressroom.sdk import Models, PluginContext
 ARGUMENTS: Final = ("plugin", "owner")
 """Arguments of wrappers: the context of their own plugin, and the ID of the plugin whose records they receive."""
 
-_ITS_OWN: Final = tuple(hook for hook, kind in RECORD_TYPES.items() if kind is Models)
+_UNWRAPPABLE_HOOKS: Final = tuple(hook for hook, kind in RECORD_TYPES.items() if kind is Models)
 """Hooks that cannot be wrapped: a plugin's tables belong to its migrations."""
 
 _PATTERN: Final = "write `records = yield`, then return the records"
@@ -50,7 +50,7 @@ def check_wrapper(hook: str, function: Callable[..., Any], options: Mapping[str,
     """
     if options.get("hookwrapper"):
         raise PluginError(f"its wrapper of {hook} is marked with hookwrapper", hint="mark it with wrapper=True")
-    if hook in _ITS_OWN:
+    if hook in _UNWRAPPABLE_HOOKS:
         raise PluginError(f"{hook} cannot be wrapped", hint="the tables of a plugin belong to its migrations")
     if not inspect.isgeneratorfunction(function):
         raise PluginError(f"its wrapper of {hook} yields nothing", hint=_PATTERN)
@@ -69,7 +69,7 @@ class RunningWrapper:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapped:
+class WrappedRecords:
     """The records of all plugins after the wrappers that have run so far.
 
     `changes` lists a phrase for each change by plugin. `wrapped_by` maps plugins to those whose wrappers changed their

@@ -18,7 +18,7 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PruneResult:
     """The number of files and bytes that pruning removed and kept."""
 
     removed_files: int
@@ -58,7 +58,7 @@ class FileStore(Protocol):
     async def delete(self, key: str) -> None:
         """Remove a file. It is not an error if it does not exist."""
 
-    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> PruneResult:
         """Remove files last written before `older_than`, then the oldest ones above `max_bytes` (0: no limit)."""
 
 

@@ -67,16 +67,16 @@ def deprecated_names(module: str, names: Mapping[str, tuple[Any, Deprecation]]) 
     return get
 
 
-Tell = Callable[[str, Deprecation], None]
+Report = Callable[[str, Deprecation], None]
 
 _HOST: Final = "pressroom"
 _PASSED_OVER: Final = frozenset({_HOST, "importlib", "functools", "dataclasses", "pluggy"})
 
-_plugins: Final[dict[str, tuple[str, Tell]]] = {}
+_plugins: Final[dict[str, tuple[str, Report]]] = {}
 _uses: Final[dict[str, dict[Deprecation, None]]] = {}
 
 
-def watch(module: str, plugin: str, tell: Tell) -> None:
+def watch(module: str, plugin: str, tell: Report) -> None:
     """Attribute the deprecated features that a module and its package use to a plugin. The host calls this.
 
     `tell` is called on the first use of each deprecated feature.
@@ -122,7 +122,7 @@ def _noting_class(deprecation: Deprecation, kind: Any) -> Any:
     return kind
 
 
-def _plugin_of(module: str) -> tuple[str, Tell]:
+def _plugin_of(module: str) -> tuple[str, Report]:
     """Return the plugin that owns a module or its nearest watched parent package."""
     while module:
         if module in _plugins:

@@ -90,7 +90,7 @@ class PageTemplates:
         try:
             # This alone stops a template that writes nothing, such as an empty loop.
             with self._interrupting(RENDER_SECONDS):
-                return self._render_own(template, values)
+                return self._render_operator_template(template, values)
         except Exception as error:  # noqa: BLE001 - an operator's template may raise anything
             failure = error
         if isinstance(failure, TemplateTooLong):
@@ -104,7 +104,7 @@ class PageTemplates:
         """Return whether a template with this name exists, either the plugin's own or the operator's."""
         from jinja2 import TemplateNotFound  # noqa: PLC0415 - loads with the first page
 
-        environment = self._own_environment() if self._replaced else self._builtin_environment()
+        environment = self._operator_environment() if self._replaced else self._builtin_environment()
         try:
             environment.loader.get_source(environment, template)  # type: ignore[union-attr] # it has one
         except TemplateNotFound:
@@ -119,14 +119,14 @@ class PageTemplates:
         """
         from jinja2 import meta  # noqa: PLC0415 - loads with the first page
 
-        environment = self._own_environment()
+        environment = self._operator_environment()
         environment.get_template(template)
         parsed = environment.parse(self._replaced[template].source)
         return [name for name in meta.find_referenced_templates(parsed) if name is not None]
 
-    def _render_own(self, template: str, values: Mapping[str, Any]) -> str:
+    def _render_operator_template(self, template: str, values: Mapping[str, Any]) -> str:
         parts, length, end = [], 0, time.monotonic() + RENDER_SECONDS
-        for part in self._own_environment().get_template(template).generate(values):
+        for part in self._operator_environment().get_template(template).generate(values):
             parts.append(part)
             length += len(part)
             if length > _MAX_CHARACTERS:
@@ -143,13 +143,13 @@ class PageTemplates:
             self._builtin = self._with_options(Environment, self._loader(), bytecode_cache=cache)
         return self._builtin
 
-    def _own_environment(self) -> Environment:
+    def _operator_environment(self) -> Environment:
         if self._own is None:
             from jinja2 import ChoiceLoader, FunctionLoader, PrefixLoader  # noqa: PLC0415
             from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
 
             loader = self._loader()
-            own_loader = FunctionLoader(self._load_own)
+            own_loader = FunctionLoader(self._load_operator_template)
             # Sandboxed templates compile to different code, so they must not share the bytecode cache.
             self._own = self._with_options(
                 ImmutableSandboxedEnvironment,
@@ -157,7 +157,7 @@ class PageTemplates:
             )
         return self._own
 
-    def _load_own(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    def _load_operator_template(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
         prefix, _, path = name.partition("/")
         template = self._replaced.get(path if prefix in self._options.aliases else name)
         return (template.source, template.path, lambda: True) if template else None

@@ -250,12 +250,12 @@ class _Application:
     async def _on_error(self, request: Request, exception: Exception) -> HTTPResponse:
         begin(request)
         try:
-            return await self._answer_error(request, exception)
+            return await self._respond_to_error(request, exception)
         except Exception:
             log.exception("an error could not be answered", path=logged_path(request)[:200])
-            return self._http.finish(request, self._api.failure(_failed_inside(), "", ""))
+            return self._http.finish(request, self._api.failure(_internal_failure(), "", ""))
 
-    async def _answer_error(self, request: Request, exception: Exception) -> HTTPResponse:
+    async def _respond_to_error(self, request: Request, exception: Exception) -> HTTPResponse:
         error, status = self._explain(request, exception)
         if virtual_host_of(request):
             return self._http.finish(request, refusal(error, status))
@@ -270,8 +270,10 @@ class _Application:
             refuse = self._http.wrap(self._api.refuse)
             return await refuse(request, slug=match["slug"], error=error)
         if "text/html" in request.headers.get("accept", ""):
-            way_on = self._dashboard.way_on(request.path) or (ALL_TOOLS if request.path.startswith("/tools") else HOME)
-            response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message, way_on)
+            next_link = self._dashboard.next_link(request.path) or (
+                ALL_TOOLS if request.path.startswith("/tools") else HOME
+            )
+            response = self._pages.error(status, error.code.replace("_", " ").capitalize(), error.message, next_link)
             response.headers.update(error_headers(error))
         else:
             response = self._api.failure(error, "", request.path[:200])
@@ -303,10 +305,10 @@ class _Application:
                 return InvalidInput("", str(exception)[:200] or "the request is not valid HTTP"), exception.status_code
             case _:
                 log.error("a request failed", path=logged_path(request)[:200], exc_info=exception)
-                return _failed_inside(), 500
+                return _internal_failure(), 500
 
 
-def _failed_inside() -> InternalError:
+def _internal_failure() -> InternalError:
     return InternalError("internal error; quote the request ID to the operator")
 
 

@@ -207,7 +207,7 @@ class ClientConnection(HttpProtocol):
         http = self.http
         if not self._task or http is None:
             return
-        seconds, error = self._patience(http)
+        seconds, error = self._stage_timeout(http)
         remaining = self._time + seconds - monotonic()
         if remaining > 0:
             # The next stage may have a shorter timeout than what is left of this one.
@@ -219,7 +219,7 @@ class ClientConnection(HttpProtocol):
             http.exception = error
         self._task.cancel()
 
-    def _patience(self, http: Http) -> tuple[float, SanicException | None]:
+    def _stage_timeout(self, http: Http) -> tuple[float, SanicException | None]:
         """Return the timeout of the current stage in seconds, and the error for the client after that."""
         if http.stage is Stage.IDLE:
             return (self.request_timeout if _is_unread(http) else self.keep_alive_timeout), None

@@ -38,7 +38,7 @@ _UNVERSIONED_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedIndex:
     state: str
     ends: float
     body: bytes
@@ -51,7 +51,7 @@ class TextIndex:
     """Collects the entries of the host and of all plugins whenever the index is read."""
 
     def __init__(self, host: Host) -> None:
-        self._full = _Kept("", 0, b"")
+        self._full = _CachedIndex("", 0, b"")
         self._turn = asyncio.Lock()
         self._branding = host.compiled.branding
         self._gate = host.compiled.gate
@@ -93,7 +93,7 @@ class TextIndex:
                     self._full = await self._make_full(sections, state)
         return _answer(self._full.body)
 
-    async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _Kept:
+    async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _CachedIndex:
         texts: dict[int, str] = {}
         all_versioned, remaining = True, _MAX_TEXT
         for entry in (entry for entries in sections.values() for entry in entries):
@@ -105,7 +105,7 @@ class TextIndex:
                 texts[id(entry)] = text
                 remaining -= len(text)
         ends = inf if all_versioned else monotonic() + _UNVERSIONED_SECONDS
-        return _Kept(state, ends, self._text(sections, texts))
+        return _CachedIndex(state, ends, self._text(sections, texts))
 
     async def _sections(self) -> dict[str, list[IndexEntry]]:
         by_section: defaultdict[str, list[IndexEntry]] = defaultdict(list)

@@ -29,7 +29,7 @@ from pressroom.gate import PluginFailed
 from pressroom.host.host import Host
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import PageFrame, private_page
-from pressroom.http.responses import checked_answer, plugin_failures, receive_body
+from pressroom.http.responses import checked_response, plugin_failures, receive_body
 from pressroom.sdk import HttpRequest, HttpResponse, Route, VirtualHosts
 from pressroom.validation.client_ip import client_ip_of, host_of
 
@@ -41,12 +41,12 @@ MAX_NAMES_AGE: Final = 2.0
 VIRTUAL_HOSTS: Final = "virtual_hosts"
 """The name of the `VirtualHostTable` in the context of an application."""
 
-_PATIENCE_SECONDS: Final = 1.0
+_RELOAD_WAIT_SECONDS: Final = 1.0
 """How many seconds a request waits for the names to be reloaded, if earlier names are known."""
 
 _METHODS: Final = ("GET", "HEAD")
 _MAX_NAME: Final = 253
-_here: Final[ContextVar[str]] = ContextVar("virtual_host", default="")
+_current_host: Final[ContextVar[str]] = ContextVar("virtual_host", default="")
 
 
 class PluginRequests:
@@ -74,7 +74,7 @@ class PluginRequests:
                 with plugin_failures(self._gate, plugin, route.path):
                     response = await route.handler(http_request)
             with plugin_failures(self._gate, plugin, route.path):
-                return self._sent(checked_answer(response), route.title)
+                return self._sent(checked_response(response), route.title)
 
         return handle
 
@@ -90,7 +90,7 @@ class PluginRequests:
         """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
         http_request = self._asked(request, path)
         with plugin_failures(self._gate, plugin, name):
-            return self._sent(checked_answer(await handler(http_request)), title)
+            return self._sent(checked_response(await handler(http_request)), title)
 
     def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
@@ -135,7 +135,7 @@ class VirtualHostTable:
         self._requests = requests
         self._contributions = host.compiled.plugins.contributions.of(VirtualHosts)
         public_url = urlsplit(settings.public_url.lower())
-        self._usual = public_url.netloc
+        self._public_host = public_url.netloc
         self._own = frozenset({public_url.hostname or "", "localhost", settings.server.host.lower()})
         secret = settings.server.forwarded_secret
         self._secret = secret.get_secret_value() if secret else None
@@ -148,15 +148,15 @@ class VirtualHostTable:
 
     def leave(self, request: Request) -> bool:
         """Mark a request as not for a virtual host, before routing. Return `False` if `enter` has to check."""
-        if self._contributions and (self._secret or request.headers.get("host") != self._usual):
+        if self._contributions and (self._secret or request.headers.get("host") != self._public_host):
             return False
-        _here.set("")
+        _current_host.set("")
         return True
 
     async def enter(self, request: Request) -> None:
         """Set the virtual host of a request, before routing. Raises `CallTimeout` if it cannot be determined."""
         name = await self.name_of(request)
-        _here.set(name)
+        _current_host.set(name)
         if name:
             request.ctx.virtual_host = name
 
@@ -193,9 +193,9 @@ class VirtualHostTable:
         if self._reading is None or self._reading.done():
             self._began = monotonic()
             self._reading = asyncio.create_task(self._read())
-        elif self._names and monotonic() - self._began > _PATIENCE_SECONDS:
+        elif self._names and monotonic() - self._began > _RELOAD_WAIT_SECONDS:
             return
-        await asyncio.wait({self._reading}, timeout=_PATIENCE_SECONDS if self._all_known() else None)
+        await asyncio.wait({self._reading}, timeout=_RELOAD_WAIT_SECONDS if self._all_known() else None)
         if not self._all_known():
             raise CallTimeout("the owner of this host name cannot be determined right now; try again shortly")
 
@@ -243,7 +243,7 @@ class HostRouter(Router):
         self, path: str, method: str, host: str | None
     ) -> tuple[SanicRoute, Callable[..., Any], dict[str, Any]]:
         """Return route, handler and path parameters of a request, after `VirtualHostTable.enter`."""
-        if not _here.get() or self._rest is None:
+        if not _current_host.get() or self._rest is None:
             return super().get(path, method, host)
         try:
             return self._shared.get(path, method, None)

@@ -43,14 +43,14 @@ _LEFT_BEHIND_SECONDS: Final = 2.0
 """How many seconds tasks and threads of plugins can delay the end of the process once everything is closed."""
 
 _IDLE_CHECK_SECONDS: Final = 0.05
-_ACCEPT_TURNS: Final = 5
+_ACCEPT_ITERATIONS: Final = 5
 """Turns of the event loop until it has registered a connection that was just accepted; asyncio takes three."""
 
 
 Started = Callable[[Host], Awaitable[None] | None]
 
 
-async def serve_until_told(compiled: LoadedApp, listener: socket.socket, started: Started) -> None:
+async def serve_until_signalled(compiled: LoadedApp, listener: socket.socket, started: Started) -> None:
     """Serve until SIGTERM or SIGINT; a second signal ends the delay after the first. See `serve`."""
     # On a terminal, Sanic recommends options that this command does not have.
     os.environ.setdefault("SANIC_IGNORE_PRODUCTION_WARNING", "1")
@@ -190,7 +190,7 @@ async def _drain(server: AsyncioServer, listener: socket.socket, seconds: float)
     """Accept no new connections, close idle ones, and give busy ones `seconds` to finish."""
     # If the socket were closed at once, asyncio would lose connections that it has accepted but not registered.
     asyncio.get_running_loop().remove_reader(listener)
-    for _ in range(_ACCEPT_TURNS):
+    for _ in range(_ACCEPT_ITERATIONS):
         await asyncio.sleep(0)
     server.close()
     deadline = time.monotonic() + seconds

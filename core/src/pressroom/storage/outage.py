@@ -17,7 +17,7 @@ T = TypeVar("T")
 _log = structlog.get_logger()
 
 
-class _Patience:
+class _LoopAwareTimeout:
     """Ends a timeout scope after `seconds` in which the event loop had time to notice a response.
 
     The time is split into parts, each of which begins only after the loop has noticed the end of the previous one.
@@ -136,7 +136,7 @@ class OutageGuard:
     async def _attempt(self, name: str, operation: Callable[[], Awaitable[T]], *, probe: bool = False) -> T:
         try:
             async with asyncio.timeout(None) as scope:
-                patience = _Patience(scope, self._timeout)
+                patience = _LoopAwareTimeout(scope, self._timeout)
                 try:
                     if probe:
                         await self._probe()

@@ -35,7 +35,7 @@ class HostAccount:
     def id(self) -> str:
         """The id of the account: the `subject` of its calls, pages and jobs."""
         with self._making:
-            self._id = self._id or self._host.run(self._found_or_made())
+            self._id = self._id or self._host.run(self._find_or_create())
         return self._id
 
     def api_key(self) -> str:
@@ -58,7 +58,7 @@ class HostAccount:
         """Return a browser that is signed in to the account. Use it as a context manager."""
         return SignedInBrowser(self._host, self.session_cookies())
 
-    async def _found_or_made(self) -> str:
+    async def _find_or_create(self) -> str:
         users = self._host.host.accounts.users
         return (await users.by_email(self.email) or await users.add(self.email, name=self._name)).id
 

@@ -231,7 +231,7 @@ def check_records(running: RunningHost, plugin: str, *, postgresql: str = "") ->
     for kind, (suite, name) in _SUITES.items():
         for record in _records(running, plugin, kind):
             yield from check_record(suite, running, plugin, record, name(record))
-    yield from _check_others(running, plugin)
+    yield from _check_remaining_records(running, plugin)
     yield from _check_extensions(running, plugin)
 
 
@@ -265,7 +265,7 @@ def _check_migrations(running: RunningHost, plugin: str, postgresql: str) -> Ite
             yield from check_migrations(plugin, contribution.record, postgresql=postgresql)
 
 
-def _check_others(running: RunningHost, plugin: str) -> Iterator[Finding]:
+def _check_remaining_records(running: RunningHost, plugin: str) -> Iterator[Finding]:
     """Check the records whose contract needs more than the record, or depends on the record."""
     no_payload: Mapping[str, Any] = {}
     for record in _records(running, plugin, Route, Authenticator, Job, Backend):

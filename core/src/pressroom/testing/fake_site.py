@@ -56,13 +56,13 @@ BUSY_SECONDS: Final = 7
 """How many seconds a site with the trouble `busy` asks clients to wait."""
 
 _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
-_ODD: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
+_MALFORMED: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
 _HALF_MISSING: Final = 100
 
 _ACTING: Final = (None, "lost answer", "half", "late", "twice")
-_ANSWERS: Final[Mapping[Trouble | None, HttpResponse]] = {
+_RESPONSES: Final[Mapping[Trouble | None, HttpResponse]] = {
     "html": HttpResponse(_HTML),
-    "odd": HttpResponse(_ODD, 200, "application/json"),
+    "odd": HttpResponse(_MALFORMED, 200, "application/json"),
     "error": HttpResponse(b"internal error", 500, "text/plain"),
     "busy": HttpResponse(b"too many requests", 429, "text/plain", {"Retry-After": str(BUSY_SECONDS)}),
     "revoked": HttpResponse(b'{"error": "no"}', 401, "application/json"),
@@ -88,7 +88,7 @@ class SiteRequest:
         return json.loads(self.body)
 
 
-Answer: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
+CannedResponse: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class FakeSite:
     """
 
     port: int = 0
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, CannedResponse] = field(default_factory=dict)
     requests: list[SiteRequest] = field(default_factory=list)
     trouble: Trouble | None = None
     trouble_once: Trouble | None = None
@@ -177,8 +177,8 @@ class _Handler(BaseHTTPRequestHandler):
                 fake.closed.wait(LATE_SECONDS)
             if trouble != "lost answer":
                 self._send(response, missing=_HALF_MISSING if trouble == "half" else 0)
-        elif trouble in _ANSWERS:
-            self._send(_ANSWERS[trouble])
+        elif trouble in _RESPONSES:
+            self._send(_RESPONSES[trouble])
         if trouble in ("hang", "cut", "lost answer", "half"):
             self._cut()
 

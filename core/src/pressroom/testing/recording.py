@@ -123,7 +123,7 @@ class RecordedHttp:
         """See `pressroom.sdk.Fetcher`."""
         request = self._asked(method, url, {"Accept": accept}, b"")
         if not self.recording:
-            response = self._answer_to(request)
+            response = self._response_to(request)
             content = _bytes_of(response)
             pairs = tuple((name, value) for name, value in response["headers"])
             complete = len(content) <= max_bytes
@@ -155,7 +155,7 @@ class RecordedHttp:
         # Mask once more, since some secrets only become known after they occurred in a response.
         text = json.dumps({"version": _VERSION, "requests": self._entries}, indent=2, ensure_ascii=False)
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(f"{self._without_seen(text)}\n", encoding="utf-8")
+        self.file.write_text(f"{self._without_secrets(text)}\n", encoding="utf-8")
 
     def _asked(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> dict[str, Any]:
         for name, value in headers.items():
@@ -166,7 +166,7 @@ class RecordedHttp:
         return {**request, **self._body(content, headers.items())} if content else request
 
     def _replayed(self, request: Mapping[str, Any], max_bytes: int) -> Fetched:
-        response = self._answer_to(request)
+        response = self._response_to(request)
         content = _bytes_of(response)
         if len(content) > max_bytes:
             raise FetchRefused(f"{urlsplit(response['url']).hostname} sends more than {max_bytes} bytes")
@@ -176,7 +176,7 @@ class RecordedHttp:
         media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
         return Fetched(response["url"], response["status"], media_type, content, headers, tuple(response["redirects"]))
 
-    def _answer_to(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _response_to(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the next recorded response to a request. Raises the recorded error, or `UnrecordedRequest`."""
         key = _key(request)
         for number, entry in enumerate(self._entries):
@@ -224,7 +224,7 @@ class RecordedHttp:
     def _failed(
         self, request: Mapping[str, Any], error: FetchFailed | FetchRefused | FetchUnknown
     ) -> FetchFailed | FetchRefused | FetchUnknown:
-        failure = {"code": error.code, "message": self._without_seen(error.message)}
+        failure = {"code": error.code, "message": self._without_secrets(error.message)}
         self._entries.append({"request": dict(request), "error": failure})
         return error
 
@@ -235,13 +235,13 @@ class RecordedHttp:
             return {"base64": base64.b64encode(content).decode()}
         types = [value.partition(";")[0].strip().lower() for name, value in headers if name.lower() == "content-type"]
         if _FORM in types:
-            return {"text": self._without_seen(self._masked_query(text))}
+            return {"text": self._without_secrets(self._masked_query(text))}
         try:
             document = json.loads(text)
         except (ValueError, RecursionError):
-            return {"text": self._without_seen(text)}
+            return {"text": self._without_secrets(text)}
         masked = self._masked_members(document)
-        return {"text": self._without_seen(text if masked == document else json.dumps(masked, ensure_ascii=False))}
+        return {"text": self._without_secrets(text if masked == document else json.dumps(masked, ensure_ascii=False))}
 
     def _masked_members(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -281,7 +281,7 @@ class RecordedHttp:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
         query = self._masked_query(parts.query)
-        return self._without_seen(urlunsplit((parts.scheme, host, parts.path, query, "")))
+        return self._without_secrets(urlunsplit((parts.scheme, host, parts.path, query, "")))
 
     def _masked_query(self, query: str) -> str:
         pairs = parse_qsl(query, keep_blank_values=True)
@@ -293,7 +293,7 @@ class RecordedHttp:
             return query
         return urlencode([(name, MASK if name in secret else value) for name, value in pairs], safe="*")
 
-    def _without_seen(self, text: str) -> str:
+    def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._seen, key=len, reverse=True):
             text = text.replace(secret, MASK)
         return text

@@ -33,7 +33,7 @@ from pressroom.host.collector import collector_paused
 from pressroom.host.host import Host
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.observability.secrets import mask_secrets
-from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredAnswer
+from pressroom.pipeline.context import CallRequest, ReceivedCall, RefusedCall, StoredResult
 from pressroom.pipeline.stages.respond import file_data
 from pressroom.plugins.discovery import PluginRecord
 from pressroom.sdk import JobStatus, ToolResult
@@ -86,7 +86,7 @@ class RunningHost:
         self._stop: asyncio.Event | None = None
         self._failure: BaseException | None = None
         self._accounts: dict[str, HostAccount] = {}
-        self._making_account = threading.Lock()
+        self._account_lock = threading.Lock()
 
     def __enter__(self) -> Self:
         _log_briefly()
@@ -168,7 +168,7 @@ class RunningHost:
 
         The default is the account that `call_tool` uses. The account has the plan `accounts.default_plan`.
         """
-        with self._making_account:
+        with self._account_lock:
             if email not in self._accounts:
                 self._accounts[email] = HostAccount(self, email, name)
             return self._accounts[email]
@@ -322,8 +322,8 @@ def settings_for_test(config: Mapping[str, Any], folder: Path) -> Settings:
     return Settings.model_validate({**config, "storage": storage, "executors": executors})
 
 
-def _plain(result: ToolResult | BaseModel | StoredAnswer | None) -> Any:
-    if isinstance(result, StoredAnswer):
+def _plain(result: ToolResult | BaseModel | StoredResult | None) -> Any:
+    if isinstance(result, StoredResult):
         return json.loads(result.data)
     data = result.data if isinstance(result, ToolResult) else result
     return data.model_dump(mode="json") if data is not None else None

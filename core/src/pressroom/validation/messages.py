@@ -229,7 +229,7 @@ def problem_of(error: ErrorDetails, schema: Mapping[str, Any], *, also_known: It
 
 
 @dataclass(frozen=True, slots=True)
-class _Located:
+class _LocatedError:
     place: ErrorLocation
     error: ErrorDetails
     clause: Clause
@@ -244,7 +244,7 @@ def _explained(
     return [problem for group in _grouped(located, 0) for problem in _problems_of(group, 0)]
 
 
-def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str, ...]) -> _Located:
+def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str, ...]) -> _LocatedError:
     location = locate(root, error["loc"], may_be_name=error["type"] != "extra_forbidden")
     known = also_known if len(location.path) == 1 else ()
     clause = clause_of(error, location.schema, location.parent, known)
@@ -252,10 +252,10 @@ def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str
         clause = replace(clause, must=f"its name {clause.must}")
     elif holds_secret(root, location.schema):
         clause = replace(clause, got="", hint="")
-    return _Located(location, error, clause)
+    return _LocatedError(location, error, clause)
 
 
-def _without_repetition(located: Iterable[_Located]) -> list[_Located]:
+def _without_repetition(located: Iterable[_LocatedError]) -> list[_LocatedError]:
     """Remove hints with known names that repeat those of an earlier problem."""
     known_hints: set[str] = set()
     failures = []
@@ -266,9 +266,9 @@ def _without_repetition(located: Iterable[_Located]) -> list[_Located]:
     return failures
 
 
-def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
+def _grouped(located: Iterable[_LocatedError], level: int) -> list[list[_LocatedError]]:
     """Group the errors of each union, which has an error for each member that was tried."""
-    groups: dict[object, list[_Located]] = {}
+    groups: dict[object, list[_LocatedError]] = {}
     for number, failure in enumerate(located):
         choices = failure.place.choices
         key = failure.place.path[: choices[level][0]] if len(choices) > level else number
@@ -276,12 +276,12 @@ def _grouped(located: Iterable[_Located], level: int) -> list[list[_Located]]:
     return list(groups.values())
 
 
-def _problems_of(group: list[_Located], level: int) -> list[FieldProblem]:
+def _problems_of(group: list[_LocatedError], level: int) -> list[FieldProblem]:
     choices = group[0].place.choices
     if len(choices) <= level:
-        return [_problem_of_one(failure) for failure in group]
+        return [_problem_of_failure(failure) for failure in group]
     start = choices[level][0]
-    members: dict[str, list[_Located]] = {}
+    members: dict[str, list[_LocatedError]] = {}
     for failure in group:
         members.setdefault(failure.place.choices[level][1], []).append(failure)
     tried = [failures for failures in members.values() if not any(_is_mismatch(failure, start) for failure in failures)]
@@ -291,7 +291,7 @@ def _problems_of(group: list[_Located], level: int) -> list[FieldProblem]:
     return [FieldProblem(shown_path(group[0].place.path), str(_either([failure.clause for failure in group])))]
 
 
-def _is_mismatch(failure: _Located, start: int) -> bool:
+def _is_mismatch(failure: _LocatedError, start: int) -> bool:
     return failure.clause.mismatch and len(failure.place.path) == start
 
 
@@ -306,7 +306,7 @@ def _either(clauses: list[Clause]) -> Clause:
     return Clause(f"{', '.join(others)}{comma} or {last}" if others else last, closest.got, hint)
 
 
-def _problem_of_one(failure: _Located) -> FieldProblem:
+def _problem_of_failure(failure: _LocatedError) -> FieldProblem:
     path, context = failure.place.path, failure.error.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, InvalidInput):

@@ -53,7 +53,7 @@ class Ideas:
         async with self._database.writing() as session:
             row = await self._row(session, user_id, idea_id, changes)
             if row is None:
-                await _check_room(session, user_id)
+                await _check_capacity(session, user_id)
                 row = IdeaRow(id=new_id("i"), user_id=user_id, status="idea", created_at=now, updated_at=now)
                 row.title = row.keyphrase = row.notes = ""
                 row.due = None
@@ -107,7 +107,7 @@ class Ideas:
         return existing
 
 
-async def _check_room(session: AsyncSession, user_id: str) -> None:
+async def _check_capacity(session: AsyncSession, user_id: str) -> None:
     count = await session.scalar(select(func.count()).select_from(IdeaRow).where(IdeaRow.user_id == user_id))
     if (count or 0) >= MAX_IDEAS:
         raise InvalidInput("", f"this account has {MAX_IDEAS:,} ideas, the maximum")

@@ -82,7 +82,7 @@ _CONFLICT: Final = "HTTP 409"
 
 
 @dataclass(frozen=True, slots=True)
-class _LastAnswer:
+class _LastResponse:
     """Ghost's last response for a post.
 
     `settled` is whether the second of its last change is over, so that the next change gets another time. `dated` is
@@ -108,7 +108,7 @@ class GhostSite(BasicSite):
         self._address = address
         self._key = credential.get("admin_api_key", "")
         self._fetcher = fetcher
-        self._answers: dict[str, _LastAnswer] = {}
+        self._answers: dict[str, _LastResponse] = {}
 
     @property
     def codec(self) -> LexicalCodec:
@@ -297,7 +297,7 @@ class GhostSite(BasicSite):
                 pass  # the post was changed meanwhile; read it again
         return await self._set_state(await self._look(post_id), state, at)
 
-    async def _set_state(self, last: _LastAnswer, state: str, at: datetime | None) -> RemotePost:
+    async def _set_state(self, last: _LastResponse, state: str, at: datetime | None) -> RemotePost:
         current = last.post
         if state == "gone":
             await self._api().send("DELETE", path_of(current.id)[0])
@@ -367,7 +367,7 @@ class GhostSite(BasicSite):
         name = RESOURCES[kind]
         return (await self._api().get(f"/{name}/", {**query, **more})).rows(name, with_ids=True)
 
-    async def _look(self, post_id: str) -> _LastAnswer:
+    async def _look(self, post_id: str) -> _LastResponse:
         path, kind = path_of(post_id)
         return self._one(await self._api().get(path, _QUERY), kind, written=False)
 
@@ -382,14 +382,14 @@ class GhostSite(BasicSite):
             raise
         return self._one(response, kind, written=True).post
 
-    def _one(self, response: SiteResponse, kind: Kind, *, written: bool) -> _LastAnswer:
+    def _one(self, response: SiteResponse, kind: Kind, *, written: bool) -> _LastResponse:
         row = response.row(RESOURCES[kind], written=written)
         post, dated = post_of(row, kind), moment(row.get("published_at"))
         settled = is_settled(post, response.headers.get("date", ""))
-        last = self._answers[post.id] = _LastAnswer(post, dated, time.monotonic(), settled)
+        last = self._answers[post.id] = _LastResponse(post, dated, time.monotonic(), settled)
         return last
 
-    def _remembered(self, post_id: str) -> _LastAnswer | None:
+    def _remembered(self, post_id: str) -> _LastResponse | None:
         """Take the last response for a post from the cache, if it is recent. Saves a request before each change."""
         last = self._answers.pop(post_id, None)
         return last if last is not None and time.monotonic() - last.at <= _SECONDS_REMEMBERED else None

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pressroom.sdk import Fetcher
 from pressroom_content.contract import (
-    JsonAnswer,
+    JsonResponse,
     SiteApi,
     SiteError,
     SiteErrors,
@@ -38,7 +38,7 @@ _MAX_PAUSE_SECONDS: Final = 86_400
 class GitHubErrors(SiteErrors):
     """The errors of GitHub's API, which uses both 403 and 429 for rate limits."""
 
-    def failure(self, title: str, method: str, response: JsonAnswer) -> SiteError | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> SiteError | None:
         """Return `SiteUnavailable` with the seconds to wait for a rate limit, else the error of `SiteErrors`."""
         error = super().failure(title, method, response)
         if error is None or response.status not in _LIMITED:

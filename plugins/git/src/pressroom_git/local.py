@@ -24,7 +24,7 @@ _ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05
 _BATCH: Final = 200
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class LocalRepository:
@@ -179,10 +179,10 @@ class LocalRepository:
         except KeyError:
             return None
 
-    async def _run(self, work: Callable[[Repo], Made]) -> Made:
+    async def _run(self, work: Callable[[Repo], Result]) -> Result:
         return await asyncio.to_thread(self._guarded, work)
 
-    def _guarded(self, work: Callable[[Repo], Made]) -> Made:
+    def _guarded(self, work: Callable[[Repo], Result]) -> Result:
         try:
             with _opened(self._folder) as repo:
                 return work(repo)

@@ -79,7 +79,7 @@ def push_result(ref: str, report: bytes) -> str | None:
     unpacked = next((line for line in status if line.startswith("unpack ")), "")
     if not status_line and not unpacked:
         return None
-    return said(status_line.removeprefix(f"ng {ref}").strip() or unpacked)
+    return server_message(status_line.removeprefix(f"ng {ref}").strip() or unpacked)
 
 
 def objects_of(response: bytes, title: str) -> Objects:
@@ -94,11 +94,11 @@ def objects_of(response: bytes, title: str) -> Objects:
         if line is None or not line:
             continue
         if line.startswith(b"ERR "):
-            raise SiteRefused(f"{title} refused this: {said(line[4:])}")
+            raise SiteRefused(f"{title} refused this: {server_message(line[4:])}")
         if line[0] == _PACK_BAND:
             pack += line[1:]
         elif line[0] == _ERROR_BAND:
-            raise SiteUnavailable(f"{title} failed: {said(line[1:])}")
+            raise SiteUnavailable(f"{title} failed: {server_message(line[1:])}")
     return read_pack(pack)
 
 
@@ -150,7 +150,7 @@ def _advertised(content: bytes) -> Iterator[bytes]:
 FLUSH: Final = b"0000"
 _DELIMITER: Final = b"0001"
 _SIZE: Final = 4
-_MAX_SAID: Final = 300
+_MAX_MESSAGE: Final = 300
 
 
 def packet(content: bytes) -> bytes:
@@ -204,18 +204,18 @@ class FlushFinder:
                 self.end = self._at
 
 
-def said(text: bytes | str) -> str:
+def server_message(text: bytes | str) -> str:
     """Return a server's message on one line, without control characters and cut to 300 characters: it is untrusted."""
-    decoded = text[: _MAX_SAID * 8].decode(errors="replace") if isinstance(text, bytes) else text[: _MAX_SAID * 8]
+    decoded = text[: _MAX_MESSAGE * 8].decode(errors="replace") if isinstance(text, bytes) else text[: _MAX_MESSAGE * 8]
     printable = "".join(character if character.isprintable() else " " for character in decoded)
-    return " ".join(printable.split())[:_MAX_SAID]
+    return " ".join(printable.split())[:_MAX_MESSAGE]
 
 
-Beside: TypeAlias = Callable[..., Awaitable[Any]]
-IN_PLACE: Final[Beside] = partial(work_beside, None)
+RunInWorker: TypeAlias = Callable[..., Awaitable[Any]]
+IN_PROCESS: Final[RunInWorker] = partial(work_beside, None)
 """Runs a function in-process; for repositories without worker processes, as in tests."""
 
-Ask: TypeAlias = Callable[[bytes], Awaitable[bytes]]
+RequestFactory: TypeAlias = Callable[[bytes], Awaitable[bytes]]
 """Creates the request that follows a server's advertisement; empty for none."""
 
 _QUICK_BYTES: Final = 65_536
@@ -239,10 +239,10 @@ class GitTransport(Protocol):
     title: str
     """Name of the server in messages."""
 
-    beside: Beside
+    beside: RunInWorker
     """Runs a function in a worker process; see `BasicSite.beside`."""
 
-    async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
+    async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
         """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
 
     async def fetch(self, request: bytes) -> bytes:

@@ -22,16 +22,16 @@ from pressroom_content.contract import (
 )
 
 from pressroom_git.protocol import (
-    IN_PLACE,
+    IN_PROCESS,
     MAX_PACK_BYTES,
     MAX_REFS_BYTES,
     MAX_REPORT_BYTES,
-    Ask,
-    Beside,
     GitClient,
     GitTransport,
     PushReport,
     RemoteRefs,
+    RequestFactory,
+    RunInWorker,
     objects_of,
 )
 from pressroom_git.repository import Authorship, File, changed, common_folder, gone
@@ -43,7 +43,7 @@ _BATCH: Final = 200
 _LARGE_BATCH: Final = 2_000
 """Files per request for a server that sends all files each time."""
 
-_KEPT_BYTES: Final = 8_000_000
+_MAX_CACHED_BYTES: Final = 8_000_000
 """Maximum size in bytes of such a response to cache."""
 
 _SECONDS: Final = 20.0
@@ -83,7 +83,7 @@ class RemoteRepository:
         self._kept: _Newest | None = None
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
-    def use_workers(self, beside: Beside) -> None:
+    def use_workers(self, beside: RunInWorker) -> None:
         """Parse responses in worker processes; see `BasicSite.beside`."""
         self._transport.beside = beside
 
@@ -160,7 +160,7 @@ class RemoteRepository:
             async with self._turn:
                 response = await self._git.pack(refs, [head], commit=True)
                 newest.snapshot = await self._run_in_worker(_read_snapshot, response, self._git.title, head)
-            if not refs.filters and len(response) <= _KEPT_BYTES:
+            if not refs.filters and len(response) <= _MAX_CACHED_BYTES:
                 newest.answer = response
         self._kept = newest
         return newest
@@ -200,13 +200,13 @@ class HttpTransport:
         self._fetcher = fetcher
         self._url = self._base = url.rstrip("/")
         self.title = f"git at {urlsplit(url).netloc}"
-        self.beside = IN_PLACE
+        self.beside = IN_PROCESS
         self._headers = {"Git-Protocol": "version=2"}
         if token:
             pair = base64.b64encode(f"{user or 'oauth2'}:{token}".encode()).decode()
             self._headers["Authorization"] = f"Basic {pair}"
 
-    async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
+    async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
         """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
         advertisement = await self._advertisement("upload", self._url)
         base = advertisement.url.partition("/info/refs")[0]
@@ -267,10 +267,10 @@ class HttpTransport:
             )
         except FetchUnknown as error:
             if changes:
-                raise SiteErrors().no_answer(self.title, error) from None
+                raise SiteErrors().no_response(self.title, error) from None
             raise SiteUnavailable(f"{self.title} cannot be reached: {error.message}") from None
         except (FetchFailed, FetchRefused) as error:
-            raise SiteErrors().no_answer(self.title, error) from None
+            raise SiteErrors().no_response(self.title, error) from None
         self._check(response, changes=changes)
         return response
 

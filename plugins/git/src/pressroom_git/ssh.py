@@ -23,14 +23,14 @@ from pressroom_content.contract import (
 
 from pressroom_git.protocol import (
     FLUSH,
-    IN_PLACE,
+    IN_PROCESS,
     MAX_PACK_BYTES,
     MAX_REFS_BYTES,
     MAX_REPORT_BYTES,
-    Ask,
     PushReport,
+    RequestFactory,
     packets,
-    said,
+    server_message,
 )
 from pressroom_git.ssh_address import SshAddress
 from pressroom_git.ssh_keys import SIGNATURES, HostKeys, check_private_key, load_private_key, plain_key
@@ -70,9 +70,9 @@ class SshTransport:
         self._typed_key, self._typed_host_key = private_key, host_key
         self._fingerprint = ""
         self.title = f"git at {address.place}"
-        self.beside = IN_PLACE
+        self.beside = IN_PROCESS
 
-    async def list_refs(self, ask: Ask) -> tuple[bytes, bytes]:
+    async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
         """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
         command = await self._done(_UPLOAD, ask, MAX_REFS_BYTES)
         return command.advertisement, command.output
@@ -82,19 +82,21 @@ class SshTransport:
         command = await self._done(_UPLOAD, _always(request), MAX_PACK_BYTES)
         response = command.output
         if not response:
-            raise SiteUnavailable(f"{self.title} sent nothing: {said(command.stderr) or 'it did not say why'}")
+            raise SiteUnavailable(
+                f"{self.title} sent nothing: {server_message(command.stderr) or 'it did not say why'}"
+            )
         return response
 
     async def push(self, request: bytes) -> PushReport:
         """Return the response to a push."""
         command = await self._done(_RECEIVE, _always(request), MAX_REPORT_BYTES)
-        return PushReport(command.output, said(command.stderr))
+        return PushReport(command.output, server_message(command.stderr))
 
     async def check_push(self) -> None:
         """Start a push and end it without sending anything."""
         await self._done(_RECEIVE, _always(b""), MAX_REPORT_BYTES)
 
-    async def _done(self, service: str, ask: Ask, max_bytes: int) -> SshCommand:
+    async def _done(self, service: str, ask: RequestFactory, max_bytes: int) -> SshCommand:
         """Run a command with the request that `ask` creates from its advertisement."""
         command = SshCommand(SshMeter(), first=MAX_REFS_BYTES, max_bytes=max_bytes)
         host_keys = HostKeys.parse(self._typed_host_key)
@@ -111,7 +113,7 @@ class SshTransport:
         return command
 
     async def _run(
-        self, wire: SshWire, command: SshCommand, service: str, ask: Ask, host_keys: HostKeys, key: Any
+        self, wire: SshWire, command: SshCommand, service: str, ask: RequestFactory, host_keys: HostKeys, key: Any
     ) -> None:
         client = _Client(host_keys)
         try:
@@ -137,7 +139,7 @@ class SshTransport:
                 encoding=None,
                 request_pty=False,
             )
-            advertisement = await command.said_first()
+            advertisement = await command.first_message()
             if not advertisement:
                 raise self._not_opened(command)
             with suppress(BrokenPipeError):  # the server's response explains why it closed its input
@@ -198,8 +200,13 @@ class SshTransport:
     def _not_opened(self, command: SshCommand) -> SiteError:
         """Return the error for a command that does not start with git's protocol."""
         output = command.output
-        message = said(command.stderr) or next(
-            (said(packet[4:]) for packet in packets(output) if packet is not None and packet.startswith(b"ERR ")), ""
+        message = server_message(command.stderr) or next(
+            (
+                server_message(packet[4:])
+                for packet in packets(output)
+                if packet is not None and packet.startswith(b"ERR ")
+            ),
+            "",
         )
         if message and _LATER.search(message):
             return SiteUnavailable(f"{self.title} does not open {self._address.path} at the moment: {message}")
@@ -209,15 +216,15 @@ class SshTransport:
                 hint="Check the path, and that the key may read and write the repository.",
             )
         if output:
-            return SiteRefused(f"{self.title} does not answer with git's protocol, but with: {said(output)}")
+            return SiteRefused(f"{self.title} does not answer with git's protocol, but with: {server_message(output)}")
         return SiteUnavailable(f"{self.title} ended the command without an answer")
 
     def _error(self, error: Exception, *, changes: bool) -> SiteError:
         if isinstance(error, FetchFailed | FetchRefused) or (changes and isinstance(error, FetchUnknown)):
-            return SiteErrors().no_answer(self.title, error)
+            return SiteErrors().no_response(self.title, error)
         if isinstance(error, FetchUnknown):
             return SiteUnavailable(f"{self.title} cannot be reached: {error.message}")
-        reason = said(str(error)) or type(error).__name__
+        reason = server_message(str(error)) or type(error).__name__
         if changes:
             return UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit: {reason}")
         if isinstance(error, SshFlood):
@@ -243,7 +250,7 @@ class _Client(asyncssh.SSHClient):
         return key.get_fingerprint() in self._known.fingerprints
 
 
-def _always(request: bytes) -> Ask:
+def _always(request: bytes) -> RequestFactory:
     async def ask(_advertisement: bytes) -> bytes:
         return request
 

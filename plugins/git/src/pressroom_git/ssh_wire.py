@@ -147,7 +147,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
         """The output after the advertisement; all output without one."""
         return bytes(self._output)
 
-    async def said_first(self) -> bytes:
+    async def first_message(self) -> bytes:
         """Wait for the advertisement and return it; empty if the output is not git's protocol."""
         await self._ready.wait()
         if self._error is not None and not self.advertisement:

@@ -19,13 +19,13 @@ __all__ = [
     "CONTRACT_VERSION",
     "Analytics",
     "AnalyticsSource",
-    "AskKeywords",
     "By",
     "Competition",
-    "KeywordAnswer",
     "KeywordFigures",
     "KeywordQuestion",
+    "KeywordResult",
     "KeywordSource",
+    "QueryKeywords",
     "SearchPerformanceHooks",
     "Traffic",
     "TrafficQuestion",
@@ -161,17 +161,17 @@ class KeywordFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordAnswer:
+class KeywordResult:
     """The figures for the phrases that a provider has data for, and the cost to the operator in US dollars."""
 
     figures: tuple[KeywordFigures, ...]
     cost: float = 0.0
 
 
-class AskKeywords(Protocol):
+class QueryKeywords(Protocol):
     """Sends a query to a provider."""
 
-    def __call__(self, question: KeywordQuestion, fetcher: Fetcher) -> Awaitable[KeywordAnswer]:
+    def __call__(self, question: KeywordQuestion, fetcher: Fetcher) -> Awaitable[KeywordResult]:
         """Return the figures for a question.
 
         Raises `InvalidInput` for input that the provider does not accept, `Rejected` if it refuses the operator's
@@ -185,7 +185,7 @@ class KeywordSource:
 
     name: str
     title: str
-    ask: AskKeywords
+    ask: QueryKeywords
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if the name is invalid."""
@@ -268,7 +268,7 @@ class SearchPerformanceHooks:
 
             from pressroom.sdk import Fetcher, Plugin, hookimpl
             from pressroom_search_performance.contract import (
-                KeywordAnswer,
+                KeywordResult,
                 KeywordFigures,
                 KeywordQuestion,
                 KeywordSource,
@@ -280,9 +280,9 @@ class SearchPerformanceHooks:
             VOLUMES = {"bread": 90_500, "sourdough": 33_100}
 
 
-            async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
+            async def ask(question: KeywordQuestion, fetcher: Fetcher) -> KeywordResult:
                 known = [phrase for phrase in question.phrases if phrase in VOLUMES]
-                return KeywordAnswer(tuple(KeywordFigures(phrase, volume=VOLUMES[phrase]) for phrase in known))
+                return KeywordResult(tuple(KeywordFigures(phrase, volume=VOLUMES[phrase]) for phrase in known))
 
 
             @hookimpl

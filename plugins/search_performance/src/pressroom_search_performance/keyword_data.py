@@ -20,9 +20,9 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from pressroom_search_performance.config import SearchPerformanceConfig
 from pressroom_search_performance.contract import (
     Competition,
-    KeywordAnswer,
     KeywordFigures,
     KeywordQuestion,
+    KeywordResult,
     KeywordSource,
 )
 from pressroom_search_performance.sources.requesting import SourceRefused, ask, number, objects, text
@@ -63,8 +63,8 @@ class DataForSeo:
         self._headers = {"Authorization": f"Basic {base64.b64encode(f'{login}:{password}'.encode()).decode()}"}
         self._locations: OrderedDict[str, int] = OrderedDict()
 
-    async def ask(self, question: KeywordQuestion, fetcher: Fetcher) -> KeywordAnswer:
-        """See `AskKeywords`. Queries difficulty first: if that fails, the more expensive request is never sent."""
+    async def ask(self, question: KeywordQuestion, fetcher: Fetcher) -> KeywordResult:
+        """See `QueryKeywords`. Queries difficulty first: if that fails, the more expensive request is never sent."""
         for phrase in question.phrases:
             if len(phrase) > MAX_PHRASE_LENGTH or len(phrase.split()) > MAX_WORDS:
                 raise InvalidInput(
@@ -74,7 +74,7 @@ class DataForSeo:
         sent = {phrase: _normalised(phrase) for phrase in question.phrases}
         keywords = list(dict.fromkeys(filter(None, sent.values())))
         if not keywords:
-            return KeywordAnswer(())
+            return KeywordResult(())
         body = [{"keywords": keywords, "location_code": location, "language_code": question.language}]
         difficulties, cost = await self._difficulties(body, fetcher)
         response = await self._send("POST", _VOLUME, fetcher, body)
@@ -82,7 +82,7 @@ class DataForSeo:
         figures = tuple(
             _figures(phrase, volumes.get(words, {}), difficulties.get(words)) for phrase, words in sent.items()
         )
-        return KeywordAnswer(figures, round(cost + _cost(response), 6))
+        return KeywordResult(figures, round(cost + _cost(response), 6))
 
     async def _difficulties(self, body: Any, fetcher: Fetcher) -> tuple[Mapping[str, int], float]:
         try:

@@ -30,8 +30,8 @@ from pressroom_search_performance.contract import (
     AnalyticsSource,
     By,
     Competition,
-    KeywordAnswer,
     KeywordQuestion,
+    KeywordResult,
     KeywordSource,
     Traffic,
     TrafficQuestion,
@@ -146,7 +146,7 @@ class KeywordsAtService:
     source: KeywordSource
     fetcher: RedirectedFetcher
 
-    def ask(self, *phrases: str, country: str = "US", language: str = "en") -> Awaitable[KeywordAnswer]:
+    def ask(self, *phrases: str, country: str = "US", language: str = "en") -> Awaitable[KeywordResult]:
         """Query the data for phrases."""
         return self.source.ask(KeywordQuestion(phrases, country, language), self.fetcher)
 
@@ -195,7 +195,7 @@ async def _questions(provider: KeywordsAtService) -> None:
 async def _keyword_figures(provider: KeywordsAtService) -> None:
     phrases = ("bread", "sourdough bread")
     for result in await _results(provider.fetcher, lambda: provider.ask(*phrases)):
-        expect(type(result) is KeywordAnswer, f"{result!r:.100} as an answer")
+        expect(type(result) is KeywordResult, f"{result!r:.100} as an answer")
         returned = [figures.phrase for figures in result.figures]
         expect(len(set(returned)) == len(returned) and set(returned) <= set(phrases), f"figures of {returned[:5]}")
         _expect_number(result.cost, "cost")

@@ -28,8 +28,8 @@ from pressroom_content.contract import (
     ConnectionCheck,
     ConnectionReport,
     CredentialField,
-    JsonAnswer,
     JsonApi,
+    JsonResponse,
     Post,
     PostState,
     RemoteChanged,
@@ -140,7 +140,7 @@ class Receiver:
 class ReceiverErrors:
     """The errors of a receiver. Implements `ErrorPolicy`."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
         """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` if the event may have been accepted."""
         if isinstance(error, FetchRefused):
             return SiteRefused(f"{title} cannot be used: {error.message}")
@@ -148,7 +148,7 @@ class ReceiverErrors:
             return SiteUnavailable(f"{title} cannot be reached: {error.message}")
         return UnknownOutcome(f"{title} did not confirm whether it accepted the event: {error.message}")
 
-    def failure(self, title: str, method: str, response: JsonAnswer) -> SiteError | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> SiteError | None:
         """Return the error for a status above 299, or for an HTML page, which a firewall may have sent."""
         del method
         status = f"HTTP {response.status}{_words(response.body)}"

@@ -22,7 +22,7 @@ from pressroom_wordpress.markup import HtmlElement, after_space, parse, player_o
 _LANGUAGE = re.compile(r"language-[\w+#-]+", re.ASCII)
 _ALIGNS: Final = ("left", "center", "right", "wide", "full")
 
-_Known = Mapping[str, Callable[[Any], bool]]
+_KnownBlocks = Mapping[str, Callable[[Any], bool]]
 
 _INSIDE: Final = frozenset(
     {
@@ -76,7 +76,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-_ATTRIBUTES: Final[Mapping[str, _Known]] = {
+_ATTRIBUTES: Final[Mapping[str, _KnownBlocks]] = {
     "core/paragraph": {"direction": lambda value: value in ("ltr", "rtl"), "placeholder": _is_text},
     "core/heading": {"level": _is_number},
     "core/list": {"ordered": _is_flag, "start": _is_number, "reversed": _is_flag},

@@ -15,7 +15,7 @@ from pressroom.testing.clock import FrozenClock
 from pressroom_content.articles.store import Articles
 from pressroom_content.publishing.engine import Engine
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.publishing.publish_requests import PATIENCE, pause
+from pressroom_content.publishing.publish_requests import WAIT_SECONDS, pause
 from pressroom_content.publishing.store import lock_of
 from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow
@@ -34,11 +34,11 @@ WRITES = [
 
 
 async def test_pauses_grow_differ_by_chance_and_end() -> None:
-    for tries, seconds in enumerate(PATIENCE):
+    for tries, seconds in enumerate(WAIT_SECONDS):
         assert pause(tries, 0) == seconds
         assert pause(tries, 1) == seconds * 1.25
-    assert list(PATIENCE) == sorted(PATIENCE)
-    assert pause(len(PATIENCE), 0) is None
+    assert list(WAIT_SECONDS) == sorted(WAIT_SECONDS)
+    assert pause(len(WAIT_SECONDS), 0) is None
 
 
 async def work(engine: Engine, plugin: PluginContext, publication: Publication) -> Reschedule | None:
@@ -80,7 +80,7 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     worker, fault = Worker(idle), lost(platform, request_line)
     pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
-    assert pauses == [0.2, *(seconds * 1.25 for seconds in PATIENCE[1:])]
+    assert pauses == [0.2, *(seconds * 1.25 for seconds in WAIT_SECONDS[1:])]
     assert found.status == status
     assert "6 times in a row" in found.error
     assert "publish_content again" in found.error
@@ -105,7 +105,7 @@ async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_
     await Articles(idle).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     fault = lost(platform, "PUT /api/posts/")
     pauses, found = await worker.pauses(await Publications(idle).update(ADA, done.id))
-    assert len(pauses) == len(PATIENCE)
+    assert len(pauses) == len(WAIT_SECONDS)
     assert (found.status, found.url) == ("failed", done.url)
     assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello world", "live")]
 
@@ -125,7 +125,7 @@ async def test_a_site_that_answers_again_is_waited_for_anew_at_the_next_step(
     platform.fault("POST /api/posts/", when="before", lose=True, times=3)
     pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
     assert found.status == "published"
-    assert pauses == [0.2, 0.2, PATIENCE[1] * 1.25, PATIENCE[2] * 1.25]
+    assert pauses == [0.2, 0.2, WAIT_SECONDS[1] * 1.25, WAIT_SECONDS[2] * 1.25]
     assert len(platform.media) == 1
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pressroom.sdk import CallError, Fetched, FetchFailed, FetchRefused, FetchUnknown
-from pressroom_content.contract import JsonAnswer, JsonApi, with_query
+from pressroom_content.contract import JsonApi, JsonResponse, with_query
 
 
 class Spoken(CallError):
@@ -21,10 +21,10 @@ class Spoken(CallError):
 class Policy:
     """Treats a status of 400 or more as a failure."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> Spoken:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> Spoken:
         return Spoken(f"{title}: {type(error).__name__}")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> Spoken | None:
+    def failure(self, title: str, method: str, answer: JsonResponse) -> Spoken | None:
         return Spoken(f"{title}: {method} {answer.status} {answer.body}") if answer.status >= 400 else None
 
 
@@ -46,7 +46,7 @@ def answered(content: bytes = b"", status: int = 200, headers: Mapping[str, str]
     return Fetching(Fetched("https://a.example/", status, "application/json", content, headers or {}))
 
 
-def ask(fetching: Any, **arguments: Any) -> JsonAnswer:
+def ask(fetching: Any, **arguments: Any) -> JsonResponse:
     api = JsonApi("Example", Policy(), {"Authorization": "Bearer s"}, max_values=9)
     return asyncio.run(api.request(fetching, "POST", "https://a.example/x", **arguments))
 

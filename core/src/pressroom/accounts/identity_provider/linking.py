@@ -75,7 +75,7 @@ class AccountLinking:
             raise SignInFailed(f"there is no account for {email}; ask the operator of this server for one")
         try:
             return await self._users.add_with_identity(
-                email, name=_shown_name(claims.name), issuer=claims.issuer, subject=claims.subject
+                email, name=_display_name(claims.name), issuer=claims.issuer, subject=claims.subject
             )
         except InvalidInput as error:
             # The same person may have signed in twice concurrently.
@@ -112,6 +112,6 @@ def _verified_email(claims: IdentityClaims) -> str:
         return ""
 
 
-def _shown_name(name: str) -> str:
+def _display_name(name: str) -> str:
     trimmed = name.strip()
     return trimmed[:_MAX_NAME_LENGTH].strip() if is_line(trimmed) else ""

@@ -149,7 +149,7 @@ class CachedDocument(Generic[T]):
         self._fetch = fetch
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._found: T | None = None
+        self._document: T | None = None
         self._fetched_at = 0.0
         self._failure = ""
         self._failed_at = 0.0
@@ -166,21 +166,21 @@ class CachedDocument(Generic[T]):
         return await self._younger_than(AGE_TO_RENEW)
 
     async def _younger_than(self, seconds: float) -> T:
-        if self._found is not None and self._clock() - self._fetched_at < seconds:
-            return self._found
+        if self._document is not None and self._clock() - self._fetched_at < seconds:
+            return self._document
         async with self._lock:
-            if self._found is not None and self._clock() - self._fetched_at < seconds:
-                return self._found
+            if self._document is not None and self._clock() - self._fetched_at < seconds:
+                return self._document
             await self._try()
-            if self._found is None:
+            if self._document is None:
                 raise ProviderError(self._failure)
-            return self._found
+            return self._document
 
     async def _try(self) -> None:
         if self._failure and self._clock() - self._failed_at < RETRY_SECONDS:
             return
         try:
-            self._found = await self._fetch()
+            self._document = await self._fetch()
         except ProviderError as error:
             self._failure, self._failed_at = str(error), self._clock()
             log.warning("the identity provider failed", reason=self._failure)
@@ -292,7 +292,7 @@ class IdTokenVerifier:
             raise InvalidIdToken("the ID token was issued to another client")
         if not _same(claims.get("nonce"), nonce):
             raise InvalidIdToken("the ID token belongs to another sign-in")
-        if claims.get("at_hash") is not None and not _same(claims["at_hash"], _left_half(algorithm, access_token)):
+        if claims.get("at_hash") is not None and not _same(claims["at_hash"], _left_half_hash(algorithm, access_token)):
             raise InvalidIdToken("the ID token belongs to another access token")
         if not 0 < len(claims["sub"]) <= _MAX_SUBJECT_LENGTH or not claims["sub"].isprintable():
             raise InvalidIdToken("the ID token has a subject that is empty, too long or not printable")
@@ -325,7 +325,7 @@ def _signing_key(keys: JsonWebKeys, kid: str, algorithm: str) -> Key:
     return signing_key
 
 
-def _left_half(algorithm: str, access_token: str) -> str:
+def _left_half_hash(algorithm: str, access_token: str) -> str:
     """Return the `at_hash` of an access token (OpenID Connect Core 1.0, section 3.1.3.6)."""
     digest = hashlib.new(ALGORITHMS[algorithm][2], access_token.encode()).digest()
     return base64.urlsafe_b64encode(digest[: len(digest) // 2]).rstrip(b"=").decode()

@@ -26,7 +26,7 @@ _MAX_OPEN_BRACKETS: Final = 63
 _STRONG: Final = {"L": "L", "R": "R", "AL": "R", "EN": "R", "AN": "R"}
 
 Direction = Literal["auto", "ltr", "rtl"]
-_MAY_RUN_RIGHT_TO_LEFT = re.compile(
+_RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 _ISOLATES: Final = {ord(character): "\u200b" for character in "\u2066\u2067\u2068\u2069"}
@@ -45,11 +45,11 @@ def resolve_brackets(runs: Sequence[Mapping[str, Any]], characters: Sequence[_Ch
         for opening, closing in _pairs(part):
             direction = _direction(part, opening, closing, run["sor"])
             if direction is not None:
-                _turn(part, opening, direction)
-                _turn(part, closing, direction)
+                _set_direction(part, opening, direction)
+                _set_direction(part, closing, direction)
 
 
-def _turn(characters: Sequence[_Character], position: int, direction: str) -> None:
+def _set_direction(characters: Sequence[_Character], position: int, direction: str) -> None:
     """Set the direction of a bracket and of the combining marks on it."""
     characters[position]["type"] = direction
     for mark in takewhile(lambda character: character["orig"] == "NSM", characters[position + 1 :]):
@@ -105,7 +105,7 @@ def levels(text: str, direction: Direction = "auto") -> tuple[int, list[int]]:
     Formatting characters have the level of the preceding character. Isolates are treated as neutral boundaries, and
     unassigned characters as letters.
     """
-    if direction != "rtl" and not _MAY_RUN_RIGHT_TO_LEFT.search(text):
+    if direction != "rtl" and not _RIGHT_TO_LEFT.search(text):
         return 0, [0] * len(text)
     plain = "".join(
         character if unicodedata.bidirectional(character) else "a" for character in text.translate(_ISOLATES)

@@ -236,12 +236,12 @@ def ellipsized(text: str, style: TextStyle, library: FontLibrary, width: float) 
     if shape(text, style, library).width <= width:
         return text
     available = width - shape(ELLIPSIS, style, library).width
-    measured = _Measured(text, style, library)
+    measured = _PartWidths(text, style, library)
     end = measured.fitting(0, len(text), available)
     return text[:end].rstrip() + ELLIPSIS
 
 
-class _Measured:
+class _PartWidths:
     """The widths of all parts of a paragraph, measured by shaping it once.
 
     A line shaped separately can differ by the kerning at its ends, a fraction of a pixel.
@@ -271,7 +271,7 @@ class _Measured:
 
 
 def _broken(text: str, style: TextStyle, library: FontLibrary, width: float) -> list[str]:
-    measured = _Measured(text, style, library)
+    measured = _PartWidths(text, style, library)
     if measured.width(0, len(text)) <= width:
         return [text.rstrip()]
     lines: list[str] = []

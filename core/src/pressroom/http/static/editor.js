@@ -1,6 +1,6 @@
 // Code fields: line numbers, syntax highlighting for HTML, and marks at the places that messages refer to.
 
-// Returns the [start, end] of the part of a text that a message refers to, by the same rules as the server's `find_place`,
+// Returns the [start, end] of the part of a text that a message refers to, by the same rules as the server's `find_range`,
 // or undefined if it can't be located.
 
 function findPlace(text, message) {

@@ -66,7 +66,7 @@ class ActivityPage:
 
     async def show(self, visit: DashboardRequest) -> HTTPResponse:
         """`GET /dashboard/activity?tool=&connection=&outcome=&day=&before=`: list calls, newest first."""
-        query, before = _wanted(visit.request), id_before(visit.request.args.get("before", ""))
+        query, before = _query_of(visit.request), id_before(visit.request.args.get("before", ""))
         since, problem = None, ""
         if query.day:
             since = _midnight(query.day)
@@ -122,7 +122,7 @@ class ActivityPage:
         return [("", "Anybody"), *options.items()]
 
 
-def _wanted(request: Request) -> ActivityQuery:
+def _query_of(request: Request) -> ActivityQuery:
     values = {name: request.args.get(name, "").strip()[:_MAX_FILTER_LENGTH] for name in ActivityQuery.__slots__}
     query = ActivityQuery(**{name: printable(value) for name, value in values.items()})
     return query if _CODE.fullmatch(query.outcome) else replace(query, outcome="")

@@ -28,7 +28,7 @@ _MESSAGES: Final = {
     "renamed": "The name is saved.",
     "switched": "Saved. What the app may do changes at once; its list of tools changes when it loads it again.",
 }
-_SENT_BEFORE: Final = (
+_ALREADY_SENT: Final = (
     "This form was already sent, so no second key was created. If you did not copy the key, revoke it and create "
     "another."
 )
@@ -44,7 +44,7 @@ class ConnectionPages:
         self._accounts = frame.host.accounts
         self._forms = OneTimeForms(frame.host.services.limiter)
         self._prefix = settings.auth.prefix
-        self._most = settings.accounts.connections
+        self._max_connections = settings.accounts.connections
         self._offers_oauth = settings.oauth.enabled
 
     def endpoints(self) -> list[Endpoint]:
@@ -71,7 +71,7 @@ class ConnectionPages:
             problem = "You already have a key with this name. Choose another, so that you can tell them apart."
             return await self._list(visit, status=400, name=name, name_error=problem, choice=choice)
         if not await self._forms.spend(visit.user.id, first(fields, "form_id")):
-            return await self._list(visit, status=409, problem=_SENT_BEFORE)
+            return await self._list(visit, status=409, problem=_ALREADY_SENT)
         try:
             connection, key = await self._accounts.api_keys.create(visit.user.id, name, choice)
         except InvalidInput as error:
@@ -92,7 +92,7 @@ class ConnectionPages:
     async def show_one(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`GET /dashboard/connections/<id>`: show a connection's settings, tools and calls."""
         record = await self._accounts.connections.get(visit.user.id, connection)
-        return await self._one(visit, record, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
+        return await self._connection_page(visit, record, message=_MESSAGES.get(visit.request.args.get("done", ""), ""))
 
     async def change(self, visit: DashboardRequest, connection: str) -> HTTPResponse:
         """`POST /dashboard/connections/<id>`: rename the connection, set its access and tools, or revoke it."""
@@ -105,7 +105,9 @@ class ConnectionPages:
                 try:
                     await connections.rename(user_id, connection, name)
                 except InvalidInput as error:
-                    return await self._one(visit, record, status=400, name=name, name_error=sentence(error.problem))
+                    return await self._connection_page(
+                        visit, record, status=400, name=name, name_error=sentence(error.problem)
+                    )
                 return self._frame.redirect(f"{CONNECTIONS}/{record.id}?done=renamed")
             case "tools":
                 choice = read_choice(fields, record.choice, self._default_toolsets(visit))
@@ -140,7 +142,7 @@ class ConnectionPages:
             status=status,
             rows=[connection_row(connection, now, self._prefix, plan.mcp_tools) for connection in connections],
             total=total,
-            most=self._most,
+            most=self._max_connections,
             page=page,
             pages=max(1, -(-total // PAGE)),
             form_id=self._forms.new(),
@@ -155,7 +157,7 @@ class ConnectionPages:
             offers_oauth=self._offers_oauth,
         )
 
-    async def _one(
+    async def _connection_page(
         self,
         visit: DashboardRequest,
         connection: Connection,

@@ -44,7 +44,7 @@ from pressroom.validation.client_ip import client_ip_of
 
 log = structlog.get_logger()
 
-MAX_KEPT_BYTES: Final = 1_048_576
+MAX_PRESERVED_BYTES: Final = 1_048_576
 """Maximum size of a long form from a signed-out sender that is kept, to be sent again after signing in."""
 
 _ONCE: Final = Rate(1, 86_400)
@@ -166,7 +166,7 @@ class DashboardFrame:
         """Return the endpoint of a page for anyone, handled by `handler(request, **path)`."""
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
-            return await self._answered(request, handler, path)
+            return await self._handle(request, handler, path)
 
         return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
 
@@ -192,8 +192,8 @@ class DashboardFrame:
             session = await self.browser.session(request)
             posted = max_form_bytes and request.method == "POST"
             if session is None and posted and self.browser.comes_from_here(request):
-                await receive_body(request, min(MAX_KEPT_BYTES, max_form_bytes))
-                return self._kept_form(request, parse_form(request, MAX_KEPT_BYTES))
+                await receive_body(request, min(MAX_PRESERVED_BYTES, max_form_bytes))
+                return self._preserved_form(request, parse_form(request, MAX_PRESERVED_BYTES))
             if session is None:
                 return self.redirect(sign_in_path(_address_of(request)))
             check_role(session, sees if request.method in WITHOUT_FORM else posts)
@@ -205,12 +205,12 @@ class DashboardFrame:
                 try:
                     response = await handler(visit, **path)
                 except StaleFormError as error:
-                    return self._kept_form(request, error.fields, visit=visit, reason=error.reason)
+                    return self._preserved_form(request, error.fields, visit=visit, reason=error.reason)
             self._note(visit, response)
             return response
 
         async def answer(request: Request, **path: str) -> HTTPResponse:
-            return await self._answered(request, guarded, path)
+            return await self._handle(request, guarded, path)
 
         limit = max_form_bytes or MAX_FORM_BYTES
         return Endpoint(path, methods, answer, max_body_bytes=limit, reads_body=bool(max_form_bytes))
@@ -263,7 +263,7 @@ class DashboardFrame:
         entries = [entry for entry in paths if f"{path}/".startswith(f"{entry}/")]
         return max(entries, key=len, default=path)
 
-    def way_on(self, path: str, role: AccountRole = "owner") -> tuple[str, str]:
+    def next_link(self, path: str, role: AccountRole = "owner") -> tuple[str, str]:
         """Return the link offered on an error page below the dashboard: its path and text.
 
         It points to the section that the path belongs to if the role can see it, else to the overview.
@@ -309,7 +309,7 @@ class DashboardFrame:
         except BackendError as error:
             log.error("a change of a member is missing from the list of calls", error=error.message)  # noqa: TRY400
 
-    def _kept_form(
+    def _preserved_form(
         self, request: Request, fields: Fields, *, visit: DashboardRequest | None = None, reason: str = ""
     ) -> HTTPResponse:
         """Return a page that keeps a form that was not accepted, so that it can be sent again.
@@ -343,7 +343,7 @@ class DashboardFrame:
         head = Head(f"{title} · {name}", description or f"{title}: {name}.")
         return self._templates.render(template, head, csrf=partial(self.browser.csrf_token, request), **values)
 
-    async def _answered(self, request: Request, handler: Handler, path: Mapping[str, str]) -> HTTPResponse:
+    async def _handle(self, request: Request, handler: Handler, path: Mapping[str, str]) -> HTTPResponse:
         begin(request)
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._trusted_proxies, self._secret)
         try:
@@ -360,8 +360,8 @@ class DashboardFrame:
         session = self.browser.known_session(request)
         lost = f"{sentence(error.message)} {LOST}" if session is not None and session.lost else error.message
         role = session.role if session is not None else "owner"
-        way_on = self.way_on(request.path, role) if status == _NOT_FOUND else None
-        response = self._problem(request, status, title, lost, way_on)
+        next_link = self.next_link(request.path, role) if status == _NOT_FOUND else None
+        response = self._problem(request, status, title, lost, next_link)
         response.headers.update(error_headers(error))
         return response
 
@@ -372,9 +372,9 @@ class DashboardFrame:
         return response
 
     def _problem(
-        self, request: Request, status: int, title: str, message: str, way_on: tuple[str, str] | None = None
+        self, request: Request, status: int, title: str, message: str, next_link: tuple[str, str] | None = None
     ) -> HTTPResponse:
-        link_path, link_title = way_on or (DASHBOARD, "Go to the dashboard")
+        link_path, link_title = next_link or (DASHBOARD, "Go to the dashboard")
         return self.card(
             request,
             "problem.html",

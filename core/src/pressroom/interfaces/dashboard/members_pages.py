@@ -16,7 +16,13 @@ from typing import Final
 import structlog
 from sanic import HTTPResponse, Request
 
-from pressroom.accounts.memberships import GIVEN_ROLES, INVALID_INVITATION, MAX_MEMBERS, MAX_NOTE_LENGTH, Invitations
+from pressroom.accounts.memberships import (
+    ASSIGNABLE_ROLES,
+    INVALID_INVITATION,
+    MAX_MEMBERS,
+    MAX_NOTE_LENGTH,
+    Invitations,
+)
 from pressroom.accounts.records import BrowserSession, Invitation, Membership
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import BackendError, InvalidInput, NotFound, RateLimited, SignInFailed
@@ -192,7 +198,7 @@ class MembersPage:
             members=_member_views(members),
             invitations=_invitation_views(invitations, now),
             most=MAX_MEMBERS,
-            roles=[(name, ROLE_NOTES[name]) for name in GIVEN_ROLES],
+            roles=[(name, ROLE_NOTES[name]) for name in ASSIGNABLE_ROLES],
             max_note_length=MAX_NOTE_LENGTH,
             values={"role": "editor", "note": "", **(values or {})},
             errors={"note": "", **(errors or {})},

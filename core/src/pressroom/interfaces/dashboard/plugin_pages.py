@@ -13,7 +13,7 @@ from sanic import HTTPResponse
 from pressroom.accounts.records import shown_name
 from pressroom.errors import BackendError, Forbidden, Overloaded
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields, StaleFormError
-from pressroom.http.responses import Endpoint, checked_answer, plugin_failures
+from pressroom.http.responses import Endpoint, checked_response, plugin_failures
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest
 from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, role_refusal, stricter
 from pressroom.sdk import DashboardPage, HttpRequest, Route
@@ -72,7 +72,7 @@ class PluginPages:
                 role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
-                response = checked_answer(await route.handler(plugin_request))
+                response = checked_response(await route.handler(plugin_request))
             if not response.media_type.startswith("text/html") or 300 <= response.status < 400:
                 headers = {"Cache-Control": "no-store", **response.headers}
                 return HTTPResponse(
@@ -104,7 +104,9 @@ class PluginPages:
         host, user = self._frame.host, visit.user
         plan_tool = host.compiled.catalog.plans[user.plan].mcp_tools.get(tool)
         if plan_tool is None:
-            raise Forbidden(f"your plan does not include this: {host.compiled.catalog.why_not(tool, user.plan)}")
+            raise Forbidden(
+                f"your plan does not include this: {host.compiled.catalog.exclusion_reason(tool, user.plan)}"
+            )
         quota, quotas, counts = plan_tool.tool.quota, host.accounts.quotas, True
 
         def is_free() -> None:
@@ -138,4 +140,4 @@ class PluginPages:
         for action in fields.get("do", [""]):
             tool = page.tools.get(action, page.tools.get("", ""))
             if tool and tool not in catalog.plans[visit.user.plan].mcp_tools:
-                raise Forbidden(f"your plan does not include this: {catalog.why_not(tool, visit.user.plan)}")
+                raise Forbidden(f"your plan does not include this: {catalog.exclusion_reason(tool, visit.user.plan)}")

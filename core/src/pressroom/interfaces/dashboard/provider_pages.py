@@ -19,7 +19,7 @@ from pressroom.interfaces.dashboard.navigation import ACCOUNT, DASHBOARD
 from pressroom.interfaces.dashboard.sign_in_pages import SignInPages
 
 _COOKIE: Final = "provider"
-_NOT_BEGUN: Final = "This sign-in did not start in this browser, or took too long. Please sign in again."
+_NOT_STARTED: Final = "This sign-in did not start in this browser, or took too long. Please sign in again."
 _SECONDS: Final = 900
 """Maximum time that a person can spend at the provider."""
 
@@ -85,11 +85,11 @@ class ProviderPages:
         """
         pending = self._seal.open(self._browser.cookie(request, _COOKIE))
         if not pending:
-            return self._pages.form(request, 400, problem=_NOT_BEGUN)
+            return self._pages.form(request, 400, problem=_NOT_STARTED)
         return_to = return_path(pending.get("return_to", ""), "")
         try:
             async with self._sign_in.counted(client_ip=request.ctx.client_ip):
-                response = await self._let_in(request, pending, return_to)
+                response = await self._complete_sign_in(request, pending, return_to)
         except SignInFailed as error:
             response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))
         except (RateLimited, Overloaded) as error:
@@ -100,7 +100,7 @@ class ProviderPages:
         self._browser.remove_cookie(response, _COOKIE)
         return response
 
-    async def _let_in(self, request: Request, pending: Mapping[str, str], return_to: str) -> HTTPResponse:
+    async def _complete_sign_in(self, request: Request, pending: Mapping[str, str], return_to: str) -> HTTPResponse:
         claims = await self._claims(request, pending)
         if pending.get("connect"):
             return await self._connect(await self._browser.session(request), pending["connect"], claims)

@@ -27,9 +27,9 @@ class Dashboard:
         self._host = host
         self._frame = DashboardFrame(host, site, browser)
 
-    def way_on(self, path: str) -> tuple[str, str] | None:
+    def next_link(self, path: str) -> tuple[str, str] | None:
         """Return the link for a path below the dashboard that was not found, or `None` for other paths."""
-        return self._frame.way_on(path) if f"{path}/".startswith(f"{DASHBOARD}/") else None
+        return self._frame.next_link(path) if f"{path}/".startswith(f"{DASHBOARD}/") else None
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""

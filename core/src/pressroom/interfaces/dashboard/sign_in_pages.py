@@ -49,16 +49,16 @@ class KnownBrowsers:
 
     def device(self, request: Request, email: str) -> str:
         """Return the ID of this browser for an account, or an empty string if the account has not signed in with it."""
-        return self._known(request).get(account_key(email), "")
+        return self._known_devices(request).get(account_key(email), "")
 
     def remember(self, request: Request, response: HTTPResponse, email: str) -> None:
         """Add an account to the cookie on the response, after the person proved to own it."""
-        devices, key = self._known(request), account_key(email)
+        devices, key = self._known_devices(request), account_key(email)
         device = devices.pop(key, "") or new_secret()
         entries = {**dict(list(devices.items())[-(_MAX_ACCOUNTS - 1) :]), key: device}
         self._browser.set_cookie(response, _COOKIE, self._seal.seal(entries, seconds=_SECONDS), max_age=_SECONDS)
 
-    def _known(self, request: Request) -> dict[str, str]:
+    def _known_devices(self, request: Request) -> dict[str, str]:
         return dict(self._seal.open(self._browser.cookie(request, _COOKIE)) or {})
 
 

@@ -117,12 +117,12 @@ class UsersPages:
         except InvalidInput as error:
             return await self._list(visit, errors={error.field: sentence(error.problem)}, fields=fields, status=400)
         log.info("an operator made an account", operator=visit.person.id, account=user.id, plan=user.plan)
-        return await self._one(visit, user, message="The account is created.", link=self._link(user))
+        return await self._user_page(visit, user, message="The account is created.", link=self._link(user))
 
     async def show(self, visit: DashboardRequest, user: str) -> HTTPResponse:
         """`GET /dashboard/users/<user>`: show an account."""
         message = _MESSAGES.get(visit.request.args.get("done", ""), "")
-        return await self._one(visit, await self._accounts.users.get(user), message=message)
+        return await self._user_page(visit, await self._accounts.users.get(user), message=message)
 
     async def change(self, visit: DashboardRequest, user: str) -> HTTPResponse:
         """`POST /dashboard/users/<user>`: change the plan, disable or enable the account, or create a password link."""
@@ -139,7 +139,7 @@ class UsersPages:
                 await self._accounts.users.set_disabled(account.id, False)
             case "link" if self._passwords and not account.disabled:
                 log.info("an operator made a sign-in link", operator=visit.person.id, account=account.id)
-                return await self._one(visit, account, link=self._link(account))
+                return await self._user_page(visit, account, link=self._link(account))
             case _:
                 raise InvalidInput("action", "is unknown; reload the page and use its buttons")
         log.info("an operator changed an account", operator=visit.person.id, account=account.id, change=action)
@@ -232,7 +232,9 @@ class UsersPages:
             errors={"email": "", "name": "", "plan": "", **(errors or {})},
         )
 
-    async def _one(self, visit: DashboardRequest, user: User, *, message: str = "", link: str = "") -> HTTPResponse:
+    async def _user_page(
+        self, visit: DashboardRequest, user: User, *, message: str = "", link: str = ""
+    ) -> HTTPResponse:
         usage = await self._accounts.usage(user.id)
         members = await self._accounts.memberships.of_account(user.id)
         elsewhere = (await self._accounts.memberships.of_members([user.id])).get(user.id, ())

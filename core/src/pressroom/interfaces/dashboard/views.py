@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from pressroom.accounts.activity import LAST_USES_AMONG, LastUses
+from pressroom.accounts.activity import LAST_USES_LIMIT, LastUses
 from pressroom.accounts.quotas import shown
 from pressroom.accounts.records import BrowserSession, Connection
 from pressroom.catalog.tool import BY_NAME, PlanView, Tool, allows, tools_by_set
@@ -265,7 +265,7 @@ def _switch(tool: Tool, connection: Connection, uses: LastUses, now: datetime) -
 def _use(at: datetime | None, uses: LastUses, now: datetime) -> tuple[str, str]:
     """Return a last use as text and as a timestamp. With incomplete data, an unknown use is not shown as none."""
     if at is None:
-        return ("not used" if uses.is_complete else f"not in its latest {LAST_USES_AMONG:,} calls"), ""
+        return ("not used" if uses.is_complete else f"not in its latest {LAST_USES_LIMIT:,} calls"), ""
     return f"used {ago(at, now)}", at.isoformat(timespec="seconds")
 
 

@@ -23,7 +23,7 @@ from pressroom.pipeline.context import (
     IdentifiedCall,
     RefusedCall,
     RenderedFile,
-    StoredAnswer,
+    StoredResult,
     ValidatedCall,
 )
 from pressroom.pipeline.stages.respond import file_data
@@ -53,7 +53,7 @@ MAX_IMAGE_BYTES: Final = 1_048_576
 
 _MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
 _TEXTS: Final = frozenset({"application/json", "image/svg+xml"})
-_IN_THE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
+_ENVELOPE_MEMBERS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
 
 
 def refusal(text: str) -> bytes:
@@ -71,13 +71,13 @@ async def file_result(call: ValidatedCall, file: RenderedFile, files: FileStore,
     title = generator.name if isinstance(generator, Generator) else call.request.tool_name
     entry, data = file.entry, file_data(call, file)
     lines = [f"{title}: {entry.media_type}, {entry.size:,} bytes."]
-    lines += [f"{name}: {_readable(value)}" for name, value in data.items() if name not in _IN_THE_MEMBERS]
+    lines += [f"{name}: {_readable(value)}" for name, value in data.items() if name not in _ENVELOPE_MEMBERS]
     lines += [f"Link, valid until {data['expiresAt']}: {call.url}"]
     lines += [f"Warning: {warning}" for warning in entry.warnings]
     content: list[dict[str, Any]] = []
     block = _inline_block(entry.media_type, call)
     if block is not None:
-        stored, note = await _held(file, files)
+        stored, note = await _embedded_content(file, files)
         if stored is not None:
             content.append(block(stored))
         else:
@@ -116,7 +116,7 @@ def _text_or_bytes(media_type: str, content: bytes) -> str | bytes:
     return content
 
 
-async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
+async def _embedded_content(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str]:
     """Return the bytes of a file to embed, or a note on why it is only linked."""
     kind = "image" if file.entry.media_type in IMAGE_TYPES else "file"
     if file.entry.size > MAX_IMAGE_BYTES:
@@ -130,13 +130,13 @@ async def _held(file: RenderedFile, files: FileStore) -> tuple[bytes | None, str
         return None, f"The {kind} could not be read just now, so it is available only through the link."
 
 
-def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None, *, links: bool) -> bytes:
+def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredResult | None, *, links: bool) -> bytes:
     """Return the result of an MCP tool. `links` states whether the client supports resource links.
 
     Raises:
         InternalError: The tool returned another type than it declares; the type is logged.
     """
-    if isinstance(result, StoredAnswer):
+    if isinstance(result, StoredResult):
         return _result(result, result.data, links=links)
     data = result.data if isinstance(result, ToolResult) else result
     declaration = tool.declaration
@@ -149,7 +149,7 @@ def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredAnswer | None
     return orjson.dumps({"content": _content(encoded, ()), "structuredContent": orjson.Fragment(encoded)})
 
 
-def _result(result: ToolResult | StoredAnswer, data: str, *, links: bool) -> bytes:
+def _result(result: ToolResult | StoredResult, data: str, *, links: bool) -> bytes:
     text, blocks = result.text, result.content
     if not links:
         text += "".join(
@@ -217,7 +217,7 @@ class ToolCalls:
         self._pipeline = host.pipeline
         self._catalog = host.services.catalog
         self._files = host.services.files
-        self._most = host.settings.mcp.concurrency
+        self._max_concurrent = host.settings.mcp.concurrency
         self._aliases = aliases(self._catalog)
         self._dashboard = f"{host.settings.public_url}/dashboard/connections"
         self._running: dict[str, int] = {}
@@ -246,12 +246,12 @@ class ToolCalls:
             if name == FIND_TOOLS:
                 return find_result(view.index, read_find(arguments), view.allowed, view.listed)
             if name == CALL_TOOL:
-                name, arguments = self._opened(arguments, caller)
+                name, arguments = self._unwrapped_call(arguments, caller)
                 refused = self._destructive(name, view)
             else:
                 refused = self._unlisted(name, view)
             self._refuse_unavailable(name)
-            connection = self._take_place(caller)
+            connection = self._acquire_slot(caller)
             try:
                 call_arguments = refused or (_without_nul(arguments) if incoming.may_hold_nul else arguments)
                 call_request = CallRequest(name, call_arguments, request_id, "mcp", headers=incoming.http.headers)
@@ -262,14 +262,14 @@ class ToolCalls:
                     return await file_result(outcome, outcome.file, self._files, links=version.has_resource_links)
                 return tool_result(outcome.plan_tool.tool, outcome.result, links=version.has_resource_links)
             finally:
-                self._leave_place(connection)
+                self._release_slot(connection)
         except CallError as error:
             return refusal(_explanation(name, request_id, error))
         except Exception:
             log.exception("a result could not be written", tool=name, request_id=request_id)
             return refusal(_explanation(name, request_id, InternalError(f"{name} failed")))
 
-    def _opened(self, arguments: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
+    def _unwrapped_call(self, arguments: Mapping[str, Any], caller: Caller) -> tuple[str, dict[str, Any]]:
         """Return the tool and arguments passed to `call_tool`. Raises `InvalidInput`."""
         name, tool_arguments = read_call(arguments)
         try:
@@ -321,19 +321,19 @@ class ToolCalls:
             f"({self._dashboard}), or with ?toolsets={','.join(sets)} at the end of this server's URL."
         )
 
-    def _take_place(self, caller: Caller) -> str:
+    def _acquire_slot(self, caller: Caller) -> str:
         """Take one of a connection's slots, and return the slots' key. Raises `Overloaded` if all are taken."""
         connection = caller.connection or caller.subject
         running = self._running.get(connection, 0)
-        if running >= self._most:
+        if running >= self._max_concurrent:
             raise Overloaded(
-                f"This connection has {counted(self._most, 'call')} under way, the maximum at once. Wait until one "
+                f"This connection has {counted(self._max_concurrent, 'call')} under way, the maximum at once. Wait until one "
                 "of them has ended, then try again."
             )
         self._running[connection] = running + 1
         return connection
 
-    def _leave_place(self, connection: str) -> None:
+    def _release_slot(self, connection: str) -> None:
         running = self._running[connection] - 1
         if running:
             self._running[connection] = running

@@ -51,7 +51,7 @@ class Selection:
     read_only: bool = False
 
 
-NOTHING_ASKED: Final = Selection()
+NO_SELECTION: Final = Selection()
 
 
 def read_selection(request: Request) -> Selection:
@@ -62,7 +62,7 @@ def read_selection(request: Request) -> Selection:
     """
     query, headers = request.query_string, request.headers
     if not query and TOOLSETS_HEADER not in headers and READ_ONLY_HEADER not in headers:
-        return NOTHING_ASKED
+        return NO_SELECTION
     in_headers = {
         name: headers.getall(header)
         for name, header in ((_TOOLSETS, TOOLSETS_HEADER), (_READ_ONLY, READ_ONLY_HEADER))
@@ -101,13 +101,13 @@ def _agreed(name: str, in_url: Value | None, in_header: Value | None) -> Value |
     if in_url is not None and in_header is not None and in_url != in_header:
         raise RpcError(
             INVALID_PARAMS,
-            f"{name} in the URL ({_shown(in_url)}) and in the header X-MCP-{name.capitalize()} ({_shown(in_header)}) "
-            "disagree; send one of them",
+            f"{name} in the URL ({_value_text(in_url)}) and in the header X-MCP-{name.capitalize()} "
+            f"({_value_text(in_header)}) disagree; send one of them",
         )
     return in_header if in_url is None else in_url
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, frozenset):
         return quoted(",".join(sorted(value)))
     return str(value).lower()
@@ -176,17 +176,17 @@ class ToolLists:
         """
         selection = read_selection(incoming.http)
         caller = replace(incoming.caller, access="read") if selection.read_only else incoming.caller
-        return caller, self._seen(caller, selection)
+        return caller, self._visible_tools(caller, selection)
 
-    def _seen(self, caller: Caller, selection: Selection) -> ToolListView:
+    def _visible_tools(self, caller: Caller, selection: Selection) -> ToolListView:
         plan = self._catalog.plans[caller.plan].plan
         disabled = caller.disabled_tools
         if disabled:
             off = {self._slugs.get(name, name) for name in disabled}
             disabled = frozenset(off & self._encoded[plan].keys())
-        return self._view(plan, self._asked(plan, caller, selection), disabled, caller.access)
+        return self._view(plan, self._requested_sets(plan, caller, selection), disabled, caller.access)
 
-    def _asked(self, plan: str, caller: Caller, selection: Selection) -> frozenset[str]:
+    def _requested_sets(self, plan: str, caller: Caller, selection: Selection) -> frozenset[str]:
         if selection.toolsets is not None:
             self.check(selection)
             self._check_plan(plan, selection.toolsets)

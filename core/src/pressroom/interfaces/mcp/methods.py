@@ -34,7 +34,7 @@ SERVER_VERSION: Final = "1.0.0"
 
 MAX_BATCH_SIZE: Final = 20
 
-_FOR_ACCOUNTS: Final = frozenset({"tools/list", "tools/call"})
+_ACCOUNT_METHODS: Final = frozenset({"tools/list", "tools/call"})
 
 _PROBE: Final = "server/discover"
 """The first request of clients of later protocols. On an error with a 4xx status, they fall back to `initialize`."""
@@ -46,7 +46,7 @@ class Methods:
     def __init__(self, host: Host) -> None:
         settings, branding = host.settings, host.compiled.branding
         self._versions = Versions(settings.mcp.protocol_versions)
-        self._most_at_once = settings.mcp.concurrency
+        self._max_concurrent = settings.mcp.concurrency
         self._lists = ToolLists(host.services.catalog, settings.mcp)
         self._calls = ToolCalls(host)
         self._initialized = {
@@ -69,7 +69,7 @@ class Methods:
             Unauthorized: A message requires a credential, and none was sent.
         """
         if type(incoming.document) is list:
-            return await self._answer_batch(incoming)
+            return await self._batch_response(incoming)
         message = read_message(incoming.document, lambda: incoming.as_written)
         if not isinstance(message, Request):
             self._versions.of(message, incoming)
@@ -78,9 +78,9 @@ class Methods:
             raise _no_such_method(message, status=404)
         version = self._versions.of(message, incoming)
         _check_credential(incoming.caller, (message,))
-        return await self._answer_request(incoming, message, version)
+        return await self._request_response(incoming, message, version)
 
-    async def _answer_batch(self, incoming: Incoming) -> bytes | None:
+    async def _batch_response(self, incoming: Incoming) -> bytes | None:
         version = self._versions.of(None, incoming)
         if not version.allows_batches:
             raise RpcError(
@@ -90,7 +90,7 @@ class Methods:
             raise RpcError(INVALID_REQUEST, "a batch must not be empty")
         requests = _asking(incoming)
         _check_credential(incoming.caller, [message for message in requests if isinstance(message, Request)])
-        semaphore = asyncio.Semaphore(self._most_at_once)
+        semaphore = asyncio.Semaphore(self._max_concurrent)
 
         async def answer(message: Request | RpcError) -> bytes:
             if isinstance(message, RpcError):
@@ -99,14 +99,14 @@ class Methods:
                 return RpcError(INVALID_REQUEST, "initialize must not be in a batch", message_id=message.id).body()
             try:
                 async with semaphore:
-                    return await self._answer_request(incoming, message, version)
+                    return await self._request_response(incoming, message, version)
             except RpcError as error:
                 return error.body()
 
         responses = await asyncio.gather(*map(answer, requests))
         return b"[%b]" % b",".join(responses) if responses else None
 
-    async def _answer_request(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:
+    async def _request_response(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:
         try:
             match message.method:
                 case "tools/call":
@@ -138,7 +138,7 @@ class Methods:
 
 def _check_credential(caller: Caller, messages: Sequence[Request]) -> None:
     """Raise `Unauthorized` if a message requires a credential and the request has none."""
-    if not caller.subject and any(message.method in _FOR_ACCOUNTS for message in messages):
+    if not caller.subject and any(message.method in _ACCOUNT_METHODS for message in messages):
         raise Unauthorized(
             "a credential is required: send Authorization: Bearer with an API key or an access token", "missing"
         )

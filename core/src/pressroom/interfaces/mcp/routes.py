@@ -76,26 +76,26 @@ class McpEndpoint:
         try:
             cors = self._gate.check(request)
         except RpcError as error:
-            return _answer(error.body(), _NO_STORE, error.status)
+            return _response(error.body(), _NO_STORE, error.status)
         headers = _NO_STORE + cors
         try:
             body = await self._methods.answer(await self._receive(request))
         except RpcError as error:
-            return _answer(error.body(), headers, error.status)
+            return _response(error.body(), headers, error.status)
         except Unauthorized as refusal:
-            return _answer(refusal.body, headers + self._challenges.get(refusal.challenge, ()), 401)
+            return _response(refusal.body, headers + self._challenges.get(refusal.challenge, ()), 401)
         except BackendError as error:
             log.warning("a credential could not be checked", error=error.message)
             failure = RpcError(INTERNAL_ERROR, "the credential cannot be checked right now; try again shortly")
-            return _answer(failure.body(), (*headers, (b"Retry-After", b"1")), 503)
-        return _answer(body or b"", headers, 202 if body is None else 200)
+            return _response(failure.body(), (*headers, (b"Retry-After", b"1")), 503)
+        return _response(body or b"", headers, 202 if body is None else 200)
 
     async def preflight(self, request: Request) -> HTTPResponse:
         """`OPTIONS /api/mcp`: respond to a CORS preflight (Fetch standard)."""
         try:
-            return _answer(b"", self._gate.preflight(request), 204)
+            return _response(b"", self._gate.preflight(request), 204)
         except RpcError as error:
-            return _answer(error.body(), _NO_STORE, error.status)
+            return _response(error.body(), _NO_STORE, error.status)
 
     def refuse(self, request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:
         """Return an error for a request that did not reach a message: a wrong method, a large body, a failure."""
@@ -103,9 +103,9 @@ class McpEndpoint:
             # Without a readable head, the origin is unknown; the request is refused anyway.
             cors = self._gate.check(request) if request.headers else ()
         except RpcError as foreign:
-            return _answer(foreign.body(), _NO_STORE, foreign.status)
+            return _response(foreign.body(), _NO_STORE, foreign.status)
         code = INVALID_REQUEST if status < 500 else INTERNAL_ERROR
-        response = _answer(RpcError(code, error.message).body(), _NO_STORE + cors, status)
+        response = _response(RpcError(code, error.message).body(), _NO_STORE + cors, status)
         response.headers.update(headers)
         return response
 
@@ -157,7 +157,7 @@ def _check_media_type(request: Request) -> None:
         )
 
 
-def _answer(body: bytes, headers: EncodedHeaders, status: int) -> HTTPResponse:
+def _response(body: bytes, headers: EncodedHeaders, status: int) -> HTTPResponse:
     return RawResponse(body, encoded=headers + _JSON if body else headers, status=status, content_type=None)
 
 

@@ -185,9 +185,9 @@ class AuthorizationEndpoint:
 
     def _redirect(self, redirect_uri: str, parameters: dict[str, str], state: str) -> HTTPResponse:
         """Redirect the browser back to the client."""
-        return see_other(self._answer(redirect_uri, parameters, state))
+        return see_other(self._response_url(redirect_uri, parameters, state))
 
-    def _answer(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
+    def _response_url(self, redirect_uri: str, parameters: dict[str, str], state: str) -> str:
         """Return the URL of an authorization response (RFC 6749, section 4.1.2; RFC 9207, section 2)."""
         response_parameters = {
             **parameters,
@@ -196,14 +196,14 @@ class AuthorizationEndpoint:
         }
         return with_parameters(redirect_uri, response_parameters)
 
-    async def _tell(self, request: Request, refused: RedirectedError) -> HTTPResponse:
+    async def _error_response(self, request: Request, refused: RedirectedError) -> HTTPResponse:
         """Return an error to the client if the person has approved it before; otherwise, let the person decide.
 
         Without this check, anyone who registers a client could use this server as an open redirector (RFC 9700, section
         4.11.2). Raises `SignInNeeded`.
         """
         user = await self._user(request)
-        response_url = self._answer(refused.redirect_uri, _error_of(refused.error), refused.state)
+        response_url = self._response_url(refused.redirect_uri, _error_of(refused.error), refused.state)
         if await self._server.grants.has_approved(user.id, refused.client.id):
             return see_other(response_url)
         message = (
@@ -241,7 +241,7 @@ class AuthorizationEndpoint:
                 try:
                     response = await handler(request)
                 except RedirectedError as refused:
-                    response = await self._tell(request, refused)
+                    response = await self._error_response(request, refused)
             except SignInNeeded:
                 response = see_other(self._site.root + sign_in_path(f"{request.path}?{_query(request)}"))
             except OAuthError as error:

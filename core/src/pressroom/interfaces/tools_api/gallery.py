@@ -86,7 +86,7 @@ class Gallery:
     def __init__(self, host: Host) -> None:
         self._previews = host.previews
         self._orders: dict[tuple[str, str], _Order] = {}
-        self._made: dict[tuple[str, str], asyncio.Task[ExampleImage]] = {}
+        self._tasks: dict[tuple[str, str], asyncio.Task[ExampleImage]] = {}
         self._failed: dict[tuple[str, str], float] = {}
         entries = host.services.catalog.plans[ANONYMOUS].generators
         self.urls: Mapping[str, ImageUrls] = {
@@ -102,7 +102,7 @@ class Gallery:
 
     def canvas(self, slug: str) -> ExampleImage | None:
         """Return the initial image of a tool's page if it has been created, otherwise `None`."""
-        task = self._made.get((slug, _CANVAS))
+        task = self._tasks.get((slug, _CANVAS))
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
         return task.result()
@@ -120,14 +120,14 @@ class Gallery:
             raise NotFound("there is no such image")
         if self._failed.get(key, 0.0) > time.monotonic():
             raise Overloaded("the image could not be rendered; try again in a minute", retry_after=RETRY_SECONDS)
-        task = self._made.get(key)
+        task = self._tasks.get(key)
         if task is None:
-            task = self._made[key] = asyncio.create_task(self._make(order))
+            task = self._tasks[key] = asyncio.create_task(self._make(order))
         try:
             return await asyncio.shield(task)
         except CallError:
-            if self._made.get(key) is task:
-                del self._made[key]
+            if self._tasks.get(key) is task:
+                del self._tasks[key]
                 self._failed[key] = time.monotonic() + RETRY_SECONDS
             raise
 

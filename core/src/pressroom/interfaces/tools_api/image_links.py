@@ -49,8 +49,8 @@ _HEADERS: Final = {
     "Content-Security-Policy": INERT_CONTENT,
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-_KEPT: Final = encode_headers({**_HEADERS, "Cache-Control": f"public, max-age={_DAY}"})
-_NOT_KEPT: Final = encode_headers({**_HEADERS, "Cache-Control": "no-store"})
+_IMMUTABLE_HEADERS: Final = encode_headers({**_HEADERS, "Cache-Control": f"public, max-age={_DAY}"})
+_UNCACHED_HEADERS: Final = encode_headers({**_HEADERS, "Cache-Control": "no-store"})
 
 
 class DesignSigner:
@@ -97,7 +97,7 @@ class ImageLinks:
         self._signer = DesignSigner(signing_secret(settings))
         self._host = host
         self._api = api
-        self._turns = asyncio.Semaphore(max(1, (settings.executors.processes or default_processes()) // 2))
+        self._semaphore = asyncio.Semaphore(max(1, (settings.executors.processes or default_processes()) // 2))
         self._waiting = 0
 
     def url(self, slug: str, arguments: Mapping[str, Any]) -> str:
@@ -134,7 +134,7 @@ class ImageLinks:
         envelope = orjson.loads(self._api.envelopes.success(outcome, file, LINK))
         envelope["data"] |= {"url": url, "expiresAt": None}
         limits = rate_limit_headers(outcome.limit_status)
-        return RawResponse(orjson.dumps(envelope), encoded=_NOT_KEPT + limits)
+        return RawResponse(orjson.dumps(envelope), encoded=_UNCACHED_HEADERS + limits)
 
     async def image(self, request: Request, slug: str) -> HTTPResponse:
         """`GET /tools/<slug>/image?design=…&signature=…`: return the image of a design that this server signed."""
@@ -152,7 +152,7 @@ class ImageLinks:
             raise Forbidden("the operator of this server has withdrawn this image")
         tag = ((b"ETag", f'"{checked.content_id}"'.encode("ascii")),)
         if matches_etag(request.headers.get("if-none-match", ""), f'"{checked.content_id}"'):
-            return RawResponse(b"", status=304, encoded=(*_KEPT, *tag))
+            return RawResponse(b"", status=304, encoded=(*_IMMUTABLE_HEADERS, *tag))
         client_ip = self._host.pipeline.admit(request.ip, request.headers).client_ip
         drawing = False
 
@@ -166,12 +166,12 @@ class ImageLinks:
             call = await self._host.pipeline.run_internally(slug, arguments, request.ctx.request_id, before_run)
         finally:
             if drawing:
-                self._turns.release()
+                self._semaphore.release()
         entry = file_of(call).entry
         if entry.media_type not in SHOWN_TYPES:
             raise _no_image(slug)
         name = f'inline; filename="{slug}.{extension_of(entry.key)}"'
-        headers = (*_KEPT, *tag, (b"Content-Disposition", name.encode("ascii")))
+        headers = (*_IMMUTABLE_HEADERS, *tag, (b"Content-Disposition", name.encode("ascii")))
         return RawResponse(call.content, encoded=headers, content_type=content_type(entry.media_type))
 
     async def _check(self, slug: str, arguments: dict[str, Any] | CallError, request_id: str) -> ValidatedCall:
@@ -228,7 +228,7 @@ class ImageLinks:
             raise Overloaded("too many images are being drawn; try again in a moment", retry_after=_RETRY_SECONDS)
         self._waiting += 1
         try:
-            await self._turns.acquire()
+            await self._semaphore.acquire()
         finally:
             self._waiting -= 1
 
@@ -236,7 +236,7 @@ class ImageLinks:
         return RawResponse(
             self._api.envelopes.failure(error, slug, endpoint),
             status=status_of(error),
-            encoded=_NOT_KEPT,
+            encoded=_UNCACHED_HEADERS,
             headers=error_headers(error),
             content_type="application/json",
         )

@@ -211,9 +211,9 @@ class ToolPages:
         }
         return HTTPResponse(image.content, headers=headers, content_type=image.media_type)
 
-    def error(self, status: int, title: str, message: str, way_on: tuple[str, str] = ALL_TOOLS) -> HTTPResponse:
-        """Return the page of an HTTP error. `way_on` is the path and text of its link."""
-        return self._html(self._pages.site.error(status, title, message, way_on), status, cache="no-store")
+    def error(self, status: int, title: str, message: str, next_link: tuple[str, str] = ALL_TOOLS) -> HTTPResponse:
+        """Return the page of an HTTP error. `next_link` is the path and text of its link."""
+        return self._html(self._pages.site.error(status, title, message, next_link), status, cache="no-store")
 
     def _missing(self, slug: str) -> HTTPResponse:
         similar = nearest(slug, self.descriptors)

@@ -27,7 +27,7 @@ from pressroom.interfaces.tools_api.routes import (
     warning_headers,
 )
 from pressroom.pipeline.context import CallRequest, ReceivedCall
-from pressroom.pipeline.previews import Drawn
+from pressroom.pipeline.previews import PreviewImage
 from pressroom.sdk import LimitStatus
 from pressroom.validation.json import parse_object
 
@@ -36,7 +36,7 @@ PREVIEW: Final = "/preview"
 _PAGE: Final = re.compile(r"[A-Za-z0-9-]{1,36}", re.ASCII)
 _MAX_DETAILS_LENGTH: Final = 4000
 _INERT: Final = {"Content-Security-Policy": INERT_CONTENT, "Cross-Origin-Resource-Policy": "same-origin"}
-_NOT_KEPT: Final = encode_headers({**_INERT, "Cache-Control": "no-store"})
+_UNCACHED_HEADERS: Final = encode_headers({**_INERT, "Cache-Control": "no-store"})
 _CHECKED: Final = encode_headers({**_INERT, "Cache-Control": "private, no-cache"})
 
 
@@ -55,13 +55,13 @@ class PreviewRoutes:
     async def posted(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/preview`: return the preview of a JSON body as in the API."""
         arguments = await read_beside(design_in, request)
-        return await self._answer(request, slug, arguments)
+        return await self._respond(request, slug, arguments)
 
     async def linked(self, request: Request, slug: str) -> HTTPResponse:
         """`GET /tools/<slug>/preview?<fields>`: return the preview of a form, for pages without JavaScript."""
-        return await self._answer(request, slug, self._from_query(request, slug), tagged=True)
+        return await self._respond(request, slug, self._from_query(request, slug), tagged=True)
 
-    async def _answer(
+    async def _respond(
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, *, tagged: bool = False
     ) -> HTTPResponse:
         try:
@@ -79,7 +79,7 @@ class PreviewRoutes:
         except CallError as error:
             return self._refusal(slug, error, await self._previews.budget(client_ip))
         tag = ((b"ETag", etag.encode()),) if tagged else ()
-        headers = (*(_CHECKED if tagged else _NOT_KEPT), *tag, *_about(preview, self._params(slug)))
+        headers = (*(_CHECKED if tagged else _UNCACHED_HEADERS), *tag, *_about(preview, self._params(slug)))
         return RawResponse(
             preview.content, encoded=headers + rate_limit_headers(status), content_type=content_type(preview.media_type)
         )
@@ -102,7 +102,7 @@ class PreviewRoutes:
         return RawResponse(
             body,
             status=status_of(error),
-            encoded=_NOT_KEPT + rate_limit_headers(status),
+            encoded=_UNCACHED_HEADERS + rate_limit_headers(status),
             headers=error_headers(error),
             content_type="application/json",
         )
@@ -119,7 +119,7 @@ def _page(request: Request) -> str:
     return name if _PAGE.fullmatch(name) else ""
 
 
-def _about(preview: Drawn, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
+def _about(preview: PreviewImage, params: Sequence[Param]) -> tuple[tuple[bytes, bytes], ...]:
     """Return headers with the information that the page shows next to the image."""
     details = preview.artifact.details
     data = json.dumps(titled_details(params, details.model_dump(mode="json", by_alias=True)) if details else {})

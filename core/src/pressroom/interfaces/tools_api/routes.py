@@ -172,7 +172,7 @@ class ToolsApi:
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the parameters in the body."""
         arguments, delivery = await read_beside(_read, request)
-        return await self._answer(request, slug, arguments, delivery)
+        return await self._respond(request, slug, arguments, delivery)
 
     async def shrink(self, request: Request, content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
         """Scale down an image of a form in a worker process shared by all clients.
@@ -209,7 +209,7 @@ class ToolsApi:
 
     async def refuse(self, request: Request, slug: str, error: CallError) -> HTTPResponse:
         """Return an error for a call whose request could not be read, with the caller's rate limit status."""
-        return await self._answer(request, slug, error)
+        return await self._respond(request, slug, error)
 
     async def catalog(self, request: Request) -> HTTPResponse:
         """`GET /tools/api`: return the whole catalog."""
@@ -244,7 +244,7 @@ class ToolsApi:
             request.ctx.client_ip = outcome.caller.client_ip
         return outcome
 
-    async def _answer(
+    async def _respond(
         self, request: Request, slug: str, arguments: dict[str, Any] | CallError, delivery: Delivery = "url"
     ) -> HTTPResponse:
         outcome = await self.call(request, slug, arguments, delivery)

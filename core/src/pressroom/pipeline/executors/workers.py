@@ -51,7 +51,7 @@ class _Work:
     began: bool = False
 
 
-class _Turn:
+class _OwnerQueue:
     """The running work of one owner (`places`), and the number of its functions, running and waiting (`asked`)."""
 
     def __init__(self, places: int) -> None:
@@ -91,7 +91,7 @@ class WorkerPool:
             for _ in range(count)
         )
         self._idle = list(self._workers)
-        self._turns: defaultdict[str, _Turn] = defaultdict(lambda: _Turn(max(1, count - 1)))
+        self._turns: defaultdict[str, _OwnerQueue] = defaultdict(lambda: _OwnerQueue(max(1, count - 1)))
         self._tasks: set[asyncio.Task[Reply]] = set()
 
     async def open(self) -> None:

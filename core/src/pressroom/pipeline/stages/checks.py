@@ -156,7 +156,7 @@ class Plan(CallStage[IdentifiedCall, ResolvedCall]):
     def _refusal(self, call: IdentifiedCall, view: PlanView) -> CallError:
         name, by_mcp_name = call.request.tool_name, call.request.interface == "mcp"
         if by_mcp_name and name in self._catalog.mcp_tools:
-            return Forbidden(self._catalog.why_not(name, call.caller.plan))
+            return Forbidden(self._catalog.exclusion_reason(name, call.caller.plan))
         similar = nearest(name, view.mcp_tools if by_mcp_name else view.tools)
         listing = "tools/list" if by_mcp_name else "GET /tools/api"
         return NotFound(

@@ -48,7 +48,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         try:
             await asyncio.shield(call.quota_use)
         except QuotaExceeded:
-            if not await self._counted_before(call):
+            if not await self._is_already_counted(call):
                 raise
         except NotFound:
             # Authenticators of plugins can identify users without an account here, for whom nothing can be counted.
@@ -70,7 +70,7 @@ class Quota(CallStage[ValidatedCall, ValidatedCall]):
         task.add_done_callback(self._returns.discard)
         await asyncio.shield(task)
 
-    async def _counted_before(self, call: ValidatedCall) -> bool:
+    async def _is_already_counted(self, call: ValidatedCall) -> bool:
         """Return whether the call only continues work that an earlier call was counted for."""
         declaration = call.plan_tool.tool.declaration
         if not isinstance(declaration, McpTool) or declaration.counted_before is None:

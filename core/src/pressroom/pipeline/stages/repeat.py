@@ -28,7 +28,7 @@ from pressroom.errors import (
     NotFound,
     Overloaded,
 )
-from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, Services, StoredAnswer, ValidatedCall
+from pressroom.pipeline.context import Interface, RepeatableCall, ResolvedCall, Services, StoredResult, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import AudioContent, ContentBlock, EmbeddedResource, McpTool, Params, ResourceLink, ToolResult
 from pressroom.sdk.declaration import REQUEST_ID
@@ -42,7 +42,7 @@ WAIT_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = 0.05
 _MAX_PAUSE: Final = 0.5
 _MAX_NAMES: Final = 5
-_MAX_ANSWER_LENGTH: Final = 200
+_MAX_RESULT_LENGTH: Final = 200
 
 _OUTAGE: Final = "earlier calls cannot be looked up at the moment, so nothing was done; try again shortly"
 
@@ -110,7 +110,7 @@ class Recall(_RepeatStage):
             return call
         key = RequestKey(call.caller.subject, call.plan_tool.tool.name, request_id)
         repeatable = RepeatableCall(key, self._requests.fingerprint(_arguments(call)))
-        self._take_place(call)
+        self._acquire_slot(call)
         call.repeatable = repeatable
         await self._answer(call, repeatable)
         return call
@@ -123,7 +123,7 @@ class Recall(_RepeatStage):
             if not self._running[owner]:
                 del self._running[owner]
 
-    def _take_place(self, call: ValidatedCall) -> None:
+    def _acquire_slot(self, call: ValidatedCall) -> None:
         """Take one of the caller's places, which the call keeps until it ends, even if its client leaves."""
         owner = _owner(call)
         if self._running[owner] >= self._most:
@@ -239,7 +239,7 @@ def _check_resumes(earlier: ClientRequest, call: ValidatedCall) -> None:
         )
 
 
-def _stored(earlier: ClientRequest) -> StoredAnswer:
+def _stored(earlier: ClientRequest) -> StoredResult:
     when = _moment(earlier.made_at)
     if earlier.answer is None:
         raise InvalidInput(
@@ -249,7 +249,7 @@ def _stored(earlier: ClientRequest) -> StoredAnswer:
         )
     stored = _decoded(earlier.answer)
     note = f"This call was made before, on {when}; nothing was done again. It answered then:\n"
-    return StoredAnswer(note + stored.text, stored.data, stored.images, stored.content)
+    return StoredResult(note + stored.text, stored.data, stored.images, stored.content)
 
 
 def _earlier_text(earlier: ClientRequest) -> str:
@@ -257,7 +257,7 @@ def _earlier_text(earlier: ClientRequest) -> str:
     if earlier.answer is None:
         return ""
     lines = _decoded(earlier.answer).text.splitlines()
-    return f". It answered: {cut(lines[0], _MAX_ANSWER_LENGTH)}" if lines else ""
+    return f". It answered: {cut(lines[0], _MAX_RESULT_LENGTH)}" if lines else ""
 
 
 def _moment(moment: datetime) -> str:
@@ -281,9 +281,9 @@ def _encoded(result: Any) -> bytes | None:
     )
 
 
-def _decoded(encoded: bytes) -> StoredAnswer:
+def _decoded(encoded: bytes) -> StoredResult:
     members = orjson.loads(encoded)
-    return StoredAnswer(
+    return StoredResult(
         text=members["text"],
         data=members["data"],
         images=tuple((media_type, b64decode(image)) for media_type, image in members["images"]),

@@ -46,7 +46,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         self._executors = services.executors
         self._by_name = services.executors.by_name
         self._single_flight = services.single_flight
-        self._places = _RunPlaces(services.settings)
+        self._places = _RunSlots(services.settings)
         self._metrics = services.metrics
         self._files = services.files
         self._index = services.cache
@@ -207,7 +207,7 @@ def storage_failure(message: str, error: BackendError) -> CallError:
     return InternalError(message)
 
 
-class _RunPlaces:
+class _RunSlots:
     """Counts each caller's generator runs, including those that wait for a worker.
 
     A caller without an account is identified by IP address, which for IPv6 is already a /64 network. The server's own

@@ -94,7 +94,7 @@ log = structlog.get_logger()
 FRESH_SECONDS: Final = 1.0
 """How long a result is fresh, in seconds: the database is queried at most once in this time."""
 
-ANSWER_SECONDS: Final = 2.0
+RESPONSE_SECONDS: Final = 2.0
 """How long the database can take to respond before it counts as down, in seconds."""
 
 WATCH_SECONDS: Final = 5.0
@@ -117,7 +117,7 @@ class DatabaseProbe:
         self._name = name
         self._asking: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._asked_at = -FRESH_SECONDS
+        self._probed_at = -FRESH_SECONDS
         self._up = True
 
     @property
@@ -136,26 +136,26 @@ class DatabaseProbe:
             await asyncio.wait({self._watching})
         task = self._asking
         if task is not None:
-            await asyncio.wait({task}, timeout=ANSWER_SECONDS)
+            await asyncio.wait({task}, timeout=RESPONSE_SECONDS)
             task.cancel()
             await asyncio.wait({task})
 
     async def answers(self) -> bool:
         """Return whether the database responds, within `ANSWER_SECONDS`."""
         now = time.monotonic()
-        if self._asking is None and now - self._asked_at >= FRESH_SECONDS:
-            self._asked_at = now
-            self._asking = asyncio.create_task(self._ask_once())
+        if self._asking is None and now - self._probed_at >= FRESH_SECONDS:
+            self._probed_at = now
+            self._asking = asyncio.create_task(self._probe_once())
         task = self._asking
         if task is not None:
-            part = max(0.0, self._asked_at + ANSWER_SECONDS - now) / _PARTS
+            part = max(0.0, self._probed_at + RESPONSE_SECONDS - now) / _PARTS
             for _ in range(_PARTS):
                 # `wait` does not cancel the probe when a caller is cancelled, unlike awaiting its result.
                 await asyncio.wait({task}, timeout=part)
                 if task.done():
                     break
             else:
-                self._note(up=False, reason=f"no answer within {ANSWER_SECONDS:g} s")
+                self._note(up=False, reason=f"no answer within {RESPONSE_SECONDS:g} s")
         return self._up
 
     async def _watch(self) -> None:
@@ -163,7 +163,7 @@ class DatabaseProbe:
             await self.answers()
             await asyncio.sleep(WATCH_SECONDS)
 
-    async def _ask_once(self) -> None:
+    async def _probe_once(self) -> None:
         try:
             await self._ask()
         except BackendError as error:

@@ -18,13 +18,13 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from pressroom.config.models import Settings, StorageSettings
 from pressroom.errors import BackendError
 from pressroom.storage.data_folder import finish_restore, make_private_folder
-from pressroom.storage.database.availability import ANSWER_SECONDS, hint_for, is_outage, reason_of
+from pressroom.storage.database.availability import RESPONSE_SECONDS, hint_for, is_outage, reason_of
 from pressroom.storage.database.sqlite import sqlite_engine
 from pressroom.storage.outage import OutageGuard
 
 FILE_NAME: Final = "pressroom.sqlite"
 
-_MIGRATION_PATIENCE: Final = 600.0
+_MIGRATION_TIMEOUT: Final = 600.0
 """How long a migration waits for another one, and how long a statement of a migration can take, in seconds."""
 
 _CACHE_PARAMETERS: Final = ("prepared_statement_cache_size", "statement_cache_size")
@@ -114,7 +114,7 @@ class SqlDatabase:
             connections = _Connections(self.name, engine, self._size, self._timeout, self._note_failure)
             self._readers = self._writers = connections
             self._prober = self._postgresql_engine(
-                ANSWER_SECONDS, ANSWER_SECONDS, pool_size=1, max_overflow=0, pool_pre_ping=True
+                RESPONSE_SECONDS, RESPONSE_SECONDS, pool_size=1, max_overflow=0, pool_pre_ping=True
             )
         try:
             await self._look()
@@ -152,7 +152,7 @@ class SqlDatabase:
         except Exception as error:
             if prober is not None:
                 await prober.dispose()
-            raise _unavailable(self.name, error, ANSWER_SECONDS) from error
+            raise _unavailable(self.name, error, RESPONSE_SECONDS) from error
 
     def _note_failure(self) -> None:
         if self._on_failure is not None:
@@ -192,10 +192,10 @@ class SqlDatabase:
         """
         if self.dialect == "sqlite":
             engine = sqlite_engine(
-                self.url, "BEGIN IMMEDIATE", _MIGRATION_PATIENCE, poolclass=NullPool, foreign_keys="OFF"
+                self.url, "BEGIN IMMEDIATE", _MIGRATION_TIMEOUT, poolclass=NullPool, foreign_keys="OFF"
             )
         else:
-            engine = self._postgresql_engine(self._timeout, _MIGRATION_PATIENCE, poolclass=NullPool)
+            engine = self._postgresql_engine(self._timeout, _MIGRATION_TIMEOUT, poolclass=NullPool)
         try:
             async with engine.begin() as connection:
                 yield connection

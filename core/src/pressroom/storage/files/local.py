@@ -18,7 +18,7 @@ from typing import Final, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
 from pressroom.errors import BackendError, FileMissing
-from pressroom.sdk.backends import Pruned, StoredFile
+from pressroom.sdk.backends import PruneResult, StoredFile
 from pressroom.storage.data_folder import PRIVATE, close_to_others, make_private_folder
 from pressroom.storage.files.pruning import prune_folder, remove_strays
 from pressroom.storage.files.signing import MediaTypes, UrlSigner, UrlStatus, check_key, url_path
@@ -130,7 +130,7 @@ class LocalFileStore:
                     return os.read(descriptor, size)
             finally:
                 os.close(descriptor)
-            return await self._run(_read_whole, path)
+            return await self._run(_read_all, path)
         except OSError as error:
             self._fail_reading(key, error)
 
@@ -195,7 +195,7 @@ class LocalFileStore:
         """
         await self._in_thread(_unlink, self._path(key))
 
-    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> PruneResult:
         """Remove files last written before `older_than`, then the oldest until at most `max_bytes` remain.
 
         A `max_bytes` of 0 means no limit. Runs in a thread, and also removes temporary files left behind by a crash.
@@ -253,7 +253,7 @@ class LocalFileStore:
                 os.unlink(temporary)
             raise
 
-    def _prune(self, older_than_ns: int, max_bytes: int) -> Pruned:
+    def _prune(self, older_than_ns: int, max_bytes: int) -> PruneResult:
         self._make_folder(self._temporary)
         return prune_folder(self._root, self._temporary, older_than_ns=older_than_ns, max_bytes=max_bytes)
 
@@ -300,7 +300,7 @@ def _create(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
-def _read_whole(path: str) -> bytes:
+def _read_all(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from pressroom.sdk.backends import Pruned
+from pressroom.sdk.backends import PruneResult
 from pressroom.storage.files.signing import is_key
 
 STRAY_AFTER: Final = 3600.0
@@ -23,10 +23,10 @@ STRAY_AFTER: Final = 3600.0
 
 _BUCKET_NS: Final = 60 * 10**9
 
-_Found = tuple[str, os.stat_result]
+_FileEntry = tuple[str, os.stat_result]
 
 
-def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: int) -> Pruned:
+def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: int) -> PruneResult:
     """Remove files last written before `older_than_ns`, then the oldest until at most `max_bytes` are left.
 
     A file written during this call is kept. Files whose names are not keys are ignored.
@@ -58,7 +58,7 @@ def prune_folder(folder: str, temporary: str, *, older_than_ns: int, max_bytes: 
                 removed_bytes += status.st_size
                 kept_files -= 1
                 kept_bytes -= status.st_size
-    return Pruned(removed_files, removed_bytes, kept_files, kept_bytes)
+    return PruneResult(removed_files, removed_bytes, kept_files, kept_bytes)
 
 
 def remove_strays(temporary: str) -> None:
@@ -75,7 +75,7 @@ def remove_strays(temporary: str) -> None:
                     os.unlink(entry.path)
 
 
-def _files(folder: str) -> Iterator[_Found]:
+def _files(folder: str) -> Iterator[_FileEntry]:
     with os.scandir(folder) as tools:
         for tool in tools:
             if not tool.is_dir(follow_symlinks=False):
@@ -87,14 +87,14 @@ def _files(folder: str) -> Iterator[_Found]:
                             yield entry.path, entry.stat(follow_symlinks=False)
 
 
-def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[_Found]:
+def _oldest(folder: str, bytes_by_age: dict[int, int], excess: int) -> Iterator[_FileEntry]:
     """Yield the oldest files until their sizes add up to `excess` or more."""
     last = 0
     for last in sorted(bytes_by_age):
         if bytes_by_age[last] >= excess:
             break
         excess -= bytes_by_age[last]
-    boundary: list[_Found] = []
+    boundary: list[_FileEntry] = []
     for path, status in _files(folder):
         age = status.st_mtime_ns // _BUCKET_NS
         if age < last:

@@ -20,7 +20,7 @@ import s3fs
 
 from pressroom.config.models import S3Settings
 from pressroom.errors import BackendError, ConfigError, FileMissing, Unavailable
-from pressroom.sdk.backends import Pruned, StoredFile
+from pressroom.sdk.backends import PruneResult, StoredFile
 from pressroom.storage.files.local import RecentKeys
 from pressroom.storage.files.s3_errors import FAILURES, PERMISSIONS_HINT, explain, is_unreachable, service_code
 from pressroom.storage.files.signing import MediaTypes, check_key, content_disposition
@@ -31,7 +31,7 @@ T = TypeVar("T")
 SEEN_SECONDS: Final = 60
 """How long `has` assumes that a file it has seen still exists, in seconds."""
 
-_SEEN_KEYS: Final = 50_000
+_MAX_RECENT_KEYS: Final = 50_000
 _CONNECTIONS: Final = 64
 _MAX_URL_SECONDS: Final = 604_800
 _URL = re.compile(r"s3://([a-z0-9][a-z0-9._-]{1,253})((?:/[A-Za-z0-9_=+~-][A-Za-z0-9._=+~-]*)*)/?", re.ASCII)
@@ -68,7 +68,7 @@ class S3FileStore:
         self._settings = settings
         self._files: Any = None
         self._signing: Any = None
-        self._seen = RecentKeys(SEEN_SECONDS, _SEEN_KEYS)
+        self._seen = RecentKeys(SEEN_SECONDS, _MAX_RECENT_KEYS)
         self._outages = OutageGuard(
             f"the file store {self._name}",
             probe=_no_probe,
@@ -77,7 +77,7 @@ class S3FileStore:
             refused=(),
             unreachable=(_Unreachable,),
         )
-        self._looks: dict[str, asyncio.Task[bool]] = {}
+        self._existence_checks: dict[str, asyncio.Task[bool]] = {}
 
     async def open(self) -> None:
         """Connect, and check that files can be written, read and removed.
@@ -100,7 +100,7 @@ class S3FileStore:
 
     async def close(self) -> None:
         """Close the connections."""
-        checks = list(self._looks.values())
+        checks = list(self._existence_checks.values())
         for check in checks:
             check.cancel()
         await asyncio.gather(*checks, return_exceptions=True)
@@ -153,9 +153,9 @@ class S3FileStore:
         """
         if check_key(key) in self._seen:
             return True
-        check = self._looks.get(key)
+        check = self._existence_checks.get(key)
         if check is None:
-            check = self._looks[key] = asyncio.create_task(self._look(key))
+            check = self._existence_checks[key] = asyncio.create_task(self._look(key))
             check.add_done_callback(lambda done: self._looked(key, done))
         # Other callers may wait for the same request, which must not be cancelled when one of them leaves.
         return await asyncio.shield(check)
@@ -191,9 +191,9 @@ class S3FileStore:
         self._seen.discard(check_key(key))
         await self._call(f"{key} was removed", lambda: self._files._rm_file(self._path(key)))
 
-    async def prune(self, *, older_than: datetime, max_bytes: int) -> Pruned:
+    async def prune(self, *, older_than: datetime, max_bytes: int) -> PruneResult:
         """Do nothing: listing a bucket costs time and money, and a lifecycle rule of the bucket does it better."""
-        return Pruned(0, 0, 0, 0)
+        return PruneResult(0, 0, 0, 0)
 
     def _path(self, key: str) -> str:
         return f"{self._bucket}/{self._prefix}{key}"
@@ -276,7 +276,7 @@ class S3FileStore:
         return True
 
     def _looked(self, key: str, check: asyncio.Task[bool]) -> None:
-        del self._looks[key]
+        del self._existence_checks[key]
         if not check.cancelled():
             check.exception()  # marks it as retrieved, in case every caller has left
 

@@ -27,9 +27,9 @@ class KnownCredentials:
     wrong: Mapping[str, str] = field(default_factory=dict)
 
 
-Known: TypeAlias = RecordInHost[tuple[Authenticator, KnownCredentials]]
+KnownAuthenticator: TypeAlias = RecordInHost[tuple[Authenticator, KnownCredentials]]
 
-AUTHENTICATOR: Final = ContractSuite[Known]("authenticator")
+AUTHENTICATOR: Final = ContractSuite[KnownAuthenticator]("authenticator")
 AUTHORIZER: Final = ContractSuite[RecordInHost[Authorizer]]("authorizer")
 
 
@@ -57,7 +57,7 @@ def check_authenticator(
     raise LookupError(f"no active plugin offers the authenticator {name!r}")
 
 
-async def _ask(subject: Known, headers: Mapping[str, str]) -> Identity | None:
+async def _ask(subject: KnownAuthenticator, headers: Mapping[str, str]) -> Identity | None:
     lowered = {name.lower(): value for name, value in headers.items()}
     authorization = lowered.get("authorization", "")
     bearer = authorization[7:].strip() if authorization[:7].lower() == "bearer " else ""
@@ -66,7 +66,7 @@ async def _ask(subject: Known, headers: Mapping[str, str]) -> Identity | None:
     return await subject.on_host(lambda: authenticator.authenticate(credentials), seconds=_SECONDS)
 
 
-async def _expect_unknown(subject: Known, headers: Mapping[str, str]) -> None:
+async def _expect_unknown(subject: KnownAuthenticator, headers: Mapping[str, str]) -> None:
     try:
         identity = await _ask(subject, headers)
     except Rejected as error:
@@ -78,7 +78,7 @@ async def _expect_unknown(subject: Known, headers: Mapping[str, str]) -> None:
     "a call without a credential is anonymous",
     fix="return None if the credential is missing, before you read anything from it",
 )
-async def _missing(subject: Known) -> None:
+async def _missing(subject: KnownAuthenticator) -> None:
     await _expect_unknown(subject, {})
     await _expect_unknown(subject, {"authorization": ""})
     await _expect_unknown(subject, {"authorization": "Bearer "})
@@ -88,7 +88,7 @@ async def _missing(subject: Known) -> None:
     "a credential of another kind is left to other authenticators",
     fix="return None for what does not look like your credentials; raise Rejected only for your own kind",
 )
-async def _other_kind(subject: Known) -> None:
+async def _other_kind(subject: KnownAuthenticator) -> None:
     for authorization in (f"Bearer {secrets.token_urlsafe(32)}", "Basic dXNlcjpwYXNz", "Bearer x" * 500):
         await _expect_unknown(subject, {"authorization": authorization})
 
@@ -97,7 +97,7 @@ async def _other_kind(subject: Known) -> None:
     "unusual headers raise nothing but Rejected",
     fix="expect headers with any characters and any length, and missing headers",
 )
-async def _odd(subject: Known) -> None:
+async def _odd(subject: KnownAuthenticator) -> None:
     names = {"authorization", *subject.record[1].valid, *subject.record[1].wrong}
     for value in ("", " ", "\u00e4\u00f6\u00fc", "\ud83d\ude00"[:1], "x" * 8000, "Bearer", "Bearer a b c", "=;,\"'"):
         try:
@@ -109,7 +109,7 @@ async def _odd(subject: Known) -> None:
 @AUTHENTICATOR.promise(
     "two simultaneous credentials are told apart", fix="do not keep state of one call where another call can change it"
 )
-async def _at_once(subject: Known) -> None:
+async def _at_once(subject: KnownAuthenticator) -> None:
     valid = subject.record[1].valid
     if not valid:
         await asyncio.gather(*(_expect_unknown(subject, {"authorization": f"Bearer other-{n}"}) for n in range(10)))
@@ -122,7 +122,7 @@ async def _at_once(subject: Known) -> None:
 @AUTHENTICATOR.promise(
     "a valid credential returns an identity with a subject and a plan", fix="return Identity(subject=…, plan=…)"
 )
-async def _valid(subject: Known) -> None:
+async def _valid(subject: KnownAuthenticator) -> None:
     if subject.record[1].valid:
         identity = await _ask(subject, subject.record[1].valid)
         expect(type(identity) is Identity and identity.subject and identity.plan, identity)
@@ -132,7 +132,7 @@ async def _valid(subject: Known) -> None:
     "a wrong credential of its kind raises Rejected, and gets 401 over HTTP",
     fix="raise pressroom.sdk.Rejected with a sentence that says how to get a valid one; never return None for it",
 )
-async def _wrong(subject: Known) -> None:
+async def _wrong(subject: KnownAuthenticator) -> None:
     wrong = subject.record[1].wrong
     if not wrong:
         return

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, TypeAlias
 
-from pressroom.sdk import FileMissing, FileStore, Pruned
+from pressroom.sdk import FileMissing, FileStore, PruneResult
 from pressroom.testing.contracts.backends import opened
 from pressroom.testing.contracts.suite import (
     ContractSuite,
@@ -264,7 +264,7 @@ async def _url(stores: FileStorePair) -> None:
 async def _pruned(stores: FileStorePair) -> None:
     await stores.write(b"png")
     removed = await stores.other.prune(older_than=datetime.now(UTC) - timedelta(hours=3), max_bytes=0)
-    expect(isinstance(removed, Pruned), f"{removed!r} instead of Pruned")
+    expect(isinstance(removed, PruneResult), f"{removed!r} instead of PruneResult")
     content = await stores.store.read(stores.key)
     expect(content == b"png", repr(content))
 

@@ -26,7 +26,7 @@ _OPTIONAL_END: Final = frozenset(
 )
 _FAILED: Final = 500
 _OK: Final = 200
-_FOUND: Final = (302, 303)
+_REDIRECTS: Final = (302, 303)
 _FORBIDDEN: Final = 403
 
 
@@ -67,7 +67,9 @@ async def _forms(subject: Subject) -> None:
 async def _signed_out(subject: Subject) -> None:
     if _asks_get(subject):
         response = await subject.http.get(subject.record.path)
-        expect(response.status_code in _FOUND and "/sign-in" in response.headers.get("location", ""), shown(response))
+        expect(
+            response.status_code in _REDIRECTS and "/sign-in" in response.headers.get("location", ""), shown(response)
+        )
 
 
 @PAGE.promise("a form without its token is refused", fix="declare the route with page=…, and accept forms by POST only")

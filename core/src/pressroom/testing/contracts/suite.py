@@ -15,7 +15,7 @@ T = TypeVar("T")
 PROMISE_SECONDS: Final = 60.0
 """The time limit in seconds for the check of one promise, after which the promise counts as broken."""
 
-_MAX_SEEN: Final = 300
+_MAX_OBSERVATION_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def describe_error(error: BaseException) -> str:
 def shorten(seen: object) -> str:
     """Return an observation as text, cut to 300 characters."""
     text = str(seen)
-    return text if len(text) <= _MAX_SEEN else f"{text[:_MAX_SEEN]}…"
+    return text if len(text) <= _MAX_OBSERVATION_LENGTH else f"{text[:_MAX_OBSERVATION_LENGTH]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, 
     """Return the scoring function for a worker process, or `None` if the scorer fails to prepare it."""
     owner = _owner_of(plugin, scorer)
     if scorer.prepare is None:
-        return _Scoring(owner, scorer.name, pickle.dumps(partial(scorer.score, _as_scored(article))))
+        return _Scoring(owner, scorer.name, pickle.dumps(partial(scorer.score, _scored_article(article))))
     try:
         with plugin.extensions.calling(f"scorer {scorer.name}", scorer, seconds=_SCORE_SECONDS):
             return _Scoring(owner, scorer.name, pickle.dumps(await scorer.prepare(article)))
@@ -152,7 +152,7 @@ def _scored(scoring: _Scoring) -> Score | None:
         return None
 
 
-def _as_scored(article: Article) -> ScoredArticle:
+def _scored_article(article: Article) -> ScoredArticle:
     return ScoredArticle(
         title=article.title,
         body=article.body,

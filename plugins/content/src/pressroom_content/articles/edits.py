@@ -44,7 +44,7 @@ _CLOSED: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinkPosition:
     """A place in a body: the text that becomes the link, and its offset in characters, from 0."""
 
     position: int
@@ -115,7 +115,7 @@ class Word:
     end: int
 
 
-def words_with_places(text: str, language: str) -> list[Word]:
+def stemmed_words(text: str, language: str) -> list[Word]:
     """Return the words of a text with their stems, except blanked-out ones."""
     words: list[Word] = []
     at = 0
@@ -127,7 +127,7 @@ def words_with_places(text: str, language: str) -> list[Word]:
     return words
 
 
-def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[Place]:
+def phrase_positions(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterator[LinkPosition]:
     """Yield the places where successive words have the stems of `phrase`, with only white space between them."""
     if not phrase or len(phrase) > MAX_ANCHOR_LENGTH:
         return
@@ -137,7 +137,7 @@ def places_of(phrase: Sequence[str], words: Sequence[Word], text: str) -> Iterat
             matched = text[run[0].start : run[-1].end]
             gaps = (text[one.end : other.start] for one, other in pairwise(run))
             if all(gap.isspace() and "\n\n" not in gap for gap in gaps):
-                yield Place(run[0].start, matched)
+                yield LinkPosition(run[0].start, matched)
 
 
 def as_link(anchor: str, url: str, body_format: BodyFormat) -> str:

@@ -202,7 +202,7 @@ async def slug_for(database: Database, draft: Draft) -> str:
     return slug_of(draft.title, language=language)
 
 
-async def place_for(session: AsyncSession, user_id: str, draft: Draft, max_articles: int) -> str:
+async def available_slug(session: AsyncSession, user_id: str, draft: Draft, max_articles: int) -> str:
     """Return the slug of a new article: the draft's, with a number at its end if another article has it.
 
     Raises:

@@ -15,12 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressroom_content.articles.analysis import plain_text
 from pressroom_content.articles.edits import (
     MAX_ANCHOR_LENGTH,
-    Place,
+    LinkPosition,
     Word,
     as_link,
     free_text,
-    places_of,
-    words_with_places,
+    phrase_positions,
+    stemmed_words,
 )
 from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate, stale
@@ -51,7 +51,7 @@ class Suggestion:
     """A suggested link: its target, its place in the article, and the reason."""
 
     target: LinkTarget
-    place: Place
+    place: LinkPosition
     reason: str
     score: float
 
@@ -145,16 +145,16 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
     """Return suggestions for the targets whose words occur in the article, without overlapping places."""
     language = language_of(article.language)
     free = free_text(article.body, article.body_format)
-    words = words_with_places(free, language)
+    words = stemmed_words(free, language)
     present = {word.stem for word in words}
-    occupied: list[Place] = []
+    occupied: list[LinkPosition] = []
     suggestions: list[Suggestion] = []
     for target, score in targets:
         if len(suggestions) == limit:
             break
         if target.url in article.body:
             continue  # already linked
-        best = _best_place(target, words, present, free, language, occupied)
+        best = _best_match(target, words, present, free, language, occupied)
         if best is not None:
             place, reason = best
             occupied.append(place)
@@ -162,12 +162,17 @@ def _placed(article: Article, targets: Sequence[tuple[LinkTarget, float]], limit
     return suggestions
 
 
-def _best_place(
-    target: LinkTarget, words: Sequence[Word], present: set[str], text: str, language: str, occupied: Sequence[Place]
-) -> tuple[Place, str] | None:
+def _best_match(
+    target: LinkTarget,
+    words: Sequence[Word],
+    present: set[str],
+    text: str,
+    language: str,
+    occupied: Sequence[LinkPosition],
+) -> tuple[LinkPosition, str] | None:
     for phrase, reason in _phrases(target, language):
         if present.issuperset(phrase):
-            for place in places_of(phrase, words, text):
+            for place in phrase_positions(phrase, words, text):
                 if all(_apart(place, other) for other in occupied):
                     return place, reason
     return None
@@ -192,7 +197,7 @@ def _phrases(target: LinkTarget, language: str) -> list[tuple[tuple[str, ...], s
     return phrases
 
 
-def _apart(one: Place, other: Place) -> bool:
+def _apart(one: LinkPosition, other: LinkPosition) -> bool:
     return one.position + len(one.text) <= other.position or other.position + len(other.text) <= one.position
 
 

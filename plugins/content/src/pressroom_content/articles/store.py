@@ -20,9 +20,9 @@ from pressroom_content.articles.fields import (
     FIELDS,
     Draft,
     article_of,
+    available_slug,
     check_website,
     explicit_slug,
-    place_for,
     slug_for,
 )
 from pressroom_content.config import ContentConfig
@@ -82,14 +82,14 @@ class Articles:
             QuotaExceeded: the account's storage is full.
         """
         draft = draft.kept()
-        if request_id is not None and (earlier := await self._made_before(user_id, request_id, draft)) is not None:
+        if request_id is not None and (earlier := await self._created_earlier(user_id, request_id, draft)) is not None:
             return earlier
         provisional = replace(draft, slug=await slug_for(self._database, draft))
         analysis = await analyse(self._plugin, unstored(user_id, provisional))
         for attempt in range(_TRIES):
             try:
                 async with self._database.writing() as session:
-                    slug = await place_for(session, user_id, provisional, self._plugin.config.max_articles)
+                    slug = await available_slug(session, user_id, provisional, self._plugin.config.max_articles)
                     final = provisional if slug == provisional.slug else replace(provisional, slug=slug)
                     size = final.size()
                     stored = size + final.body_size()
@@ -101,10 +101,10 @@ class Articles:
                     await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
-                return await self._as_made(article_of(row), provisional, analysis)
+                return await self._creation_result(article_of(row), provisional, analysis)
             except IntegrityError:
                 # A concurrent request took the slug, or had the same request id.
-                earlier = await self._made_before(user_id, request_id, draft) if request_id is not None else None
+                earlier = await self._created_earlier(user_id, request_id, draft) if request_id is not None else None
                 if earlier is not None:
                     return earlier
                 if attempt == _TRIES - 1:
@@ -173,7 +173,7 @@ class Articles:
                     await check_website(session, article.user_id, draft.website_id)
                 if {"slug", "website_id"}.intersection(changed):
                     await explicit_slug(session, article.user_id, article.id, draft)
-                row = await self._take_turn(session, article, values)
+                row = await self._claim_version(session, article, values)
                 row.stored += size + growth
                 await versions.add(
                     session, row, draft, before, origin, size=size, max_versions=self._plugin.config.max_versions
@@ -218,7 +218,7 @@ class Articles:
             await session.execute(statement.values(score=score, word_count=updated.word_count))
         return updated
 
-    async def _as_made(self, article: Article, provisional: Draft, analysis: Analysis) -> ArticleUpdate:
+    async def _creation_result(self, article: Article, provisional: Draft, analysis: Analysis) -> ArticleUpdate:
         """Return a newly created article with its score, which is computed again if the slug had to change."""
         if article.slug == provisional.slug:
             return ArticleUpdate(article, score=analysis.score)
@@ -237,7 +237,7 @@ class Articles:
             return _changed(draft, changes, edits, max_bytes)
         return await self._workers.run(_changed, draft, changes, edits, max_bytes, owner=user_id, what="the article")
 
-    async def _take_turn(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
+    async def _claim_version(self, session: AsyncSession, article: Article, values: Mapping[str, Any]) -> ArticleRow:
         """Write the new version unless another request wrote one, and return the row. Raises `InvalidInput`."""
         conditions = (
             ArticleRow.id == article.id,
@@ -266,7 +266,7 @@ class Articles:
                 return ArticleUpdate(await self._noted(article, score), repeated.changed_from(before), score, None)
         raise stale(article.version, expected)
 
-    async def _made_before(self, user_id: str, request_id: str, draft: Draft) -> ArticleUpdate | None:
+    async def _created_earlier(self, user_id: str, request_id: str, draft: Draft) -> ArticleUpdate | None:
         statement = select(ArticleRow).where(ArticleRow.user_id == user_id, ArticleRow.request_id == request_id)
         async with self._database.reading() as session:
             row = await session.scalar(statement)

@@ -31,7 +31,7 @@ _IMG = re.compile(r"<img [^<>]*+>")
 _TASK = re.compile(r"<li>(?=\s*(?:<p>)?[\u2610\u2611])")
 _SRC = re.compile(r'\ssrc="([^"<>]*)"')
 _SIZE = re.compile(r"\s(?:width|height)=")
-_MAX_KEPT: Final = 16_000_000
+_MAX_CACHED: Final = 16_000_000
 """The size of each cache of bodies, in characters: one for highlighted bodies, one for rendered ones."""
 
 _QUICK_LENGTH: Final = 65_536
@@ -44,7 +44,7 @@ _TRY_AGAIN: Final = 60.0
 log = structlog.get_logger()
 
 
-class _Kept:
+class _BodyCache:
     """An LRU cache of bodies by post ID. An entry is replaced if its version differs or it has expired."""
 
     def __init__(self) -> None:
@@ -63,12 +63,12 @@ class _Kept:
             self._size -= len(earlier[1])
         self._bodies[post_id] = (version, html, time.monotonic() + seconds)
         self._size += len(html)
-        while self._size > _MAX_KEPT:
+        while self._size > _MAX_CACHED:
             _, (_, oldest, _) = self._bodies.popitem(last=False)
             self._size -= len(oldest)
 
 
-_highlighted, _shown = _Kept(), _Kept()
+_highlighted, _shown = _BodyCache(), _BodyCache()
 
 
 async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str:
@@ -98,7 +98,7 @@ async def shown_body(
 
 async def _made(
     plugin: PluginContext,
-    cache: _Kept,
+    cache: _BodyCache,
     row: BuiltinPostRow,
     version: Hashable,
     owner: str,

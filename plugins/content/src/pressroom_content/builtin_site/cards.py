@@ -18,7 +18,7 @@ log = structlog.get_logger()
 GENERATOR: Final = "image-generator"
 WIDTH: Final = 1200
 HEIGHT: Final = 630
-_ASK_AGAIN: Final = 300.0
+_RECHECK_SECONDS: Final = 300.0
 _MAX_SHOWN: Final = 10
 _NAMES: Final = {"subtitle": "excerpt", "siteName": "name of the site", "author": "author", "eyebrow": "category"}
 _AT_ONCE: Final = 2
@@ -32,7 +32,7 @@ async def available(plugin: PluginContext) -> bool:
     """Check whether the image generator can be used. The result is cached for five minutes."""
     key = id(plugin.services)
     checked_at, is_available = _known.get(key, (float("-inf"), False))
-    if time.monotonic() - checked_at < _ASK_AGAIN:
+    if time.monotonic() - checked_at < _RECHECK_SECONDS:
         return is_available
     try:
         await plugin.services.tools.make_file(GENERATOR, {})

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site import store
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
-from pressroom_content.builtin_site.post_lists import note_terms
+from pressroom_content.builtin_site.post_lists import store_terms
 from pressroom_content.builtin_site.post_rows import fill, is_past, remote_post, slug_of_post, state_of, term_names
 from pressroom_content.builtin_site.store import is_live, may_lead_to
 from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinRedirectRow
@@ -203,7 +203,7 @@ class _BuiltinSite:
                 await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
-                await note_terms(session, row)
+                await store_terms(session, row)
                 await (await self._files(session)).written(names_of(row))
                 return remote_post(row, self._address.url)
         except IntegrityError:
@@ -234,7 +234,7 @@ class _BuiltinSite:
                     fill(row, post, slug, now)
                     await self._reserve(session, max(0, row.size - size))
                 await session.flush()
-                await note_terms(session, row)
+                await store_terms(session, row)
                 files, uses = await self._files(session), names_of(row)
                 await files.written(uses)
                 await files.release(used - uses)

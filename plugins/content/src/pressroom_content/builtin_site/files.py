@@ -30,7 +30,7 @@ _FORMATS: Final = ("AVIF", "JPEG", "PNG", "WEBP")
 _MAX_PIXELS: Final = 50_000_000
 _QUALITY: Final = 80
 _MAX_NAMES: Final = 100
-_WORTH_IT: Final = 0.9
+_MAX_COPY_RATIO: Final = 0.9
 """A copy is kept if it has at most this fraction of the original's bytes."""
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
@@ -78,7 +78,7 @@ def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
         image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0).save(
             output, "WEBP", quality=_QUALITY, method=4
         )
-        if len(output.getvalue()) <= len(content) * _WORTH_IT:
+        if len(output.getvalue()) <= len(content) * _MAX_COPY_RATIO:
             copies.append((width, height, output.getvalue()))
     return copies
 

@@ -30,7 +30,7 @@ from pressroom_content.websites.domain_names import current_url
 from pressroom_content.websites.settings import WebsiteSettings
 from pressroom_content.websites.store import Websites
 
-_WORDS_A_MINUTE: Final = 230
+_WORDS_PER_MINUTE: Final = 230
 _CHARACTERS_A_MINUTE: Final = 500
 """For texts without spaces between words."""
 
@@ -38,7 +38,7 @@ _TAG = re.compile(r"<[^<>]++>")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _EXCERPT_WIDTH: Final = 220.0
 _HTML: Final = "text/html; charset=utf-8"
-ASK_AGAIN: Final = {"Cache-Control": "no-cache"}
+REVALIDATE: Final = {"Cache-Control": "no-cache"}
 """Caches have to revalidate these responses: a missing page may appear at any time."""
 
 _POLICY: Final = "; ".join(
@@ -123,7 +123,7 @@ class SiteFrame:
         note = words["missing_note"] if status == 404 else words["gone_note"]
         title = f"{heading} · {website.name}"
         response = await self.page(website, "missing.html", status=status, title=title, heading=heading, note=note)
-        return replace(response, headers={**response.headers, **ASK_AGAIN})
+        return replace(response, headers={**response.headers, **REVALIDATE})
 
     async def page(
         self, website: Website, template: str, *, status: int = 200, language: str = "", **values: Any
@@ -255,7 +255,7 @@ def _menu_url(website: Website, url: str) -> str:
 def _minutes(html: str) -> int:
     text = _TAG.sub(" ", html)
     spaceless = len(_SPACELESS.findall(text))
-    minutes = len(_SPACELESS.sub(" ", text).split()) / _WORDS_A_MINUTE + spaceless / _CHARACTERS_A_MINUTE
+    minutes = len(_SPACELESS.sub(" ", text).split()) / _WORDS_PER_MINUTE + spaceless / _CHARACTERS_A_MINUTE
     return max(1, round(minutes)) if minutes else 0
 
 

@@ -29,7 +29,7 @@ _BEGINNING: Final = 8_000
 """The number of characters of a body from which an excerpt is made."""
 
 _MAX_QUERY_WORDS: Final = 8
-_MAX_FOUND: Final = 200
+_MAX_MATCHES: Final = 200
 _TITLE_WEIGHT: Final = 5
 _SEARCHES_AT_ONCE: Final = 2
 MAX_SEARCHES: Final = 8
@@ -65,7 +65,7 @@ def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str
             yield kind, slug, name[:500]
 
 
-async def note_terms(session: AsyncSession, row: BuiltinPostRow) -> None:
+async def store_terms(session: AsyncSession, row: BuiltinPostRow) -> None:
     """Store the terms of a post that was just written."""
     await session.execute(delete(BuiltinTermRow).where(BuiltinTermRow.post_id == row.id))
     session.add_all(
@@ -212,7 +212,7 @@ class PostLists:
         Raises `Overloaded` if too many searches of the site are running: common words take time in proportion to the
         number of posts.
         """
-        async with turn_to_search(self._website.id):
+        async with search_slot(self._website.id):
             return await self._search(query, limit, offset)
 
     async def _search(self, query: str, limit: int, offset: int) -> tuple[int, Sequence[ListedPost]]:
@@ -247,7 +247,7 @@ class PostLists:
             .group_by(BuiltinPostRow.id, BuiltinPostRow.published_at)
             .having(and_(*conditions))
             .order_by(score.desc(), BuiltinPostRow.published_at.desc(), BuiltinPostRow.id)
-            .limit(_MAX_FOUND)
+            .limit(_MAX_MATCHES)
         )
 
     def _changed(self) -> Select[Any]:
@@ -322,7 +322,7 @@ _searches: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Searches]] = 
 
 
 @asynccontextmanager
-async def turn_to_search(website_id: str) -> AsyncIterator[None]:
+async def search_slot(website_id: str) -> AsyncIterator[None]:
     """Wait for a free search slot of a site. Raises `Overloaded` if too many are waiting."""
     of_sites = _searches.setdefault(asyncio.get_running_loop(), {})
     searches = of_sites.setdefault(website_id, _Searches(asyncio.Semaphore(_SEARCHES_AT_ONCE)))

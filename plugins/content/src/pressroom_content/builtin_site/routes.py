@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from pressroom.sdk import Fetched, HttpRequest, HttpResponse, NotFound, PluginContext, Route, VirtualHosts
 
 from pressroom_content.builtin_site.feeds import Feeds
-from pressroom_content.builtin_site.frame import ASK_AGAIN
+from pressroom_content.builtin_site.frame import REVALIDATE
 from pressroom_content.builtin_site.list_pages import SiteMaps
 from pressroom_content.builtin_site.post_lists import BlogTermKind
 from pressroom_content.builtin_site.serving import BuiltinPages
@@ -111,7 +111,7 @@ class SiteRoutes:
             return await self._moved_page(request, website, slug)
         match slug:
             case "robots.txt":
-                return conditional(request, _kept_briefly(await pages.robots(site)))
+                return conditional(request, _briefly_cached(await pages.robots(site)))
             case "card.png":
                 return conditional(request, await pages.site_card(site))
             case "icon.svg" | "style.css":
@@ -161,7 +161,7 @@ class SiteRoutes:
 
     async def robots(self, request: HttpRequest) -> HttpResponse:
         """Return the server's robots.txt."""
-        return conditional(request, _kept_briefly(await BuiltinPages(self._plugin).root_robots()))
+        return conditional(request, _briefly_cached(await BuiltinPages(self._plugin).root_robots()))
 
     async def missing(self, site: str) -> HttpResponse:
         """Return the site's 404 page."""
@@ -198,7 +198,7 @@ def _moved(website: Website, path: str, request: HttpRequest) -> HttpResponse:
     """Return the redirect to a path of the site. Caches must revalidate it, because the domain may change."""
     target = f"{website.url}/{path}" if path else website.url
     query = f"?{urlencode(request.query)}" if request.query else ""
-    return HttpResponse(b"", 301, headers={"Location": f"{target}{query}", **ASK_AGAIN})
+    return HttpResponse(b"", 301, headers={"Location": f"{target}{query}", **REVALIDATE})
 
 
 def _part(request: HttpRequest, name: str) -> str:
@@ -212,7 +212,7 @@ def _page(request: HttpRequest) -> int:
     return int(page) if page.isascii() and page.isdecimal() and len(page) <= 6 else 0
 
 
-def _kept_briefly(response: HttpResponse) -> HttpResponse:
+def _briefly_cached(response: HttpResponse) -> HttpResponse:
     return _with(response, "public, max-age=3600")
 
 

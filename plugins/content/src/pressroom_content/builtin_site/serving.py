@@ -13,7 +13,7 @@ from pressroom_content.builtin_site.appearance import icon_of, style_of
 from pressroom_content.builtin_site.bodies import shown_body
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.frame import (
-    ASK_AGAIN,
+    REVALIDATE,
     BlogImage,
     LinkPreviews,
     ShownPost,
@@ -132,7 +132,7 @@ class BuiltinPages(ListPages):
         status = 404 if detour is None else 410
         if before or after:
             text = b"There is no such page.\n" if detour is None else b"This page was taken down.\n"
-            return HttpResponse(text, status, _PLAIN, dict(ASK_AGAIN))
+            return HttpResponse(text, status, _PLAIN, dict(REVALIDATE))
         return await self.missing(website, status)
 
     async def file(self, site_key: str, name: str) -> HttpResponse:
@@ -181,7 +181,7 @@ def _redirect(website: Website, detour: Detour, before: str, after: str) -> Http
     target = detour.target
     if (before or after) and detour.slug:
         target = f"{website.url}/{before}{quote(detour.slug)}{after}"
-    return HttpResponse(b"", 301 if detour.permanent else 302, headers={"Location": target, **ASK_AGAIN})
+    return HttpResponse(b"", 301 if detour.permanent else 302, headers={"Location": target, **REVALIDATE})
 
 
 def _line(text: str) -> str:

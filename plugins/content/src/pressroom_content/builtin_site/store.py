@@ -206,7 +206,7 @@ class BuiltinSite:
                     return Detour(gone=True)
                 permanent = permanent and rule.permanent
                 local_url = _inside(rule.target, site_url)
-                url = rule.target if local_url is None else _url_inside(local_url, site_url)
+                url = rule.target if local_url is None else _local_url(local_url, site_url)
                 detour = Detour(target=url, permanent=permanent)
                 if local_url is None:
                     return detour
@@ -238,12 +238,12 @@ def _inside(target: str, site_url: str) -> str | None:
     return path if path != target and path.startswith("/") else None
 
 
-def _url_inside(path: str, site_url: str) -> str:
+def _local_url(path: str, site_url: str) -> str:
     return site_url if path == "/" else f"{site_url}{quote(path, safe=_IN_URLS)}"
 
 
 MAX_REDIRECTS: Final = 10_000
-MAX_GONE: Final = 10_000
+MAX_REMOVED: Final = 10_000
 """The maximum number of removed pages that a site remembers. Older ones respond with 404."""
 
 GONE: Final = ""
@@ -278,7 +278,7 @@ async def mark_gone(session: AsyncSession, website_id: str, slug: str) -> None:
         of_site = select(BuiltinRedirectRow.id).where(
             BuiltinRedirectRow.website_id == website_id, BuiltinRedirectRow.target == GONE
         )
-        oldest = of_site.order_by(BuiltinRedirectRow.created_at.desc()).offset(MAX_GONE - 1)
+        oldest = of_site.order_by(BuiltinRedirectRow.created_at.desc()).offset(MAX_REMOVED - 1)
         surplus = list(await session.scalars(oldest.limit(100)))
         if surplus:
             await session.execute(delete(BuiltinRedirectRow).where(BuiltinRedirectRow.id.in_(surplus)))

@@ -48,8 +48,8 @@ from pressroom_content.contract.images import (
 )
 from pressroom_content.contract.json_api import (
     ErrorPolicy,
-    JsonAnswer,
     JsonApi,
+    JsonResponse,
     UnreadableJson,
     read_json,
     read_json_or_none,
@@ -179,8 +179,8 @@ __all__ = [
     "ImagePage",
     "ImageQuery",
     "ImageSource",
-    "JsonAnswer",
     "JsonApi",
+    "JsonResponse",
     "Language",
     "MediaChoice",
     "MediaFile",

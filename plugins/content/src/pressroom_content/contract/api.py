@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pressroom.sdk import Fetcher, FetchFailed, FetchRefused, FetchUnknown
 
-from pressroom_content.contract.json_api import ErrorPolicy, JsonAnswer, JsonApi, with_query
+from pressroom_content.contract.json_api import ErrorPolicy, JsonApi, JsonResponse, with_query
 from pressroom_content.contract.site_errors import (
     SiteError,
     SiteGone,
@@ -135,7 +135,7 @@ class SiteApi:
 class SiteErrors:
     """The errors of a website's API. It implements `ErrorPolicy`."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> SiteError:
         """Return `SiteRefused`, `SiteUnavailable`, or `UnknownOutcome` if the request may have taken effect."""
         if isinstance(error, FetchRefused):
             return SiteRefused(f"{title} cannot be used: {error.message}")
@@ -143,7 +143,7 @@ class SiteErrors:
             return SiteUnavailable(f"{title} cannot be reached: {error.message}")
         return UnknownOutcome(f"{title} did not say what it did: {error.message}")
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> SiteError | None:
+    def failure(self, title: str, method: str, answer: JsonResponse) -> SiteError | None:
         """Return the error for a response that is not JSON, or has a status of 300 or above."""
         status, reason = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
         if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
@@ -185,7 +185,7 @@ def _has_id(row: Mapping[str, Any]) -> bool:
     return 0 < len(str(id_)) <= _MAX_ID_LENGTH and str(id_).isprintable()
 
 
-def _page(answer: JsonAnswer) -> str:
+def _page(answer: JsonResponse) -> str:
     """Return the description of a web page that came instead of an API response, or an empty text if none did."""
     if answer.body is not None or answer.empty or answer.media_type not in _PAGES:
         return ""

@@ -86,7 +86,7 @@ def retry_after_of(headers: Mapping[str, str]) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonAnswer:
+class JsonResponse:
     """A response of an API with any status.
 
     `body` is its JSON, or `None` if it is empty or cannot be parsed; `problem` then states why, as the end of a
@@ -110,10 +110,10 @@ class JsonAnswer:
 class ErrorPolicy(Protocol):
     """Converts failures of an API to the errors of its caller. `title` is the name of the API in messages."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> PressroomError:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> PressroomError:
         """Return the error for a request without a complete response. `FetchUnknown`: it may have taken effect."""
 
-    def failure(self, title: str, method: str, answer: JsonAnswer) -> PressroomError | None:
+    def failure(self, title: str, method: str, answer: JsonResponse) -> PressroomError | None:
         """Return the error for a response, or `None` if the response is fine. Called for every response."""
 
 
@@ -148,7 +148,7 @@ class JsonApi:
         headers: Mapping[str, str] | None = None,
         document: Any = None,
         content: bytes = b"",
-    ) -> JsonAnswer:
+    ) -> JsonResponse:
         """Send a request with a JSON document or with bytes, and return the response.
 
         Raises the errors that the policy returns.
@@ -168,14 +168,14 @@ class JsonApi:
                 redirects=self.redirects,
             )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
-            raise self.policy.no_answer(self.title, error) from None
+            raise self.policy.no_response(self.title, error) from None
         body, problem, empty = None, "", not fetched.content.strip()
         if not empty:
             try:
                 body = read_json(fetched.content, max_values=self.max_values)
             except UnreadableJson as unreadable:
                 problem = str(unreadable)
-        response = JsonAnswer(
+        response = JsonResponse(
             fetched.status, fetched.headers, fetched.media_type, body, problem, len(fetched.content), empty
         )
         failure = self.policy.failure(self.title, method, response)

@@ -145,7 +145,7 @@ _BUSY_SECONDS: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class TakenDown:
+class UnpublishedPost:
     """A publication that was taken down, and the state of its post on the site: `gone` if the site has no post."""
 
     publication: Publication
@@ -154,7 +154,7 @@ class TakenDown:
 
 async def unpublish(
     plugin: PluginContext[ContentConfig], user_id: str, publication_id: str, mode: DownMode
-) -> TakenDown:
+) -> UnpublishedPost:
     """Take a post down, or cancel a pending one. Safe to repeat: if the site has no post, nothing is done.
 
     If the site has a different post under its ID, that post is left unchanged and the publication's `error` says so.
@@ -205,7 +205,7 @@ async def unpublish(
     if not await publications.is_live_elsewhere(publication):
         await Articles(plugin).set_status(user_id, publication.article_id, "draft")
     await Articles(plugin).rescore(user_id, publication.article_id)
-    return TakenDown(publication, state)
+    return UnpublishedPost(publication, state)
 
 
 async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication_id: str) -> Publication:

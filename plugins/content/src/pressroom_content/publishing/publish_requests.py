@@ -160,7 +160,7 @@ def _local(parsed: datetime, zone: ZoneInfo, name: str) -> datetime:
     return at
 
 
-PATIENCE: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
+WAIT_SECONDS: Final = (5.0, 30.0, 120.0, 600.0, 1800.0)
 """The delays between attempts, in seconds. After the last delay there is one more attempt."""
 
 MAX_RETRY_AFTER_SECONDS: Final = 3600.0
@@ -175,9 +175,9 @@ def pause(tries: int, chance: float) -> float | None:
 
     `chance`, from 0 to 1, scales the jitter.
     """
-    if tries >= len(PATIENCE):
+    if tries >= len(WAIT_SECONDS):
         return None
-    return PATIENCE[tries] * (1 + SPREAD * chance)
+    return WAIT_SECONDS[tries] * (1 + SPREAD * chance)
 
 
 CLASH: Final = timedelta(hours=1)

@@ -37,7 +37,7 @@ from pressroom_content.tables import PublicationRow
 
 log = structlog.get_logger()
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 _NO_EFFECT_ERRORS: Final = (SiteUnavailable, SiteRejected, SiteRefused, SiteGone, RemoteChanged)
 _FAILURE_KEYS: Final = frozenset({"error_code", "remote_state", "remote_at"})
@@ -235,8 +235,8 @@ class PublicationWork:
         )
 
     async def once(
-        self, key: str, *, look: Callable[[], Awaitable[Made | None]], send: Callable[[], Awaitable[Made]]
-    ) -> tuple[Made, bool] | Postponement:
+        self, key: str, *, look: Callable[[], Awaitable[Result | None]], send: Callable[[], Awaitable[Result]]
+    ) -> tuple[Result, bool] | Postponement:
         """Send something exactly once. Return the result, and whether it existed before.
 
         A note is stored before sending. If there is a note already, an earlier request has an unknown outcome: the

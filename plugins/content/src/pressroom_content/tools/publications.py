@@ -73,7 +73,7 @@ class PublicationsResult(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _PublicationNames:
     """Names and time zones of an account's websites, and titles and newest versions of the articles of publications."""
 
     names: Mapping[str, str]
@@ -216,10 +216,10 @@ async def _zone(plugin: PluginContext, user_id: str, params: PublicationsParams)
     return site_settings.zone_of((await Websites(plugin).get(user_id, params.website_id)).settings)
 
 
-async def _known(plugin: PluginContext, user_id: str, publications: Sequence[Publication]) -> _Known:
+async def _known(plugin: PluginContext, user_id: str, publications: Sequence[Publication]) -> _PublicationNames:
     async with plugin.services.database.reading() as session:
         articles = await heads(session, user_id, [publication.article_id for publication in publications])
-        return _Known(await read_names(session, user_id), await read_zones(session, user_id), articles)
+        return _PublicationNames(await read_names(session, user_id), await read_zones(session, user_id), articles)
 
 
 async def _check_all(plugin: PluginContext, publications: Sequence[Publication]) -> list[RemoteState | None]:
@@ -237,7 +237,7 @@ def _new_warnings(publication: Publication, state: RemoteState | None) -> Sequen
     return [warning for warning in publication.warnings if state is None or warning not in state.drift]
 
 
-def _line(publication: Publication, row: PublicationOut, lookup: _Known) -> str:
+def _line(publication: Publication, row: PublicationOut, lookup: _PublicationNames) -> str:
     return " ".join(
         filter(
             None, [state_in_words(publication, lookup.zone(publication)), _which(publication, row), publication.error]

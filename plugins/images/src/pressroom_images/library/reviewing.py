@@ -65,7 +65,7 @@ class ImageIssue(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _ReferencedImage:
     """An image as referenced by the article."""
 
     url: str
@@ -100,7 +100,7 @@ async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageRep
         )
     slots = asyncio.Semaphore(4)
 
-    async def report(number: int, image: _Seen) -> ImageReport:
+    async def report(number: int, image: _ReferencedImage) -> ImageReport:
         async with slots:
             return await _report(plugin, article.user_id, image, fetch=number < _MAX_FETCHED)
 
@@ -110,7 +110,7 @@ async def review(plugin: PluginContext, article: Article) -> tuple[list[ImageRep
     return list(reports), sorted(issues, key=lambda issue: _ORDER.index(issue.severity))
 
 
-async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
+async def _images(plugin: PluginContext, article: Article) -> Sequence[_ReferencedImage]:
     library = Library(plugin)
 
     async def media_of(media_id: str) -> Media | None:
@@ -119,11 +119,11 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         except NotFound:
             return None
 
-    images: list[_Seen] = []
+    images: list[_ReferencedImage] = []
     if article.featured_media_id:
         media = await media_of(article.featured_media_id)
         url = media.url if media else ""
-        images.append(_Seen(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
+        images.append(_ReferencedImage(url, "featured", article.featured_alt, media, lazy=True, sized=True, first=True))
     run, owner = plugin.services.workers.run, article.user_id
     html = await run(render_body, article.body, article.body_format, owner=owner, what="the article")
     for position, node in enumerate(LexborHTMLParser(html).css("img")[:MAX_IMAGES]):
@@ -131,7 +131,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
         url = attributes.get("src") or ""
         match = _MEDIA_ID.search(url)
         images.append(
-            _Seen(
+            _ReferencedImage(
                 url,
                 "inline",
                 attributes.get("alt"),
@@ -144,7 +144,7 @@ async def _images(plugin: PluginContext, article: Article) -> Sequence[_Seen]:
     return images
 
 
-async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: bool) -> ImageReport:
+async def _report(plugin: PluginContext, owner: str, image: _ReferencedImage, *, fetch: bool) -> ImageReport:
     media = image.media
     report = ImageReport(
         url=image.url,
@@ -173,7 +173,7 @@ async def _report(plugin: PluginContext, owner: str, image: _Seen, *, fetch: boo
     return report.model_copy(update={**sizes, "reachable": True})
 
 
-def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
+def _issues(image: _ReferencedImage, report: ImageReport) -> Iterator[ImageIssue]:
     yield from _about_texts(image)
     yield from _about_files(image, report)
     if image.url.startswith("http://"):
@@ -188,7 +188,7 @@ def _issues(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
         )
 
 
-def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
+def _about_texts(image: _ReferencedImage) -> Iterator[ImageIssue]:
     alt = (image.alt or "").strip()
     if not alt:
         message = "the image has no alt text"
@@ -202,7 +202,7 @@ def _about_texts(image: _Seen) -> Iterator[ImageIssue]:
         yield _issue("notice", "image_alt", image.url, message, f"Keep it below {MAX_ALT_LENGTH}.")
 
 
-def _about_files(image: _Seen, report: ImageReport) -> Iterator[ImageIssue]:
+def _about_files(image: _ReferencedImage, report: ImageReport) -> Iterator[ImageIssue]:
     if not report.reachable:
         message = "the image cannot be reached"
         yield _issue("critical", "image_reachable", image.url, message, "Check its URL, or import another image.")

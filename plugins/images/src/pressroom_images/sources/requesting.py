@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pressroom.sdk import CallError, FetchFailed, FetchRefused, FetchUnknown, NotFound, PluginContext
-from pressroom_content.contract import JsonAnswer, JsonApi, with_query
+from pressroom_content.contract import JsonApi, JsonResponse, with_query
 
 _MAX_BODY_BYTES: Final = 4_194_304
 _SECONDS: Final = 10.0
@@ -77,12 +77,12 @@ class ProviderApi:
 class ProviderErrors:
     """Maps failed responses to errors. Implements `ErrorPolicy`."""
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnreachable:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> ImageProviderUnreachable:
         """Return the error for a missing response."""
         del error
         return ImageProviderUnreachable(f"{title} cannot be reached at the moment")
 
-    def failure(self, title: str, method: str, response: JsonAnswer) -> NotFound | ImageProviderUnavailable | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> NotFound | ImageProviderUnavailable | None:
         """Return the error for a response that is not JSON with status 200, or `None` for one that is."""
         del method
         if response.status in _GONE:

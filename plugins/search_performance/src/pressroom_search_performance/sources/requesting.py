@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pressroom.sdk import BackendError, Fetcher, FetchFailed, FetchRefused, FetchUnknown, InvalidInput, Rejected
-from pressroom_content.contract import JsonAnswer, JsonApi, SearchLimited
+from pressroom_content.contract import JsonApi, JsonResponse, SearchLimited
 
 _SECONDS: Final = 60.0
 _MAX_BODY_BYTES: Final = 33_554_432
@@ -79,11 +79,11 @@ class SourceErrors:
 
     own: Failure | None = None
 
-    def no_answer(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> BackendError:
+    def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> BackendError:
         """Return the error for a source that cannot be reached."""
         return BackendError(f"{title} cannot be reached at the moment: {error.message}")
 
-    def failure(self, title: str, method: str, response: JsonAnswer) -> BackendError | Rejected | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> BackendError | Rejected | None:
         """Return the source's own error if there is one, or else the error for the status."""
         del method
         error = self.own(response.status, response.body) if self.own is not None else None
@@ -95,7 +95,7 @@ class SourceErrors:
         return _failure(title, response)
 
 
-def _failure(title: str, response: JsonAnswer) -> BackendError | Rejected:
+def _failure(title: str, response: JsonResponse) -> BackendError | Rejected:
     document, message = response.body, _error_message(response.body)
     detail = f": {message}" if message else ""
     if response.status == 429 or (response.status == 403 and _reasons(document) & _QUOTA_REASONS):

@@ -24,7 +24,7 @@ from pressroom_content.contract import SearchLimited
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.config import SearchPerformanceConfig
-from pressroom_search_performance.contract import Competition, KeywordAnswer, KeywordQuestion, KeywordSource
+from pressroom_search_performance.contract import Competition, KeywordQuestion, KeywordResult, KeywordSource
 from pressroom_search_performance.host import keyword_source_of, plugin_of
 from pressroom_search_performance.keyword_data import KeywordData, StoredKeyword
 from pressroom_search_performance.sources.requesting import SourceRefused
@@ -156,11 +156,11 @@ def _turn(question: KeywordQuestion) -> asyncio.Lock:
 
 async def _query_source(
     source: KeywordSource, question: KeywordQuestion, plugin: PluginContext[SearchPerformanceConfig]
-) -> KeywordAnswer:
+) -> KeywordResult:
     operation, seconds = f"keyword source {source.name}", plugin.config.source_seconds
     try:
         with plugin.extensions.calling(operation, source, passes=(Exception,), seconds=seconds):
-            response: KeywordAnswer = await source.ask(question, plugin.services.fetcher)
+            response: KeywordResult = await source.ask(question, plugin.services.fetcher)
     except SourceRefused as error:
         raise InvalidInput("", error.message) from None
     except SearchLimited as error:

@@ -22,7 +22,7 @@ MAX_EVIDENCE: Final = 5
 
 _LETTERS: Final = 22
 
-Own = aliased(MarkRow)
+PageMark = aliased(MarkRow)
 Group = aliased(MarkRow)
 
 
@@ -80,14 +80,14 @@ async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
 
 def with_marks(statement: Any, crawl: CrawlRow) -> Any:
     """Join a query of findings with the marks on the finding itself (`Own`) and on its check (`Group`)."""
-    own = and_(Own.website_id == crawl.website_id, Own.issue_id == FindingRow.id)
+    own = and_(PageMark.website_id == crawl.website_id, PageMark.issue_id == FindingRow.id)
     group = and_(Group.website_id == crawl.website_id, Group.issue_id == FindingRow.group_id)
-    return statement.outerjoin(Own, own).outerjoin(Group, group)
+    return statement.outerjoin(PageMark, own).outerjoin(Group, group)
 
 
 def is_open(crawl: CrawlRow) -> ColumnElement[bool]:
     """Return the condition for open findings: neither ignored nor marked as fixed since the crawl began."""
-    return and_(_counts(Own, crawl), _counts(Group, crawl))
+    return and_(_counts(PageMark, crawl), _counts(Group, crawl))
 
 
 def _counts(mark: Any, crawl: CrawlRow) -> ColumnElement[bool]:

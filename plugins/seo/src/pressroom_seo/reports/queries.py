@@ -12,7 +12,7 @@ from pressroom.sdk import Database, InvalidInput
 from sqlalchemy import case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_seo.reports.findings import Group, Own, is_open, standing, with_marks
+from pressroom_seo.reports.findings import Group, PageMark, is_open, standing, with_marks
 from pressroom_seo.site_checks.model import SEVERITIES
 from pressroom_seo.site_checks.report import CRAWL_CHECKS
 from pressroom_seo.site_checks.site_pages import MAX_DEPTH
@@ -91,7 +91,7 @@ class CrawlReport:
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of a check's findings, one per URL, with status and note."""
         last = position_of(self._crawl, cursor)
-        statement = with_marks(select(FindingRow, Own, Group), self._crawl)
+        statement = with_marks(select(FindingRow, PageMark, Group), self._crawl)
         statement = statement.where(FindingRow.crawl_id == self._crawl.id, FindingRow.check_id == check_id)
         statement = statement.where(FindingRow.url > last).order_by(FindingRow.url).limit(limit + 1)
         async with self._database.reading() as session:

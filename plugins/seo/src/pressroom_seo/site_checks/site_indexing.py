@@ -9,13 +9,13 @@ from pressroom_seo.site_checks.index import SiteIndex, SiteIndexEntry
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 from pressroom_seo.urls import normalise
 
-Found = Iterator[tuple[str, Evidence]]
+Findings = Iterator[tuple[str, Evidence]]
 
 
-def _canonical_targets(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
+def _canonical_targets(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Findings]:
     """Return a check of the pages that others declare as canonical."""
 
-    def find(index: SiteIndex) -> Found:
+    def find(index: SiteIndex) -> Findings:
         for entry in index.pages():
             target = index.entries.get(entry.canonical)
             if target is not None and target.url != entry.url and is_wrong(target):
@@ -24,7 +24,7 @@ def _canonical_targets(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[
     return find
 
 
-def _canonical_errors(index: SiteIndex) -> Found:
+def _canonical_errors(index: SiteIndex) -> Findings:
     """Yield the pages whose canonical URL is broken, on this site or on another one."""
     yield from _canonical_targets(lambda target: target.is_error)(index)
     for entry in index.pages():
@@ -33,10 +33,10 @@ def _canonical_errors(index: SiteIndex) -> Found:
             yield entry.url, {"canonical": elsewhere.url, "status": elsewhere.status}
 
 
-def _listed(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Found]:
+def _listed(is_wrong: Callable[[SiteIndexEntry], bool]) -> Callable[[SiteIndex], Findings]:
     """Return a check of the URLs in sitemaps."""
 
-    def find(index: SiteIndex) -> Found:
+    def find(index: SiteIndex) -> Findings:
         for url in index.facts.listed:
             entry = index.entries.get(url)
             if entry is not None and is_wrong(entry):
@@ -53,13 +53,13 @@ def _robots_url(index: SiteIndex) -> str:
     return f"{index.facts.site.origin}/robots.txt"
 
 
-def _sitemap_missing(index: SiteIndex) -> Found:
+def _sitemap_missing(index: SiteIndex) -> Findings:
     facts = index.facts
     if facts.surveyed and not any(sitemap.status == 200 for sitemap in facts.sitemaps):
         yield facts.site.home, {"asked": [sitemap.url for sitemap in facts.sitemaps]}
 
 
-def _sitemap_broken(index: SiteIndex) -> Found:
+def _sitemap_broken(index: SiteIndex) -> Findings:
     facts = index.facts
     declared = {normalise(url, facts.site.home) for url in facts.robots.sitemaps}
     for sitemap in facts.sitemaps:
@@ -69,36 +69,36 @@ def _sitemap_broken(index: SiteIndex) -> Found:
             yield sitemap.url, {"status": sitemap.status}
 
 
-def _sitemap_unreadable(index: SiteIndex) -> Found:
+def _sitemap_unreadable(index: SiteIndex) -> Findings:
     for sitemap in index.facts.sitemaps:
         if sitemap.unreadable:
             yield sitemap.url, {"count": sitemap.unreadable}
 
 
-def _sitemap_too_large(index: SiteIndex) -> Found:
+def _sitemap_too_large(index: SiteIndex) -> Findings:
     for sitemap in index.facts.sitemaps:
         if sitemap.too_large:
             yield sitemap.url, {"urls": sitemap.count}
 
 
-def _sitemap_not_named(index: SiteIndex) -> Found:
+def _sitemap_not_named(index: SiteIndex) -> Findings:
     facts = index.facts
     urls = [sitemap.url for sitemap in facts.sitemaps if sitemap.status == 200]
     if urls and facts.robots.rules is not None and not facts.robots.sitemaps:
         yield _robots_url(index), {"sitemaps": urls[:5]}
 
 
-def _sitemap_foreign(index: SiteIndex) -> Found:
+def _sitemap_foreign(index: SiteIndex) -> Findings:
     for url in index.facts.foreign:
         yield url, {}
 
 
-def _sitemap_dates(index: SiteIndex) -> Found:
+def _sitemap_dates(index: SiteIndex) -> Findings:
     for url in index.facts.bad_dates:
         yield url, {"lastmod": index.facts.listed.get(url, "")}
 
 
-def _not_in_sitemap(index: SiteIndex) -> Found:
+def _not_in_sitemap(index: SiteIndex) -> Findings:
     if index.facts.listed and index.facts.listed_whole:
         for entry in index.indexable():
             if entry.url not in index.facts.listed:

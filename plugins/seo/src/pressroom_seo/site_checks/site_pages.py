@@ -16,22 +16,22 @@ MAX_DEPTH: Final = 4
 HEAVY_IMAGE: Final = 200_000
 """Maximum size of an image, in bytes."""
 
-Found = Iterator[tuple[str, Evidence]]
+Findings = Iterator[tuple[str, Evidence]]
 
 
-def _chains(index: SiteIndex) -> Found:
+def _chains(index: SiteIndex) -> Findings:
     for path in index.redirects():
         if len(path.hops) > 1 and not path.loop:
             yield path.source, {"hops": list(path.hops), "status": path.end_status}
 
 
-def _loops(index: SiteIndex) -> Found:
+def _loops(index: SiteIndex) -> Findings:
     for path in index.redirects():
         if path.loop:
             yield path.source, {"hops": list(path.hops)}
 
 
-def _dead_redirects(index: SiteIndex) -> Found:
+def _dead_redirects(index: SiteIndex) -> Findings:
     for path in index.redirects():
         if path.dead:
             yield path.source, {"hops": list(path.hops), "status": path.end_status}
@@ -41,7 +41,7 @@ def _is_broken(entry: SiteIndexEntry) -> bool:
     return entry.failure in ("failed", "refused") or entry.status in (404, 410) or entry.status >= 500
 
 
-def _broken_internal(index: SiteIndex) -> Found:
+def _broken_internal(index: SiteIndex) -> Findings:
     broken = {entry.url: entry.status for entry in index.entries.values() if _is_broken(entry)}
     files = index.looked_at.values()
     site = index.facts.site
@@ -53,7 +53,7 @@ def _broken_internal(index: SiteIndex) -> Found:
     yield from _with_sources(index, broken)
 
 
-def _broken_external(index: SiteIndex) -> Found:
+def _broken_external(index: SiteIndex) -> Findings:
     site = index.facts.site
     records = index.looked_at.values()
     yield from _with_sources(
@@ -66,46 +66,46 @@ def _broken_external(index: SiteIndex) -> Found:
     )
 
 
-def _with_sources(index: SiteIndex, broken: dict[str, int]) -> Found:
+def _with_sources(index: SiteIndex, broken: dict[str, int]) -> Findings:
     """Yield the pages that contain one of these links."""
     for url, sources in index.found_in(broken).items():
         for source in sources:
             yield source, {"link": url, "status": broken[url]}
 
 
-def _links_to_redirects(index: SiteIndex) -> Found:
+def _links_to_redirects(index: SiteIndex) -> Findings:
     redirected = {entry.url: entry.location for entry in index.entries.values() if entry.location}
     for url, sources in index.found_in(redirected).items():
         for source in sources:
             yield source, {"link": url, "to": redirected[url]}
 
 
-def _orphans(index: SiteIndex) -> Found:
+def _orphans(index: SiteIndex) -> Findings:
     for entry in index.orphans():
         yield entry.url, {"inlinks": 0}
 
 
-def _deep(index: SiteIndex) -> Found:
+def _deep(index: SiteIndex) -> Findings:
     for entry in index.indexable():
         depth = index.depths.get(entry.url)
         if depth is not None and depth > MAX_DEPTH:
             yield entry.url, {"depth": depth}
 
 
-def _blocked_links(index: SiteIndex) -> Found:
+def _blocked_links(index: SiteIndex) -> Findings:
     for entry in index.entries.values():
         if entry.failure == "disallowed" and index.inlinks(entry.url):
             yield entry.url, {"inlinks": index.inlinks(entry.url)}
 
 
-def _broken_images(index: SiteIndex) -> Found:
+def _broken_images(index: SiteIndex) -> Findings:
     broken = {record.url: record.status for record in index.looked_at.values() if record.image and record.broken}
     for url, sources in index.found_in(broken, images=True).items():
         for source in sources:
             yield source, {"image": url, "status": broken[url]}
 
 
-def _heavy_images(index: SiteIndex) -> Found:
+def _heavy_images(index: SiteIndex) -> Findings:
     heavy = {
         record.url: record.size
         for record in index.looked_at.values()
@@ -211,8 +211,8 @@ CHECKS: Final = (
 _SAMPLES = 5
 
 
-def _same(text_of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Found]:
-    def find(index: SiteIndex) -> Found:
+def _same(text_of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Findings]:
+    def find(index: SiteIndex) -> Findings:
         groups: dict[str, list[str]] = defaultdict(list)
         for entry in index.indexable():
             if text_of(entry):
@@ -226,12 +226,12 @@ def _same(text_of: Callable[[SiteIndexEntry], str]) -> Callable[[SiteIndex], Fou
     return find
 
 
-def _same_body(index: SiteIndex) -> Found:
+def _same_body(index: SiteIndex) -> Findings:
     for url, evidence in _same(lambda entry: entry.text_hash)(index):
         yield url, {"count": evidence["count"], "also": evidence["also"]}
 
 
-def _near_body(index: SiteIndex) -> Found:
+def _near_body(index: SiteIndex) -> Findings:
     # Listing pages share posts, so their similarity is expected.
     pages = {entry.url: entry for entry in index.indexable() if not entry.is_listing}
     pairs = near_pairs({url: entry.simhash for url, entry in pages.items()})
@@ -244,7 +244,7 @@ def _near_body(index: SiteIndex) -> Found:
         yield url, {"count": len(similar) + 1, "also": similar[:_SAMPLES]}
 
 
-def _slash_variants(index: SiteIndex) -> Found:
+def _slash_variants(index: SiteIndex) -> Findings:
     for entry in index.indexable():
         variant = index.entries.get(f"{entry.url}/")
         if "?" not in entry.url and variant is not None and variant.indexable:
@@ -260,13 +260,13 @@ def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEnt
                 yield entry, alternate
 
 
-def _no_return(index: SiteIndex) -> Found:
+def _no_return(index: SiteIndex) -> Findings:
     for entry, alternate in _alternates(index):
         if alternate.is_page and entry.url not in {url for _, url in alternate.alternates}:
             yield entry.url, {"alternate": alternate.url}
 
 
-def _bad_alternates(index: SiteIndex) -> Found:
+def _bad_alternates(index: SiteIndex) -> Findings:
     for entry, alternate in _alternates(index):
         if not alternate.is_page or alternate.noindex or alternate.canonical not in ("", alternate.url):
             yield entry.url, {"alternate": alternate.url, "status": alternate.status, "noindex": alternate.noindex}

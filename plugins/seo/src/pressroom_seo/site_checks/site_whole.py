@@ -9,89 +9,89 @@ from pressroom_seo.crawler.robots import SEARCH_ENGINE
 from pressroom_seo.site_checks.index import SiteIndex
 from pressroom_seo.site_checks.model import Evidence, SiteCheck
 
-Found = Iterator[tuple[str, Evidence]]
+Findings = Iterator[tuple[str, Evidence]]
 
 
 def _robots_url(index: SiteIndex) -> str:
     return f"{index.facts.site.origin}/robots.txt"
 
 
-def _robots_missing(index: SiteIndex) -> Found:
+def _robots_missing(index: SiteIndex) -> Findings:
     robots = index.facts.robots
     if not robots.unreachable and robots.rules is None:
         yield _robots_url(index), {"status": robots.status}
 
 
-def _robots_failing(index: SiteIndex) -> Found:
+def _robots_failing(index: SiteIndex) -> Findings:
     if index.facts.robots.unreachable:
         yield _robots_url(index), {"status": index.facts.robots.status}
 
 
-def _robots_problems(index: SiteIndex) -> Found:
+def _robots_problems(index: SiteIndex) -> Findings:
     problems = index.facts.robots.problems()
     if problems:
         yield _robots_url(index), {"lines": problems}
 
 
-def _robots_too_large(index: SiteIndex) -> Found:
+def _robots_too_large(index: SiteIndex) -> Findings:
     if index.facts.robots.truncated:
         yield _robots_url(index), {}
 
 
-def _robots_blocks_site(index: SiteIndex) -> Found:
+def _robots_blocks_site(index: SiteIndex) -> Findings:
     robots = index.facts.robots
     if not robots.unreachable and not robots.allows_search_engine(index.start):
         yield index.start, {"agent": SEARCH_ENGINE}
 
 
-def _crawl_delay(index: SiteIndex) -> Found:
+def _crawl_delay(index: SiteIndex) -> Findings:
     if index.facts.stopped == "crawl_delay":
         yield _robots_url(index), {"crawl_delay": index.facts.robots.crawl_delay}
 
 
-def _missing_page(index: SiteIndex) -> Found:
+def _missing_page(index: SiteIndex) -> Findings:
     probe = index.facts.missing
     if probe is not None and probe.status == 200:
         yield probe.url, {"status": probe.status}
 
 
-def _plain_http(index: SiteIndex) -> Found:
+def _plain_http(index: SiteIndex) -> Findings:
     probe = index.facts.plain
     if probe is not None and not probe.location.startswith("https:") and probe.status < 400:
         yield probe.url, {"status": probe.status, "location": probe.location}
 
 
-def _two_hosts(index: SiteIndex) -> Found:
+def _two_hosts(index: SiteIndex) -> Findings:
     probe = index.facts.other_host
     if probe is not None and probe.status == 200:
         yield probe.url, {"status": probe.status}
 
 
-def _llms_missing(index: SiteIndex) -> Found:
+def _llms_missing(index: SiteIndex) -> Findings:
     if index.facts.llms is None and index.facts.surveyed:
         yield f"{index.facts.site.origin}/llms.txt", {"status": index.facts.llms_status}
 
 
-def _llms_problems(index: SiteIndex) -> Found:
+def _llms_problems(index: SiteIndex) -> Findings:
     llms = index.facts.llms
     if llms is not None and llms.problems:
         yield f"{index.facts.site.origin}/llms.txt", {"problems": list(llms.problems)}
 
 
-def _llms_links(index: SiteIndex) -> Found:
+def _llms_links(index: SiteIndex) -> Findings:
     for entry in index.facts.llms.entries if index.facts.llms is not None else ():
         crawled = index.entries.get(entry.url)
         if crawled is not None and crawled.is_error:
             yield entry.url, {"status": crawled.status}
 
 
-def _home_noindex(index: SiteIndex) -> Found:
+def _home_noindex(index: SiteIndex) -> Findings:
     home = index.entries.get(index.start)
     if home is not None and home.noindex:
         yield home.url, {}
 
 
-def _home_fails(index: SiteIndex) -> Found:
+def _home_fails(index: SiteIndex) -> Findings:
     home = index.entries.get(index.start)
     if home is None or home.failure == "disallowed":
         return
@@ -102,8 +102,8 @@ def _home_fails(index: SiteIndex) -> Found:
         yield home.url, {"status": home.status}
 
 
-def _refused(*reasons: str) -> Callable[[SiteIndex], Found]:
-    def find(index: SiteIndex) -> Found:
+def _refused(*reasons: str) -> Callable[[SiteIndex], Findings]:
+    def find(index: SiteIndex) -> Findings:
         for reason in reasons:
             count, samples = index.facts.refused.get(reason, (0, ()))
             for url in samples:

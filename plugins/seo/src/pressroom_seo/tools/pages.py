@@ -29,7 +29,7 @@ class GenerateParams(Params):
     )
 
 
-class GenerateAnswer(BaseModel):
+class GenerateResult(BaseModel):
     """The answer of `generate_structured_data`."""
 
     json_ld: dict[str, Any] = Field(description="For a script element of the type application/ld+json.")
@@ -45,7 +45,7 @@ class GenerateAnswer(BaseModel):
         "missing; add it with update_content. Returns json_ld, missing and warnings. To validate JSON-LD use "
         "check_page_seo."
     ),
-    result=GenerateAnswer,
+    result=GenerateResult,
     annotations=Annotations(read_only=True, idempotent=True),
     toolsets=("seo",),
 )
@@ -59,7 +59,7 @@ async def generate_structured_data(params: GenerateParams, call: Call) -> ToolRe
     article = (await judged(context(call), call.caller.subject, params.content_id)).article
     run, owner = context(call).services.workers.run, call.caller.subject
     built = await run(build_structured_data, article, params.type, owner=owner, what="the article")
-    data = GenerateAnswer(json_ld=built.json_ld, missing=list(built.missing), warnings=list(built.warnings))
+    data = GenerateResult(json_ld=built.json_ld, missing=list(built.missing), warnings=list(built.warnings))
     missing = f"Missing: {', '.join(built.missing)}." if built.missing else "Nothing that is required is missing."
     text = json.dumps(built.json_ld, ensure_ascii=False, indent=2)
     return ToolResult("\n".join([text, missing, *built.warnings]), data)
@@ -170,7 +170,7 @@ class LlmsPart(BaseModel):
     missing: list[str] = Field(description="URLs in the sitemap that it does not list; at most 100.")
 
 
-class PageAnswer(BaseModel):
+class PageCheckResult(BaseModel):
     """The answer of `check_page_seo`."""
 
     score: int | None = Field(description="From 0 to 100: the mean of technical and on_page; null without a page.")
@@ -193,7 +193,7 @@ class PageAnswer(BaseModel):
         "instead to validate a JSON-LD document. For a whole connected website use get_seo_report, for an article "
         "check_blog_seo. Returns score, failed checks with a fix, and structured_data."
     ),
-    result=PageAnswer,
+    result=PageCheckResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("seo",),
     timeout=180,
@@ -216,8 +216,8 @@ async def check_page_seo(params: PageParams, call: Call) -> ToolResult:
     return ToolResult("\n".join(_lines(data)), data)
 
 
-def _only_data(part: StructuredDataPart) -> PageAnswer:
-    return PageAnswer(
+def _only_data(part: StructuredDataPart) -> PageCheckResult:
+    return PageCheckResult(
         score=None,
         technical=None,
         on_page=None,
@@ -233,7 +233,7 @@ def _only_data(part: StructuredDataPart) -> PageAnswer:
 _RANK: Final = ("critical", "warning", "notice")
 
 
-def _result(page: LivePageReport) -> PageAnswer:
+def _result(page: LivePageReport) -> PageCheckResult:
     technical, record = page.technical, page.technical.record
     rows: list[PageCheckRow] = []
     ids: dict[str, list[str]] = {"passed": [], "skipped": []}
@@ -260,7 +260,7 @@ def _result(page: LivePageReport) -> PageAnswer:
             ids["passed" if check.status == "good" else "skipped"].append(check.id)
     rows.sort(key=lambda row: _RANK.index(row.severity))
     on_page = page.text.score if page.text else None
-    return PageAnswer(
+    return PageCheckResult(
         score=technical.score if on_page is None else round((technical.score + on_page) / 2),
         technical=technical.score,
         on_page=on_page,
@@ -293,7 +293,7 @@ def _technical_row(result: Any) -> PageCheckRow:
     )
 
 
-def _lines(data: PageAnswer) -> Iterator[str]:
+def _lines(data: PageCheckResult) -> Iterator[str]:
     fetched = data.fetched
     if fetched is None:
         return

@@ -114,7 +114,7 @@ class PastRow(BaseModel):
     pages: int
 
 
-class ReportAnswer(BaseModel):
+class ReportResult(BaseModel):
     """The answer of `get_seo_report`."""
 
     website_id: str
@@ -154,7 +154,7 @@ def _counts(params: Params) -> bool:
         "nothing links to) or llms_txt. For one page use check_page_seo. refresh=true starts a new crawl in the "
         "background, which takes minutes: ask get_job with job_id, then call this again without refresh."
     ),
-    result=ReportAnswer,
+    result=ReportResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
     toolsets=("core", "seo"),
     quota=QUOTA,
@@ -209,7 +209,7 @@ async def _try_links(plugin: PluginContext, user_id: str, website: Website) -> s
     return await begin_link_job(plugin, user_id, "website_id", website.id)
 
 
-async def _add_llms_txt(plugin: PluginContext, website: Website, result: ReportAnswer) -> None:
+async def _add_llms_txt(plugin: PluginContext, website: Website, result: ReportResult) -> None:
     from pressroom_seo.live_pages import llms_txt_of  # noqa: PLC0415
 
     result.llms_txt = llms_part(await llms_txt_of(plugin, website))
@@ -239,11 +239,11 @@ def _local(at: datetime | None, zone: ZoneInfo) -> datetime | None:
     return at.astimezone(zone) if at is not None else None
 
 
-def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zone: ZoneInfo) -> ReportAnswer:
+def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zone: ZoneInfo) -> ReportResult:
     trend = TrendRow.model_validate(newest.trend) if newest and newest.trend else None
     if trend is not None:
         trend.since = _local(trend.since, zone)
-    return ReportAnswer(
+    return ReportResult(
         website_id=website_id,
         score=newest.score if newest else None,
         crawled_at=_local(newest.finished_at, zone) if newest else None,
@@ -265,7 +265,7 @@ def _head(website_id: str, newest: CrawlRow | None, active: CrawlRow | None, zon
     )
 
 
-async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, result: ReportAnswer) -> None:
+async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, result: ReportResult) -> None:
     from pressroom_seo.reports.queries import CrawlReport  # noqa: PLC0415
 
     report = CrawlReport(plugin.services.database, crawl)
@@ -315,7 +315,7 @@ def issue_row(finding: CrawlFinding) -> IssueRow:
     )
 
 
-def _lines(result: ReportAnswer, section: str, progress: str) -> Iterator[str]:
+def _lines(result: ReportResult, section: str, progress: str) -> Iterator[str]:
     if result.job_id:
         yield f"{progress}; get_job {result.job_id} shows the progress."
     if result.score is None:
@@ -336,7 +336,7 @@ def _lines(result: ReportAnswer, section: str, progress: str) -> Iterator[str]:
         yield f"There are more: cursor {result.next_cursor}"
 
 
-def _overview(result: ReportAnswer) -> Iterator[str]:
+def _overview(result: ReportResult) -> Iterator[str]:
     crawled = result.crawled_at.isoformat(" ", "minutes") if result.crawled_at else "?"
     change = f" ({result.trend.score:+d} since the report before)" if result.trend else ""
     yield f"Score {result.score} of 100{change}, {result.pages} URLs, crawled {crawled} (the website's time)."
@@ -344,7 +344,7 @@ def _overview(result: ReportAnswer) -> Iterator[str]:
     yield from result.notes
 
 
-def _entries(result: ReportAnswer) -> Iterator[str]:
+def _entries(result: ReportResult) -> Iterator[str]:
     for issue in result.issues:
         where = f"; e.g. {issue.sample_urls[0]}" if issue.sample_urls else ""
         state = "" if issue.status == "open" else f" [{issue.status}]"
@@ -370,7 +370,7 @@ class MarkParams(Params):
     note: str = Field(default="", max_length=1000, description="Reason, for people who read the report later.")
 
 
-class MarkAnswer(BaseModel):
+class MarkResult(BaseModel):
     """The answer of `set_seo_issue_status`."""
 
     issue: IssueRow
@@ -385,7 +385,7 @@ class MarkAnswer(BaseModel):
         "from the summary means the check on the whole site, one from section issues with check_id a single URL. "
         "ignored lasts; fixed counts again if a later crawl finds it. Returns the issue and the new score."
     ),
-    result=MarkAnswer,
+    result=MarkResult,
     annotations=Annotations(idempotent=True),
     toolsets=("seo",),
 )
@@ -396,7 +396,7 @@ async def set_seo_issue_status(params: MarkParams, call: Call) -> ToolResult:
     finding, crawl = await mark(context(call), call.caller.subject, params.issue_id, params.status, params.note)
     target = finding.sample_urls[0] if finding.sample_urls else f"{finding.count} URLs"
     text = f"{finding.check_id} at {target} is {params.status} now; the score is {crawl.score}."
-    return ToolResult(text, MarkAnswer(issue=issue_row(finding), score=crawl.score))
+    return ToolResult(text, MarkResult(issue=issue_row(finding), score=crawl.score))
 
 
 TOOLS: Final = (get_seo_report, set_seo_issue_status)

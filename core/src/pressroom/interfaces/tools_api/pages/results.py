@@ -16,11 +16,11 @@ from pressroom.interfaces.tools_api.pages.forms import Param, form_params, text_
 from pressroom.interfaces.tools_api.pages.views import ToolView
 
 IMAGES: Final = frozenset({"png", "jpeg", "jpg", "svg", "webp", "gif"})
-_OWN_FACTS: Final = frozenset(
+_HOST_FACTS: Final = frozenset(
     {"id", "url", "expiresAt", "cached", "width", "height", "size", "format", "files", "warnings"}
 )
 _NAMED: Final = re.compile(r"[^:\s]++: ")
-_WHEN: Final = re.compile(r"[;,.] try again .*", re.DOTALL | re.IGNORECASE)
+_RETRY_TIME: Final = re.compile(r"[;,.] try again .*", re.DOTALL | re.IGNORECASE)
 """The end of a message about when to try again, which pages state in their own words."""
 
 
@@ -93,7 +93,7 @@ def result_view(
         error = response["error"]
         problem, advice = error["message"], ""
         if error.get("retryAfter"):
-            problem, advice = _WHEN.sub("", problem), f"Try again in {waiting_time(error['retryAfter'])}."
+            problem, advice = _RETRY_TIME.sub("", problem), f"Try again in {waiting_time(error['retryAfter'])}."
         # A leading parameter name keeps its case.
         text = f"{problem.rstrip('.')}." if _NAMED.match(problem) else sentence(problem)
         return ResultView(problem=text, advice=advice, quota=quota)
@@ -126,7 +126,7 @@ def result_view(
 
 
 def _is_fact(name: str, value: Any) -> bool:
-    return name not in _OWN_FACTS and isinstance(value, str | int | float)
+    return name not in _HOST_FACTS and isinstance(value, str | int | float)
 
 
 def _quota(meta: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ class Excerpt:
     after: str
 
 
-def find_place(text: str, message: str) -> TextRange | None:
+def find_range(text: str, message: str) -> TextRange | None:
     """Return the part of a text that a message refers to, or `None` if it cannot be located."""
     return _numbered(text, message) or _quoted(text, message) or _named(text, message)
 
@@ -45,7 +45,7 @@ def find_place(text: str, message: str) -> TextRange | None:
 def excerpt(text: str, message: str) -> Excerpt | None:
     """Return the line that a message refers to, truncated if it is long, or `None` if it cannot be located."""
     text = text.replace("\r\n", "\n")
-    text_range = find_place(text, message)
+    text_range = find_range(text, message)
     if text_range is None:
         return None
     line_start = text.rfind("\n", 0, text_range.start) + 1

@@ -18,7 +18,7 @@ REMOVE: Final = "_remove"
 """The name of the checkboxes for removing files, which no parameter can have."""
 
 _DEFAULT_LENGTH: Final = 200_000
-_HEAD_ROOM: Final = 64
+_URL_HEADER_LENGTH: Final = 64
 _NAMES: Final = {
     "image/avif": "AVIF",
     "image/gif": "GIF",
@@ -31,7 +31,7 @@ _NAMES: Final = {
 
 def max_file_bytes(param: Param) -> int:
     """Return the maximum size in bytes of a file whose `data:` URL fits into a parameter's text."""
-    return int((int(param.get("max") or _DEFAULT_LENGTH) - _HEAD_ROOM) * 0.75)
+    return int((int(param.get("max") or _DEFAULT_LENGTH) - _URL_HEADER_LENGTH) * 0.75)
 
 
 def kilobytes(count: int) -> str:
