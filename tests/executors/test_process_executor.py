@@ -218,7 +218,7 @@ async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
     with capture_logs() as logs, pytest.raises(InternalError):
         await executors.by_name["process"].run(work(executor_tools.echo, timeout=0.1))
     monkeypatch.undo()
-    assert logs[0]["reason"] == "it stopped answering"
+    assert logs[0]["reason"] == "it stopped responding"
     await until(lambda: sum(ended(pid) for pid in before) == 1)
     for pid in before:
         if not ended(pid):

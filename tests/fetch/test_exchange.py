@@ -90,7 +90,7 @@ async def test_no_answer_in_time(secure_origin: RunOrigin, fetcher_for: MakeFetc
         await visit.until_left()
 
     async with secure_origin(silence) as running, fetcher_for(running) as fetcher:
-        with pytest.raises(FetchFailed, match=r"did not answer within 1 s"):
+        with pytest.raises(FetchFailed, match=r"did not respond within 1 s"):
             await exchange(fetcher, at(running), seconds=1)
         await running.left.wait()
 

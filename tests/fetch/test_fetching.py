@@ -181,14 +181,14 @@ async def test_a_slow_drip_ends_with_the_time(secure_origin: RunOrigin, fetcher_
         await visit.until_left()
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
-        with pytest.raises(FetchFailed, match=r"did not answer within 1 s"):
+        with pytest.raises(FetchFailed, match=r"did not respond within 1 s"):
             await get(fetcher, at(running), seconds=1, max_bytes=10_000_000)
         await asyncio.wait_for(running.left.wait(), 30)
 
 
 async def test_a_handshake_that_never_ends_ends_with_the_time(fetcher_for: Fetcher) -> None:
     async with silent() as running, fetcher_for(running) as fetcher:
-        with pytest.raises(FetchFailed, match=r"did not answer within 1 s"):
+        with pytest.raises(FetchFailed, match=r"did not respond within 1 s"):
             await get(fetcher, at(running), seconds=1)
         await asyncio.wait_for(running.left.wait(), 30)
 
@@ -206,7 +206,7 @@ async def test_cancelling_in_the_handshake_frees_the_connection(fetcher_for: Fet
 @pytest.mark.parametrize("size", [40_000, 400_000])
 async def test_a_head_is_bounded(secure_origin: RunOrigin, fetcher_for: Fetcher, size: int) -> None:
     async with secure_origin(answering(b"", f"X-Long: {'x' * size}")) as running, fetcher_for(running) as fetcher:
-        with pytest.raises((FetchRefused, FetchFailed), match=r"bytes of headers|did not answer with HTTP"):
+        with pytest.raises((FetchRefused, FetchFailed), match=r"bytes of headers|did not respond with HTTP"):
             await get(fetcher, at(running))
 
 
@@ -254,7 +254,7 @@ async def test_so_many_at_once_and_no_more(secure_origin: RunOrigin, fetcher_for
         await arrived.get()
         await arrived.get()
         # The two waiting requests time out without having reached the server.
-        with pytest.raises(FetchFailed, match="did not answer"):
+        with pytest.raises(FetchFailed, match="did not respond"):
             await get(fetcher, at(running), seconds=0.1)
         assert arrived.empty()
         go_on.set()

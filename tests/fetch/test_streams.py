@@ -98,7 +98,7 @@ async def test_the_time_of_the_whole_connection_is_bounded() -> None:
         await reader.read()
 
     async with serving(say_nothing) as port, fetcher_to(port, concurrency=1) as fetcher:
-        with pytest.raises(FetchUnknown, match="did not answer within"):
+        with pytest.raises(FetchUnknown, match="did not respond within"):
             async with fetcher.connect(NAME, port, seconds=1) as (reader, writer):
                 await reader.read(1)
         assert writer.transport.is_closing()
@@ -109,10 +109,10 @@ async def test_the_time_of_the_whole_connection_is_bounded() -> None:
 async def test_a_connection_has_a_place_among_the_fetches_while_it_is_open() -> None:
     async with serving(echo) as port, fetcher_to(port, concurrency=1) as fetcher, AsyncExitStack() as stack:
         await stack.enter_async_context(fetcher.connect(NAME, port, seconds=30))
-        with pytest.raises(FetchFailed, match="did not answer within"):
+        with pytest.raises(FetchFailed, match="did not respond within"):
             async with fetcher.connect(NAME, port, seconds=0.05):
                 pass
-        with pytest.raises(FetchFailed, match="did not answer within"):
+        with pytest.raises(FetchFailed, match="did not respond within"):
             await fetcher.get(f"https://{NAME}/", accept="*/*", max_bytes=1, seconds=0.05)
 
 

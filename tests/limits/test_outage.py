@@ -88,7 +88,7 @@ async def test_a_frozen_server_costs_one_timeout_and_one_line_in_the_log(server:
 
 async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisServer, host: Host) -> None:
     server.freeze()
-    with pytest.raises(BackendError, match=f"unavailable: no answer within {TIMEOUT} s"):
+    with pytest.raises(BackendError, match=f"unavailable: no response within {TIMEOUT} s"):
         await host.cache.get("a")
     for call in (host.limiter.take(RATE, "a", 1), host.cache.get("a"), host.limiter.give_back(RATE, "a", 1)):
         with pytest.raises(BackendError, match="unavailable"):

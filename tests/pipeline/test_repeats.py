@@ -117,7 +117,7 @@ async def test_a_repeat_gets_the_whole_answer_again(host: Host, caller: Caller, 
     assert isinstance(first.result, ToolResult)
     again = stored(await call(host, caller, client_request_id="a"))
     assert again.text.startswith(f"This call was made before, on {datetime.now(UTC):%Y-}")
-    assert again.text.endswith("UTC; nothing was done again. It answered then:\nNoted as 1.")
+    assert again.text.endswith("UTC; nothing was done again. Its result was:\nNoted as 1.")
     assert again.data == first.result.data.model_dump_json()
     assert (again.images, again.content) == (first.result.images, first.result.content)
     assert {type(block) for block in again.content} == {AudioContent, EmbeddedResource, ResourceLink}

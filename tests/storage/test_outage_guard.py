@@ -154,7 +154,7 @@ async def test_time_in_which_nobody_could_look_for_the_answer_does_not_count(
 async def test_a_crowd_that_waits_for_its_turn_fails_when_the_outage_begins(server: Server, guard: OutageGuard) -> None:
     server.answer = "nothing"
     assert set(await outcomes(100, lambda: guard.call("ask", server.ask))) == {
-        "The server is unavailable: no answer within 0.05 s"
+        "The server is unavailable: no response within 0.05 s"
     }
     assert server.asked == 5
 

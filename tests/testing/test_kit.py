@@ -115,7 +115,7 @@ def site() -> Iterator[FakeSite]:
 
 def test_a_fake_site_answers_and_remembers_what_it_was_asked(site: FakeSite) -> None:
     site.json("POST /api/posts", {"id": 7}, status=201)
-    site.answers["PUT /echo"] = lambda request: HttpResponse(request.body, 200, "text/plain")
+    site.responses["PUT /echo"] = lambda request: HttpResponse(request.body, 200, "text/plain")
     posted = httpx.post(f"{site.url}/api/posts?draft=1", json={"title": "Tea"}, headers={"X-Key": "k"})
     assert (posted.status_code, posted.json()) == (201, {"id": 7})
     assert httpx.put(f"{site.url}/echo", content=b"tea").text == "tea"
@@ -136,8 +136,8 @@ def test_a_fake_site_misbehaves(site: FakeSite) -> None:
         done.append(request)
         return HttpResponse(b"done")
 
-    site.answers["POST /do"] = do
-    site.trouble_once = "lost answer"
+    site.responses["POST /do"] = do
+    site.trouble_once = "lost response"
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.post(f"{site.url}/do")
     assert len(done) == 1

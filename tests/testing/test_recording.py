@@ -28,10 +28,10 @@ def service() -> Iterator[FakeSite]:
     with fake_site() as site:
         site.json("GET /posts", {"posts": ["bread"], "access_token": KEY})
         echo = {"you_sent": KEY, "session": {"refresh_token": "rt-4711-4711"}}
-        site.answers["POST /posts"] = HttpResponse(
+        site.responses["POST /posts"] = HttpResponse(
             json.dumps(echo).encode(), 201, "application/json", {"Set-Cookie": "session=c00kie-c00kie"}
         )
-        site.answers["GET /image.png"] = HttpResponse(b"\x89PNG\xff\x00", 200, "image/png")
+        site.responses["GET /image.png"] = HttpResponse(b"\x89PNG\xff\x00", 200, "image/png")
         yield site
 
 
@@ -103,8 +103,8 @@ def test_redirects_and_forms_are_recorded_without_secrets(
         "Content-Location": "/back#top",
         "Link": '<https://example.org/posts?page=2&access_token=at-0815-0815>; rel="next"',
     }
-    service.answers["POST /sign-in"] = HttpResponse(b"", 302, "text/plain", moved)
-    service.answers["POST /token"] = HttpResponse(b"access_token=at-4711-4711&scope=posts", 200, FORM, {})
+    service.responses["POST /sign-in"] = HttpResponse(b"", 302, "text/plain", moved)
+    service.responses["POST /token"] = HttpResponse(b"access_token=at-4711-4711&scope=posts", 200, FORM, {})
     with recorded_http(server, file, recording=True):
         assert server.run(sign_in(server, service.url))[2] == b"access_token=at-4711-4711&scope=posts"
 
@@ -122,7 +122,7 @@ def test_redirects_and_forms_are_recorded_without_secrets(
 
 
 def test_a_redirect_that_is_no_url_is_recorded(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
-    service.answers["GET /posts"] = HttpResponse(b"", 302, "text/plain", {"Location": f"https://[/?token={KEY}"})
+    service.responses["GET /posts"] = HttpResponse(b"", 302, "text/plain", {"Location": f"https://[/?token={KEY}"})
     file = tmp_path / "posts.json"
     with recorded_http(server, file, recording=True):
         server.run(exchange(server, f"{service.url}/posts"))

@@ -200,7 +200,7 @@ async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, mon
             attempts = (identity_provider.authorization_request(REDIRECT_URI) for _ in range(50))
             results = await asyncio.gather(*attempts, return_exceptions=True)
         assert {type(result) for result in results} == {SignInFailed}
-        assert [entry["reason"] for entry in logs] == ["no answer within 0.5 s"]
+        assert [entry["reason"] for entry in logs] == ["no response within 0.5 s"]
         provider.stop()
         provider.start()
         monkeypatch.setattr("pressroom.accounts.identity_provider.provider_client.RETRY_SECONDS", 0)

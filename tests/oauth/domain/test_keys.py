@@ -158,7 +158,7 @@ async def test_what_cannot_be_answered_with_a_token_is_not_used_up(
     exchange = await before.approve(user, client)
 
     async def outage() -> None:
-        raise BackendError("the database does not answer")
+        raise BackendError("the database does not respond")
 
     with monkeypatch.context() as patched:
         patched.setattr(restarted.server.keys, "_replace", outage)

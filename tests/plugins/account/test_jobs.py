@@ -52,9 +52,9 @@ def test_a_job_that_succeeded(host: RunningHost, ada: ToolClient) -> None:
 
 
 def test_a_job_that_failed(host: RunningHost, ada: ToolClient) -> None:
-    id_ = job(host, ada.user_id, state="failed", message="the site does not answer", finished_at=NOW)
+    id_ = job(host, ada.user_id, state="failed", message="the site does not respond", finished_at=NOW)
     data = ada.data("get_job", job_id=id_)
-    assert (data["status"], data["error"], data["result"]) == ("failed", "the site does not answer", None)
+    assert (data["status"], data["error"], data["result"]) == ("failed", "the site does not respond", None)
 
 
 def test_a_job_of_another_account_is_not_there(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:

@@ -82,7 +82,7 @@ def test_a_disconnected_site_keeps_its_domain_until_its_owner_wants_it_for_anoth
 def test_a_name_that_no_domain_has_is_not_looked_for(host: RunningHost, ada: Client, name: str) -> None:
     domains = Domains(ada.plugin)
     assert host.run(domains.key_of(name)) is None
-    assert host.run(domains.answer(name, site_of(ada))) is None
+    assert host.run(domains.proof(name, site_of(ada))) is None
     assert host.run(domains.place_of(f"http://{name}/")) is None
     assert host.run(domains.place_of("http://[::1")) is None
 

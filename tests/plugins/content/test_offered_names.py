@@ -118,7 +118,7 @@ def test_what_somebody_writes_is_kept_where_the_store_of_a_scorer_is_away(tmp_pa
     prepared = """
 async def prepare(article):
     from pressroom.sdk import BackendError
-    raise BackendError("the store of the scores does not answer")
+    raise BackendError("the store of the scores does not respond")
 
 """
     source = PLUGIN.replace("@hookimpl\ndef pressroom_article", f"{prepared}@hookimpl\ndef pressroom_article")

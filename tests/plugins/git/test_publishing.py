@@ -77,7 +77,7 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
 
     assert not [one for one in seen.warnings if "built" in one]
     assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
-    assert "answers with 200" in publication_text(seen, ZoneInfo("UTC"))
+    assert "responds with 200" in publication_text(seen, ZoneInfo("UTC"))
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "410 Gone"])

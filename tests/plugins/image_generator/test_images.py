@@ -71,7 +71,7 @@ async def test_images_are_fetched_at_once_and_failures_are_told(
         "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image.",
         f"{NAME} sends more than 1000 bytes.",
         "169.254.169.254 is not on the public internet.",
-        "its server answered with status 404.",
+        "its server returned status 404.",
     ]
 
 

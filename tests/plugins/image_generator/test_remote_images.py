@@ -112,7 +112,7 @@ def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple
     address = at(running, "/gone")
     html = f'<img src="{address}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
-    assert warnings == [f"The image {address} is missing: its server answered with status 404."]
+    assert warnings == [f"The image {address} is missing: its server returned status 404."]
 
 
 def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[Origin, httpx.Client]) -> None:
@@ -122,7 +122,7 @@ def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[
     html = f"<div><img src='{folder}/gone'><img src='{folder}/damaged'></div>"
     _, warnings = made(client, html=html, width=400, height=200)
     assert len(warnings) == 2
-    assert "answered with status 404" in warnings[0]
+    assert "returned status 404" in warnings[0]
     assert "cannot be read" in warnings[1]
 
 

@@ -53,7 +53,7 @@ def pressroom_image_sources():
 NOTES = {
     "away": "Away cannot be reached at the moment",
     "broken": "Broken failed; the server's log has the reason",
-    "hanging": "Hanging does not answer",
+    "hanging": "Hanging does not respond",
 }
 
 

@@ -74,9 +74,9 @@ def test_a_provider_that_fails_leaves_a_note_and_the_others(ada: ToolClient, pro
 
     assert [image["provider"] for image in found["images"]] == ["openverse", "wikimedia", "pixabay"]
     assert len(found["provider_notes"]) == 2
-    assert "Pexels answered with HTTP 500" in " ".join(found["provider_notes"])
+    assert "Pexels returned HTTP 500" in " ".join(found["provider_notes"])
     assert "Unsplash gets too many requests" in " ".join(found["provider_notes"])
-    assert "Pexels answered with HTTP 500" in ada.refusal("search_images", query=query, provider="pexels")
+    assert "Pexels returned HTTP 500" in ada.refusal("search_images", query=query, provider="pexels")
 
 
 def test_the_same_search_is_not_sent_twice(ada: ToolClient, eve: ToolClient, providers: Providers, query: str) -> None:

@@ -118,12 +118,12 @@ def test_analytics_that_fail_are_named(site: Site) -> None:
 
 
 def test_what_never_answers_is_named_and_given_up(site: Site) -> None:
-    assert "Counter did not answer within 1 s" in connect(site, property="notes.example", token="waits")
+    assert "Counter did not respond within 1 s" in connect(site, property="notes.example", token="waits")
     connect(site, property="silent.example", token="right")
     told = site.client.refusal("get_traffic_stats", website_id=site.website.id)
-    assert "Counter did not answer within 1 s" in told
+    assert "Counter did not respond within 1 s" in told
     told = site.client.refusal("get_keyword_data", phrases=["silence"])
-    assert "Words of acme did not answer within 1 s" in told
+    assert "Words of acme did not respond within 1 s" in told
 
     gate = site.client.host.host.compiled.gate
     assert gate.failures["acme", "extension", "timeout"] == 3

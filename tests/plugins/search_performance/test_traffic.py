@@ -272,7 +272,7 @@ def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
     apis.by_name["plausible"].failing = (503, b"", {})
     assert visits_told() is None
     told = site.client.data("get_content_performance", content_id=content_id)["traffic_unknown"]
-    assert told == [f"{published['url']}: Plausible is not available right now: it answered HTTP 503"]
+    assert told == [f"{published['url']}: Plausible is not available right now: it returned HTTP 503"]
 
 
 def test_visits_of_an_article_say_which_urls_they_leave_out(site: Site, apis: Apis) -> None:
@@ -305,7 +305,7 @@ def test_figures_of_an_article_do_not_wait_long_for_visits(
     pages = [(site.website.id, "https://notes.example/compost")]
     try:
         found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
-        assert (found.sums, found.unknown) == ({}, ["https://notes.example/compost: Plausible did not answer in time"])
+        assert (found.sums, found.unknown) == ({}, ["https://notes.example/compost: Plausible did not respond in time"])
     finally:
         apis.gate.set()
         apis.gate = None

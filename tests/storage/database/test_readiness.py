@@ -91,7 +91,7 @@ async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way:
             proxy.freeze()
 
         unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
-        assert unready.json() == {"status": "unready", "problems": ["the database (PostgreSQL) does not answer"]}
+        assert unready.json() == {"status": "unready", "problems": ["the database (PostgreSQL) does not respond"]}
         assert await metric(client, "pressroom_database_up") == 0
         # Unless its credential is in the cache, a caller is refused before the tool look-up.
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -169,8 +169,8 @@ async def test_the_database_is_asked_once_however_many_want_to_know() -> None:
         raise BackendError("gone")
 
     probe = DatabaseProbe(ask, "PostgreSQL")
-    assert not any(await asyncio.gather(*(probe.answers() for _ in range(100))))
-    assert not await probe.answers()
+    assert not any(await asyncio.gather(*(probe.responds() for _ in range(100))))
+    assert not await probe.responds()
     assert asked == 1
     silent.set()
     await probe.close()

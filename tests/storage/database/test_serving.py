@@ -146,7 +146,7 @@ async def check_outage(client: httpx.AsyncClient, break_: Callable[[], Any], pro
         assert (await client.post(qr_code, json={"text": f"number {number}"})).status_code == 200
     assert (await client.get("/healthz")).status_code == 200
     unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
-    assert unready.json()["problems"] == ["the database (PostgreSQL) does not answer"]
+    assert unready.json()["problems"] == ["the database (PostgreSQL) does not respond"]
     failed = await client.post(note, json={"text": "meanwhile"})
     assert failed.status_code in (500, 503)
     assert "PostgreSQL" not in failed.text

@@ -98,7 +98,7 @@ async def test_a_service_that_accepts_and_never_answers_is_reported() -> None:
     with frozen_server() as endpoint:
         server = S3Server("frozen", endpoint, "key", "secret")
         error = await refusal(S3FileStore("s3://files", server.settings(timeout=0.5)).open)
-    assert "did not answer in time" in error.message
+    assert "did not respond in time" in error.message
     assert "timeout" in error.hint
 
 
@@ -130,7 +130,7 @@ async def test_every_call_ends_in_time_when_the_service_falls_silent_and_works_w
             await store.write("qr-code-generator/seen.png", b"png", media_type="image/png")
             proxy.freeze()
             errors = await asyncio.gather(*(refusal(call) for call in calls(store)))
-            assert all("did not answer in time" in error.message for error in errors)
+            assert all("did not respond in time" in error.message for error in errors)
             assert await store.has("qr-code-generator/seen.png")
             proxy.thaw()
             # Another file, since the delayed request may reach the service only at this point.
@@ -161,9 +161,9 @@ async def test_only_one_call_at_a_time_waits_for_a_silent_service(rclone: S3Serv
             await written_again(store, KEY)
             assert await store.read(KEY) == b"png"
     assert isinstance(first, Unavailable)
-    assert "was read: it did not answer in time" in first.message
+    assert "was read: it did not respond in time" in first.message
     assert {type(error) for error in others} == {Unavailable}
-    assert sum("is unavailable: no answer within 3 s" in error.message for error in others) >= 39
+    assert sum("is unavailable: no response within 3 s" in error.message for error in others) >= 39
 
 
 async def test_an_answer_that_is_an_error_is_no_outage(rclone: S3Server) -> None:

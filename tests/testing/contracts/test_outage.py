@@ -32,7 +32,7 @@ def pressroom_mcp_tools(plugin):
         try:
             found = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=5)
         except FetchFailed as error:
-            raise NotFound("The page does not answer; try again later.") from error
+            raise NotFound("The page does not respond; try again later.") from error
         return Size(size=len(found.content))
 
     @mcp_tool(name="plain", title="Plain", timeout=1)
@@ -42,7 +42,7 @@ def pressroom_mcp_tools(plugin):
             found = await plugin.services.fetcher.get(params.url, accept="application/json", max_bytes=1000, seconds=5)
             ping = await plugin.services.fetcher.request(method="HEAD", url=params.url, max_bytes=1000, seconds=5)
         except FetchFailed as error:
-            raise CallError("The page does not answer; try again later.") from error
+            raise CallError("The page does not respond; try again later.") from error
         with suppress(FetchFailed):
             async with plugin.services.fetcher.connect(host="example.org", port=22, seconds=5):
                 pass

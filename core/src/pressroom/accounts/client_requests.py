@@ -72,15 +72,15 @@ class RequestKey:
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """A recorded call. `answer` is `None` if there is no response yet, or if it was not stored or cannot be decrypted.
+    """A recorded call. `result` is `None` if there is none yet, or if it was not stored or cannot be decrypted.
 
     The state `cut_off` means that the call never finished and no process is running it.
     """
 
-    state: Literal["running", "cut_off", "answered"]
+    state: Literal["running", "cut_off", "completed"]
     made_at: datetime
     fingerprint: str
-    answer: bytes | None
+    result: bytes | None
 
 
 class ClientRequests:
@@ -104,7 +104,7 @@ class ClientRequests:
             if row is None:
                 return None
             if row.until is None:
-                return ClientRequest("answered", row.created_at, row.fingerprint, self._decrypted(key, row.answer))
+                return ClientRequest("completed", row.created_at, row.fingerprint, self._decrypted(key, row.answer))
             state: Literal["running", "cut_off"] = "running" if row.until > await _now(session) else "cut_off"
             return ClientRequest(state, row.created_at, row.fingerprint, None)
 
@@ -147,9 +147,9 @@ class ClientRequests:
             until = await _now(session) + timedelta(seconds=LEASE_SECONDS)
             return await _changes_one(session, update(ClientRequestRow).where(*_holds(key, token)).values(until=until))
 
-    async def answer(self, key: RequestKey, token: str, response: bytes | None) -> None:
-        """Record that the call was answered. Responses that are `None` or above `MAX_RESULT_BYTES` are not stored."""
-        sealed = None if response is None or len(response) > MAX_RESULT_BYTES else self._sealed(key, response)
+    async def complete(self, key: RequestKey, token: str, result: bytes | None) -> None:
+        """Record that the call succeeded. Results that are `None` or above `MAX_RESULT_BYTES` are not stored."""
+        sealed = None if result is None or len(result) > MAX_RESULT_BYTES else self._sealed(key, result)
         async with self._database.writing() as session:
             change = update(ClientRequestRow).where(*_holds(key, token)).values(until=None, answer=sealed)
             await _changes_one(session, change)

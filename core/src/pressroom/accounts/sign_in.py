@@ -34,7 +34,7 @@ class SignIn:
     across all IP addresses. A browser in which the person has signed in before is counted separately. Guessing
     therefore cannot lock the owner out, and guesses from many IP addresses are limited too.
 
-    An unknown e-mail address is counted, refused and answered like any other, so responses do not reveal which accounts
+    An unknown e-mail address is counted and refused like any other, so responses do not reveal which accounts
     exist. If failures cannot be counted, `[limits] on_outage` decides whether sign-ins pass or are refused.
     """
 

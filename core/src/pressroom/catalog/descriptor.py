@@ -88,7 +88,7 @@ def describe_catalog(view: PlanView, branding: Branding, base_url: str) -> dict[
         "mcp": {"url": branding.mcp_url, "transport": "streamable-http", "tools": _mcp_names(view.generators)},
         "llmInstructions": (
             f"Each tool is called with POST {base_url}/tools/<slug>/api/generate and a JSON body of its params; no "
-            "credential is needed. The answer is a JSON envelope with a signed URL in data.url that expires after "
+            "credential is needed. The response is a JSON envelope with a signed URL in data.url that expires after "
             'three hours; with "response": "binary" it is the file itself. Errors say which field is wrong. '
             "Identical requests are served from a cache and count as a fraction of a request."
         ),

@@ -16,7 +16,7 @@ RESPONSE_PARAM: Final[dict[str, Any]] = {
     "name": "response",
     "type": "enum",
     "required": False,
-    "description": "`url` answers with JSON and a signed URL, `binary` with the file itself.",
+    "description": "`url` returns JSON with a signed URL, `binary` the file itself.",
     "default": "url",
     "enumValues": ["url", "binary"],
 }

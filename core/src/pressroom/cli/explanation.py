@@ -65,7 +65,7 @@ def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 def _recall(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not _is_repeatable(entry):
         return "repeats are not recognised: the tool takes no client_request_id"
-    return "a call whose client_request_id was answered before gets the same answer again"
+    return "a call whose client_request_id has a result already gets the same result"
 
 
 def _cache(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
@@ -99,7 +99,7 @@ def _join(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
 def _claim(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
     if not _is_repeatable(entry):
         return "no claim: the tool takes no client_request_id"
-    return "of simultaneous calls with the same client_request_id one runs; the others get its answer"
+    return "of simultaneous calls with the same client_request_id one runs; the others get its result"
 
 
 def _is_repeatable(entry: PlanTool) -> bool:

@@ -53,7 +53,7 @@ class Server(Protocol):
         """The exit code of an ended process; `None` if unknown."""
 
     def go(self) -> None:
-        """Let it open its stores and answer requests, once no other server does."""
+        """Let it open its stores and handle requests, once no other server does."""
 
     def stop(self) -> None:
         """Stop it, and kill it after `_STOP_SECONDS`. Raises `KeyboardInterrupt` if the command is interrupted."""
@@ -67,7 +67,7 @@ class Launcher(Protocol):
 
     @property
     def early(self) -> bool:
-        """Whether a server can load while the previous one still answers."""
+        """Whether a server can load while the previous one still serves requests."""
 
     def start(self, arguments: Sequence[str], listener: socket.socket, sources: SourcePaths) -> Server:
         """Start a server with these command-line arguments. It takes over the socket."""

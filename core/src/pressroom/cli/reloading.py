@@ -1,8 +1,8 @@
 """`pressroom serve --reload`: run a server in a child process and replace it when its sources change.
 
-Sanic's `auto_reload` does not work in a single-process server. A new server loads while the previous one still answers.
-Then the previous one stops, and the new one opens the stores, which two servers never use at once. The listening socket
-stays open, so requests wait in the meantime.
+Sanic's `auto_reload` does not work in a single-process server. A new server loads while the previous one still serves
+requests. Then the previous one stops, and the new one opens the stores, which two servers never use at once. The
+listening socket stays open, so requests wait in the meantime.
 """
 
 from __future__ import annotations

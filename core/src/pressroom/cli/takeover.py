@@ -38,7 +38,7 @@ class Takeover:
         self._start_event.wait()
 
     def report_started(self) -> None:
-        """Report that the server answers requests, and which modules it has imported."""
+        """Report that the server handles requests, and which modules it has imported."""
         names = [name for name, module in list(sys.modules.items()) if getattr(module, "__spec__", None) is not None]
         message = json.dumps(names).encode() + b"\n"
         # The watching process may take a while to read this, and requests must not wait for it.

@@ -18,7 +18,7 @@ import certifi
 from httpcore import URL, AsyncHTTPConnection, ConnectError, NetworkError, Origin, ProtocolError, Response
 
 from pressroom.errors import FetchFailed, FetchRefused, FetchUnknown
-from pressroom.fetch.answers import REDIRECTS, examined, fetched
+from pressroom.fetch.responses import REDIRECTS, examined, fetched
 from pressroom.fetch.shares import ByteBudget, FairSlots, Purpose, current_purpose, current_share
 from pressroom.fetch.target import (
     IPAddress,
@@ -188,7 +188,7 @@ class GuardedFetcher:
                         outgoing = outgoing.for_strangers()
                     target = next_target
         except TimeoutError:
-            message = f"{target.host} did not answer within {seconds:g} s"
+            message = f"{target.host} did not respond within {seconds:g} s"
             raise (FetchFailed(message) if outgoing.harmless else FetchUnknown(message)) from None
 
     async def exchange(
@@ -217,7 +217,7 @@ class GuardedFetcher:
                 async with self._response(target, outgoing, seconds, plain_http=plain_http) as response:
                     return await examined(target, response, max_bytes, started_at, self._budget)
         except TimeoutError:
-            raise FetchFailed(f"{target.host} did not answer within {seconds:g} s") from None
+            raise FetchFailed(f"{target.host} did not respond within {seconds:g} s") from None
 
     async def _exchange(self, target: Target, outgoing: OutgoingRequest, max_bytes: int, seconds: float) -> Fetched:
         """Make one request and return its response."""
@@ -253,7 +253,7 @@ class GuardedFetcher:
                 hint="Its certificate must be valid and issued for this name by a public authority.",
             ) from None
         except (NetworkError, ProtocolError):
-            message = f"{target.host} closed the connection early, or did not answer with HTTP"
+            message = f"{target.host} closed the connection early, or did not respond with HTTP"
             raise (FetchFailed(message) if outgoing.harmless else FetchUnknown(message)) from None
         finally:
             await backend.close()
@@ -290,7 +290,7 @@ class GuardedFetcher:
         except TimeoutError:
             if not deadline.expired():
                 raise
-            message = f"{name} did not answer within {seconds:g} s"
+            message = f"{name} did not respond within {seconds:g} s"
             raise (FetchUnknown(message) if connected else FetchFailed(message)) from None
 
     async def _checked(self, target: Target, *, plain_http: bool = False) -> Sequence[IPAddress]:

@@ -34,13 +34,13 @@ class CorsPolicy:
         }
 
     def preflight(self, *methods: str) -> Handler:
-        """Return a handler that answers preflight requests from any origin for these methods."""
+        """Return a handler for preflight requests from any origin for these methods."""
         headers: Mapping[str, str] = {"Access-Control-Allow-Origin": "*", **self.preflight_headers(*methods)}
 
-        async def answer(_request: Request, **_path: Any) -> HTTPResponse:
+        async def preflight(_request: Request, **_path: Any) -> HTTPResponse:
             return HTTPResponse(status=204, headers=dict(headers))
 
-        return answer
+        return preflight
 
 
 TOOLS_API: Final = CorsPolicy(

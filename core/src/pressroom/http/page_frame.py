@@ -134,7 +134,7 @@ class PageFrame:
         branding: the operator's names, URLs and colours.
         base_url: the server's public URL, without a trailing slash.
         file_origins: further origins that results are loaded from, such as the public URL of a bucket.
-        offers_mcp: whether the server answers at the branding's `mcp_url`, so pages can mention it.
+        offers_mcp: whether the server listens at the branding's `mcp_url`, so pages can mention it.
         offers_accounts: whether people can sign in, so every page links to the sign-in.
         offers_cards: whether public pages have a preview image for links, `card.png` below their URL.
         fonts: web fonts of the pages; without them pages use system fonts.

@@ -40,7 +40,7 @@ class Attempt:
 
     The lease is renewed three times in its length. If that fails for the whole length, or the job was cancelled or
     taken by another process, the work is cancelled, since another process can start it. `lease_ends` is a reading of
-    the event loop's clock, see `HeldLease`.
+    the event loop's clock, see `LockLease`.
     """
 
     def __init__(self, store: JobStore, job: Job, lease: LeasedJob, *, lease_ends: float, backoff: float) -> None:

@@ -282,7 +282,7 @@ class ClientDocuments:
         except (FetchRefused, FetchFailed) as error:
             raise _unusable(error) from None
         if fetched.status != 200:
-            raise InvalidClient(f"the client's metadata document is not there: it was answered with {fetched.status}")
+            raise InvalidClient(f"the client's metadata document is not there: it returned {fetched.status}")
         try:
             document = parse_object(fetched.content, max_depth=_DEPTH)
             metadata = _metadata(client_id, document)

@@ -190,7 +190,7 @@ class Grants:
         """Rotate a refresh token (RFC 9700, section 4.14.2). `scope` is the narrowed scope, or empty.
 
         Reusing a token revokes its family, even if the two requests are concurrent. Within the operator's grace period,
-        a reused token is answered with new tokens instead.
+        a reused token gets new tokens instead.
 
         Raises:
             InvalidGrant: The token is not valid, or belongs to another client.

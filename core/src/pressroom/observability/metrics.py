@@ -76,7 +76,7 @@ class Metrics:
         self._calls = self._counter("requests", "Tool calls by code: ok, or the code of the error.", "tool", "code")
         self._call_seconds = self._histogram("call_seconds", "Time from the arrival of a call to its response.")
         self._render_seconds = self._histogram("render_seconds", "Time to run a tool, including the wait for a worker.")
-        self._hits = self._counter("cache_hits", "Calls answered from the cache.", "tool")
+        self._hits = self._counter("cache_hits", "Calls whose result came from the cache.", "tool")
         self._misses = self._counter("cache_misses", "Calls that were not in the cache.", "tool")
         self._limited = self._counter("limited", "Calls refused by a rate limit.", "tool")
         self._backend_failures = self._counter("backend_failures", "Failed calls of a backend.", "backend")

@@ -149,7 +149,7 @@ class Pipeline:
                 for stage in self._chains[call.request.interface][id(call.plan_tool)].stages:
                     call = await stage.enter(call)
         except asyncio.CancelledError:
-            await self._conclude(call, ClientLeft("the client left before it was answered"))
+            await self._conclude(call, ClientLeft("the client left before the response"))
             raise
         except CallError as refusal:
             error = refusal

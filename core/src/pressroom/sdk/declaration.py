@@ -123,7 +123,7 @@ ClientRequestId = Annotated[
 """The type of the parameter `client_request_id`: an idempotency key that clients choose to repeat calls safely.
 
 Declare `client_request_id: ClientRequestId = None` in a tool that is not idempotent. The host then runs the call once,
-and answers repeats with the result of the first call.
+and returns the result of the first call to repeats.
 """
 
 REQUEST_ID: Final = "client_request_id"

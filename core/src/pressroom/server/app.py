@@ -151,7 +151,7 @@ class _Application:
         for path, handler in self._site_files.defaults().items():
             if ("GET", path) not in self._routes:
                 self._add(path, ("GET",), handler)
-        self._router.serve_rest(self._http.wrap(virtual_hosts.answer, reads=True))
+        self._router.serve_rest(self._http.wrap(virtual_hosts.respond, reads=True))
         self.app.error_handler.add(Exception, self._on_error)
 
     def _add(self, path: str, methods: tuple[str, ...], handler: Callable[..., Any]) -> None:
@@ -252,7 +252,7 @@ class _Application:
         try:
             return await self._respond_to_error(request, exception)
         except Exception:
-            log.exception("an error could not be answered", path=logged_path(request)[:200])
+            log.exception("an error response failed", path=logged_path(request)[:200])
             return self._http.finish(request, self._api.failure(_internal_failure(), "", ""))
 
     async def _respond_to_error(self, request: Request, exception: Exception) -> HTTPResponse:
@@ -296,7 +296,7 @@ class _Application:
             case RequestTimeout():
                 return CallTimeout("the request did not arrive in time; send it again"), 408
             case ServiceUnavailable():
-                return CallTimeout("the answer took too long; try again shortly"), 503
+                return CallTimeout("the response took too long; try again shortly"), 503
             case SanicException(status_code=404 | 405):
                 return NotFound(f"there is nothing at {request.path[:200]}"), 404
             case BadRequest(message="Bad Request"):

@@ -37,9 +37,9 @@ class Health:
             f"{plugin}: its tables are at revision {current}, this version needs {expected}"
             for plugin, (current, expected) in sorted(mismatches.items())
         ]
-        if not await self._host.database_probe.answers():
+        if not await self._host.database_probe.responds():
             kind = "PostgreSQL" if self._host.database.dialect == "postgresql" else "SQLite"
-            problems.append(f"the database ({kind}) does not answer")
+            problems.append(f"the database ({kind}) does not respond")
         if self._host.leaving:
             problems.append("the server is shutting down")
         return _json({"status": "unready" if problems else "ready", "problems": problems}, 503 if problems else 200)

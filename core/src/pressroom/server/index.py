@@ -77,7 +77,7 @@ class TextIndex:
 
     async def short(self, _request: Request) -> HTTPResponse:
         """`GET /llms.txt`: sections of links."""
-        return _answer(self._text(await self._sections(), {}))
+        return _text_response(self._text(await self._sections(), {}))
 
     async def full(self, _request: Request) -> HTTPResponse:
         """`GET /llms-full.txt`: the same, with the text of each entry that has one.
@@ -91,7 +91,7 @@ class TextIndex:
             async with self._turn:
                 if not self._full.holds(state):
                     self._full = await self._make_full(sections, state)
-        return _answer(self._full.body)
+        return _text_response(self._full.body)
 
     async def _make_full(self, sections: dict[str, list[IndexEntry]], state: str) -> _CachedIndex:
         texts: dict[int, str] = {}
@@ -146,7 +146,7 @@ def _order(entry: IndexEntry) -> tuple[bool, float, str]:
     return at is None, -at.timestamp() if at is not None else 0.0, entry.title
 
 
-def _answer(body: bytes) -> HTTPResponse:
+def _text_response(body: bytes) -> HTTPResponse:
     return HTTPResponse(body, content_type="text/plain; charset=utf-8")
 
 

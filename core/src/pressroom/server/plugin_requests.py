@@ -64,7 +64,7 @@ class PluginRequests:
 
         async def handle(request: Request, **path: str) -> HTTPResponse:
             if route.before_body is None:
-                return await self.answered(request, plugin, route.path, route.handler, path, route.title)
+                return await self.handle(request, plugin, route.path, route.handler, path, route.title)
             http_request = self._asked(request, path)
             with plugin_failures(self._gate, plugin, route.path):
                 response = await route.before_body(http_request)
@@ -78,7 +78,7 @@ class PluginRequests:
 
         return handle
 
-    async def answered(
+    async def handle(
         self,
         request: Request,
         plugin: str,
@@ -170,7 +170,7 @@ class VirtualHostTable:
                     await self._renew()
         return name if name in self._names else ""
 
-    async def answer(self, request: Request, **path: str) -> HTTPResponse:
+    async def respond(self, request: Request, **path: str) -> HTTPResponse:
         """Handle a request for a virtual host with the plugin's handler."""
         del path
         if request.method not in _METHODS:
@@ -179,7 +179,7 @@ class VirtualHostTable:
         if owner is None:
             raise CallTimeout("this name was given up a moment ago; send the request again")
         plugin, record = owner
-        return await self._requests.answered(request, plugin, record.name, record.handler, {})
+        return await self._requests.handle(request, plugin, record.name, record.handler, {})
 
     def _is_stale(self) -> bool:
         return monotonic() - self._read_at > MAX_NAMES_AGE or self._changes() != self._read_changes

@@ -106,7 +106,7 @@ class Supervisor:
         blocker = self._blocker()
         if plugin := blocker.get("plugin"):
             self._gate.count(PluginCall(plugin, "event loop", blocker.get("tool", "")), "blocked", blocker["at"])
-        log.warning("the event loop is blocked: nobody is answered meanwhile", **blocker)
+        log.warning("the event loop is blocked, so no request is handled", **blocker)
 
     def _blocker(self) -> Mapping[str, Any]:
         """Return the plugin, tool, line and stack that block the event loop, as far as known."""

@@ -148,7 +148,7 @@ class OutageGuard:
             self._note_refusal(name, error)
             raise BackendError(f"{self.server} refused {name}: {error}") from error
         except self._unreachable as error:
-            reason = self._reason(error) or f"no answer within {self._timeout:g} s"
+            reason = self._reason(error) or f"no response within {self._timeout:g} s"
             self._failed(reason)
             raise self._unavailable(reason) from error
         self._answered()

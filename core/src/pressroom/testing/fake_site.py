@@ -18,13 +18,13 @@ from pressroom.fetch.fetcher import GuardedFetcher
 from pressroom.sdk import Fetcher, HttpResponse
 
 Trouble: TypeAlias = Literal[
-    "hang", "cut", "lost answer", "half", "late", "html", "odd", "error", "busy", "revoked", "twice"
+    "hang", "cut", "lost response", "half", "late", "html", "odd", "error", "busy", "revoked", "twice"
 ]
 """How a site misbehaves.
 
 - `hang`: it accepts the request and never responds.
 - `cut`: it closes the connection without doing anything.
-- `lost answer`: it carries out the request, and closes the connection before it responds.
+- `lost response`: it carries out the request, and closes the connection before it responds.
 - `half`: it carries out the request, and closes the connection in the middle of its response.
 - `late`: it carries out the request, and responds after `LATE_SECONDS`.
 - `html`: it responds with status 200 and an HTML page, like a login page or a captive portal.
@@ -36,16 +36,16 @@ Trouble: TypeAlias = Literal[
 """
 
 _TROUBLE_WORDS: Final[Mapping[Trouble, str]] = {
-    "hang": "never answers",
+    "hang": "never responds",
     "cut": "closes the connection",
-    "lost answer": "does what it is asked to and closes the connection",
-    "half": "closes the connection in the middle of its answer",
-    "late": "answers late",
-    "html": "answers 200 with a page of HTML",
-    "odd": "answers 200 with JSON that nobody asked for",
-    "error": "answers 500",
-    "busy": "answers 429",
-    "revoked": "answers 401",
+    "lost response": "does what it is asked to and closes the connection",
+    "half": "closes the connection in the middle of its response",
+    "late": "responds late",
+    "html": "returns 200 with a page of HTML",
+    "odd": "returns 200 with unexpected JSON",
+    "error": "returns 500",
+    "busy": "returns 429",
+    "revoked": "returns 401",
     "twice": "does everything two times",
 }
 
@@ -59,7 +59,7 @@ _HTML: Final = b"<!doctype html><title>Please sign in</title><p>Please sign in."
 _MALFORMED: Final = b'{"id": [], "posts": [5, null], "data": "?", "url": {"href": 1}}'
 _HALF_MISSING: Final = 100
 
-_ACTING: Final = (None, "lost answer", "half", "late", "twice")
+_ACTING: Final = (None, "lost response", "half", "late", "twice")
 _RESPONSES: Final[Mapping[Trouble | None, HttpResponse]] = {
     "html": HttpResponse(_HTML),
     "odd": HttpResponse(_MALFORMED, 200, "application/json"),
@@ -95,13 +95,13 @@ CannedResponse: TypeAlias = HttpResponse | Callable[[SiteRequest], HttpResponse]
 class FakeSite:
     """A site on 127.0.0.1. Create one with `fake_site`, or with the fixture `website`.
 
-    `answers` maps a method and a path without query, such as `"GET /api/posts"`, to a response, or to a function that
+    `responses` maps a method and a path without query, such as `"GET /api/posts"`, to a response, or to a function that
     returns one. Anything else gets 404. `requests` lists the received requests in order. While `trouble` is set, it
     affects every request; `trouble_once` only affects the next one.
     """
 
     port: int = 0
-    answers: dict[str, CannedResponse] = field(default_factory=dict)
+    responses: dict[str, CannedResponse] = field(default_factory=dict)
     requests: list[SiteRequest] = field(default_factory=list)
     trouble: Trouble | None = None
     trouble_once: Trouble | None = None
@@ -114,15 +114,15 @@ class FakeSite:
 
     def page(self, path: str, html: str) -> None:
         """Serve an HTML page."""
-        self.answers[f"GET {path}"] = HttpResponse(html.encode())
+        self.responses[f"GET {path}"] = HttpResponse(html.encode())
 
     def json(self, request: str, document: Any, *, status: int = 200) -> None:
         """Respond to a request, such as `"GET /api/posts"`, with JSON."""
-        self.answers[request] = HttpResponse(json.dumps(document).encode(), status, "application/json")
+        self.responses[request] = HttpResponse(json.dumps(document).encode(), status, "application/json")
 
-    def answer(self, request: SiteRequest) -> HttpResponse:
+    def respond(self, request: SiteRequest) -> HttpResponse:
         """Return the response to a request, without any trouble."""
-        prepared = self.answers.get(f"{request.method} {request.path.partition('?')[0]}")
+        prepared = self.responses.get(f"{request.method} {request.path.partition('?')[0]}")
         if prepared is None:
             return HttpResponse(b"not found", 404, "text/plain")
         return prepared if isinstance(prepared, HttpResponse) else prepared(request)
@@ -170,16 +170,16 @@ class _Handler(BaseHTTPRequestHandler):
         if trouble == "hang":
             fake.closed.wait()
         elif trouble in _ACTING:
-            response = fake.answer(request)
+            response = fake.respond(request)
             if trouble == "twice":
-                response = fake.answer(request)
+                response = fake.respond(request)
             if trouble == "late":
                 fake.closed.wait(LATE_SECONDS)
-            if trouble != "lost answer":
+            if trouble != "lost response":
                 self._send(response, missing=_HALF_MISSING if trouble == "half" else 0)
         elif trouble in _RESPONSES:
             self._send(_RESPONSES[trouble])
-        if trouble in ("hang", "cut", "lost answer", "half"):
+        if trouble in ("hang", "cut", "lost response", "half"):
             self._cut()
 
     def _send(self, response: HttpResponse, *, missing: int = 0) -> None:

@@ -71,12 +71,12 @@ class CallOut(BaseModel):
     address: str = Field(description="The IP address that the call came from.")
     website_id: str = Field(description="The website that the call was about; empty if there was none.")
     duration_ms: int = Field(description="How long the call took, in milliseconds.")
-    cached: bool = Field(description="Whether the answer came from the cache.")
+    cached: bool = Field(description="Whether the result came from the cache.")
     request_id: str = Field(description="Identifies the call in the server's log.")
 
 
 class ActivityOut(BaseModel):
-    """The answer of `list_activity`."""
+    """The result of `list_activity`."""
 
     events: list[CallOut] = Field(description="The calls, newest first.")
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
@@ -166,7 +166,7 @@ class JobParams(Params):
 
 
 class JobReport(BaseModel):
-    """The answer of `get_job`."""
+    """The result of `get_job`."""
 
     job_id: str = Field(description="The job.")
     kind: str = Field(description="What kind of work it is.")

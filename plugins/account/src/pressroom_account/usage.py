@@ -50,7 +50,7 @@ class HiddenToolsOut(BaseModel):
 
 
 class UsageOut(BaseModel):
-    """The answer of `get_account_usage`."""
+    """The result of `get_account_usage`."""
 
     plan: str = Field(description="The plan's name in the configuration, such as free.")
     plan_title: str = Field(description="The plan's name as people see it.")

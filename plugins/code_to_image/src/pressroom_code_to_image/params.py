@@ -172,7 +172,7 @@ class CodeImageParams(Params):
 
 
 class CodeImageDetails(BaseModel):
-    """What the answer says of the image, besides its URL."""
+    """What the response says about the image, besides its URL."""
 
     width: int = Field(description="Width in pixels.")
     height: int = Field(description="Height in pixels.")

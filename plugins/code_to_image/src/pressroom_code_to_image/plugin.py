@@ -77,7 +77,7 @@ PROMO = Promo(
     ),
     llm_instructions=(
         "POST a JSON object with `code` and `language` to the generate endpoint; every other parameter has a default, "
-        "and `title` an empty text where no file name is meant. The answer's data.url is the image. Use "
+        "and `title` an empty text where no file name is meant. data.url in the response is the image. Use "
         "response=binary to receive the bytes themselves."
     ),
     related_features=("image-generator", "qr-code-generator"),

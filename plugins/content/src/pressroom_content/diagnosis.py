@@ -80,7 +80,7 @@ async def _problem_of_stemmer(language: ContributedLanguage) -> str:
         async with asyncio.timeout(_STEMMER_SECONDS):
             _, stderr = await process.communicate(payload)
     except TimeoutError:
-        return f"no answer within {_STEMMER_SECONDS:g} s"
+        return f"no response within {_STEMMER_SECONDS:g} s"
     finally:
         if process.returncode is None:
             process.kill()

@@ -165,7 +165,7 @@ class DevtoSite(BasicSite):
         if not isinstance(me, dict) or not me.get("username"):
             raise SiteRefused("the response is not from the API of DEV; ask the operator to check api_url")
         checks = (
-            ConnectionCheck("reachable", "ok", "DEV answers"),
+            ConnectionCheck("reachable", "ok", "DEV responds"),
             ConnectionCheck("credential", "ok", f"the key is that of {me['username']}"),
             ConnectionCheck("publish", "ok", "the account may publish"),
         )

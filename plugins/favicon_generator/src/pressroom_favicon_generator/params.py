@@ -161,7 +161,7 @@ class FaviconParams(Params):
 
 
 class FaviconDetails(BaseModel):
-    """What the answer says of the bundle, besides its URL."""
+    """What the response says about the bundle, besides its URL."""
 
     files: list[str] = Field(description="The names of the files in the ZIP.")
     html: str = Field(default="", description="The tags for the page's head, as in favicon-tags.html.")

@@ -64,7 +64,7 @@ PROMO = Promo(
     ),
     llm_instructions=(
         "POST a JSON object with `content` (and `source` for an emoji or several letters) to the generate endpoint. "
-        "The answer's data.url is a ZIP; favicon-tags.html in it holds the tags for the page's head."
+        "data.url in the response is a ZIP; favicon-tags.html in it holds the tags for the page's head."
     ),
     related_features=("qr-code-generator", "image-generator"),
 )

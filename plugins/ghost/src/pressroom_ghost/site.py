@@ -121,7 +121,7 @@ class GhostSite(BasicSite):
         site = response.body.get("site") if isinstance(response.body, dict) else None
         if not isinstance(site, dict):
             raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
-        checks = [ConnectionCheck("reachable", "ok", f"Ghost {site.get('version', '')} answers")]
+        checks = [ConnectionCheck("reachable", "ok", f"Ghost {site.get('version', '')} responds")]
         if self._address.url.startswith("https://"):
             checks.append(ConnectionCheck("encrypted", "ok", "the connection is encrypted"))
         else:

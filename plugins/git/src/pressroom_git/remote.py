@@ -54,13 +54,13 @@ _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 @dataclass(slots=True)
 class _Newest:
-    """The newest commit of a branch. `answer` is the cached response, if it is small and includes all files."""
+    """The newest commit of a branch. `response` is the cached response, if it is small and includes all files."""
 
     refs: RemoteRefs
     ref: str
     head: str
     snapshot: Snapshot = field(default_factory=Snapshot)
-    answer: bytes = b""
+    response: bytes = b""
 
 
 class RemoteRepository:
@@ -161,7 +161,7 @@ class RemoteRepository:
                 response = await self._git.pack(refs, [head], commit=True)
                 newest.snapshot = await self._run_in_worker(_read_snapshot, response, self._git.title, head)
             if not refs.filters and len(response) <= _MAX_CACHED_BYTES:
-                newest.answer = response
+                newest.response = response
         self._kept = newest
         return newest
 
@@ -169,7 +169,7 @@ class RemoteRepository:
         if not shas:
             return {}
         async with self._turn:
-            response = newest.answer
+            response = newest.response
             if not response:
                 by_name = newest.refs.by_name  # other servers may not send single files, so fetch all
                 requested = shas if by_name else [newest.head]

@@ -216,8 +216,8 @@ class SshTransport:
                 hint="Check the path, and that the key may read and write the repository.",
             )
         if output:
-            return SiteRefused(f"{self.title} does not answer with git's protocol, but with: {server_message(output)}")
-        return SiteUnavailable(f"{self.title} ended the command without an answer")
+            return SiteRefused(f"{self.title} does not speak git's protocol, but says: {server_message(output)}")
+        return SiteUnavailable(f"{self.title} ended the command without a response")
 
     def _error(self, error: Exception, *, changes: bool) -> SiteError:
         if isinstance(error, FetchFailed | FetchRefused) or (changes and isinstance(error, FetchUnknown)):

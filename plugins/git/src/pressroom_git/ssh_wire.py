@@ -58,7 +58,7 @@ class SshMeter:
         self._pending = 0
         self._deliveries += 1
         if self._deliveries > _MAX_DELIVERIES:
-            raise SshFlood("it sends its answer in too many pieces")
+            raise SshFlood("it sends its response in too many pieces")
 
 
 class SshWire:

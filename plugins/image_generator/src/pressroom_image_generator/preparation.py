@@ -99,7 +99,7 @@ class ImageFetcher:
         except (FetchRefused, FetchFailed) as error:
             return error.message
         if fetched.status != 200:
-            return f"its server answered with status {fetched.status}"
+            return f"its server returned status {fetched.status}"
         if not type_of_image(fetched.content):
             return "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image"
         self._keep(url, fetched.content)

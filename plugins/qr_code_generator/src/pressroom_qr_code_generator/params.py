@@ -155,7 +155,7 @@ class QrCodeParams(Params):
 
 
 class QrCodeDetails(BaseModel):
-    """What the answer says of the file, besides its URL."""
+    """What the response says about the file, besides its URL."""
 
     size: int = Field(description="Width and height in pixels; of an SVG the width and height of its viewBox.")
     format: ImageFormat = Field(description="The file's format.")

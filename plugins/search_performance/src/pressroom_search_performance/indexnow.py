@@ -131,7 +131,7 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
             seconds=_SECONDS,
         )
     except (FetchFailed, FetchRefused, FetchUnknown) as error:
-        raise IndexNowFailed(f"IndexNow did not answer: {error.message}. Repeating the call is safe") from None
+        raise IndexNowFailed(f"IndexNow did not respond: {error.message}. Repeating the call is safe") from None
     if response.status not in _ACCEPTED:
         reason = {
             400: "it could not read the request",
@@ -139,7 +139,7 @@ async def _send(plugin: PluginContext[SearchPerformanceConfig], content: bytes) 
             422: "it says that URLs do not belong to the host, or that the key does not fit",
             429: "it received too many submissions; wait a few hours",
         }.get(response.status, "it does not work at the moment; call again later")
-        raise IndexNowFailed(f"IndexNow answered HTTP {response.status}: {reason}")
+        raise IndexNowFailed(f"IndexNow returned HTTP {response.status}: {reason}")
     return response.status
 
 

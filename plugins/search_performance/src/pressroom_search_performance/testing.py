@@ -174,7 +174,7 @@ async def _check_outage(provider: KeywordsAtService) -> None:
 
 
 @KEYWORD_SOURCE.promise(
-    "any phrases, country and language are answered or refused with InvalidInput, never with anything unexpected",
+    "any phrases, country and language get a result or InvalidInput, and never another error",
     fix="raise InvalidInput for what the provider does not accept; escape what goes into URLs",
 )
 async def _questions(provider: KeywordsAtService) -> None:
@@ -195,7 +195,7 @@ async def _questions(provider: KeywordsAtService) -> None:
 async def _keyword_figures(provider: KeywordsAtService) -> None:
     phrases = ("bread", "sourdough bread")
     for result in await _results(provider.fetcher, lambda: provider.ask(*phrases)):
-        expect(type(result) is KeywordResult, f"{result!r:.100} as an answer")
+        expect(type(result) is KeywordResult, f"{result!r:.100} as a result")
         returned = [figures.phrase for figures in result.figures]
         expect(len(set(returned)) == len(returned) and set(returned) <= set(phrases), f"figures of {returned[:5]}")
         _expect_number(result.cost, "cost")

@@ -154,7 +154,7 @@ class ReceiverErrors:
         status = f"HTTP {response.status}{_words(response.body)}"
         if _OK <= response.status < _REDIRECT:
             page = response.media_type == "text/html"
-            message = f"{title} answered with a web page; is there a firewall in front of it?"
+            message = f"{title} returned a web page; is there a firewall in front of it?"
             return UnknownOutcome(message) if page else None
         match response.status:
             case 401 | 403:

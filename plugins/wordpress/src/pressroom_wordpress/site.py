@@ -134,7 +134,7 @@ class WordPressSite:
     async def check(self) -> ConnectionReport:
         """Check the API, the credential, the role, uploads, SEO meta and the clock."""
         discovered = await self._client.discovered()
-        checks = [ConnectionCheck("reachable", "ok", f"WordPress answers at {discovered.root}")]
+        checks = [ConnectionCheck("reachable", "ok", f"WordPress responds at {discovered.root}")]
         checks.append(check_encryption(self._address.url))
         try:
             me = (await self._client.get("/wp/v2/users/me", {"context": "edit"})).body

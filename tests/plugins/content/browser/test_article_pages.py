@@ -147,7 +147,7 @@ async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, hos
     await expect(page.get_by_text("The article has a title.")).to_be_visible()
     await tabs.get_by_role("link", name="Publications").click()
     await expect(page.get_by_role("list", name="Steps").get_by_role("listitem")).to_have_count(6)
-    await expect(page.get_by_text("answers with 200")).to_be_visible()
+    await expect(page.get_by_text("responds with 200")).to_be_visible()
     version, live = [
         await page.locator(".publication dt", has_text=name).bounding_box() for name in ("Version", "Went")
     ]

@@ -141,7 +141,7 @@ def test_redirects_to_every_kind_of_page_of_a_site_are_sound(site: Site, ada: Cl
         ada.data("set_redirect", website_id=site.id, from_path=source, to=target)
     listed = ada.data("list_redirects", website_id=site.id, check=True)["redirects"]
     problems = {rules[one["from_path"]]: one["problems"] for one in listed}
-    told = ["its target answers with 404"]
+    told = ["its target responds with 404"]
     assert problems == {target: [] for target in sound} | dict.fromkeys(missing, told)
 
 

@@ -137,7 +137,7 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
     [
         ("def stem(word):\n    raise ZeroDivisionError('no way')\n", "ZeroDivisionError: no way"),
         ("import os\n\ndef stem(word):\n    os._exit(3)\n", "it ended its process with 3"),
-        ("import time\n\ndef stem(word):\n    time.sleep(600)\n", "no answer within 0.5 s"),
+        ("import time\n\ndef stem(word):\n    time.sleep(600)\n", "no response within 0.5 s"),
     ],
     ids=["raises", "ends its process", "hangs"],
 )

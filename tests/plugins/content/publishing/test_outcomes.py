@@ -507,7 +507,7 @@ async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="slow")
     done = await publish(plugin, article, website)
     assert done.status == "published"
-    assert f"the URL of the post answers with the status {status}" in done.warnings
+    assert f"the URL of the post responds with status {status}" in done.warnings
     assert done.due_at is not None
 
     sent = len(platform.requests)
@@ -524,5 +524,5 @@ async def test_a_page_that_is_not_there_is_not_waited_for(plugin: PluginContext,
     platform.page_status = 404
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="nowhere")
     done = await publish(plugin, article, website)
-    assert "the URL of the post answers with the status 404" in done.warnings
+    assert "the URL of the post responds with status 404" in done.warnings
     assert done.due_at is None

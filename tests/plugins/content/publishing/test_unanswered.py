@@ -191,4 +191,4 @@ async def test_a_connector_that_never_returns_is_given_up(idle: PluginContext, p
 
     found = await Publications(hasty).get(ADA, publication.id)
     assert found.status == "unknown"
-    assert "did not answer within 0.5 s" in found.error
+    assert "did not respond within 0.5 s" in found.error

@@ -115,7 +115,7 @@ async def test_a_call_that_never_returns_is_given_up(
 ) -> None:
     site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
 
-    with pytest.raises(late, match=r"Silent did not answer within 0.1 s"):
+    with pytest.raises(late, match=r"Silent did not respond within 0.1 s"):
         await call(site)
 
     assert gate.failures == {("acme", "extension", "timeout"): 1}

@@ -68,8 +68,8 @@ def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
     [
         (b"", "", True),
         (b" \n", "", True),
-        (b"<html>", "answered with something that is not JSON", False),
-        (b"[[], [], [], [], [], [], [], [], []]", "answered with more than 9 values", False),
+        (b"<html>", "returned something that is not JSON", False),
+        (b"[[], [], [], [], [], [], [], [], []]", "returned more than 9 values", False),
     ],
 )
 def test_what_cannot_be_read_says_why(content: bytes, problem: str, empty: bool) -> None:

@@ -108,7 +108,7 @@ def test_redirects(host: RunningHost, ada: Client) -> None:
     listed = {one["from_path"]: one for one in ada.data("list_redirects", website_id=website, check=True)["redirects"]}
     assert listed["/older"]["leads_to"] == "/new"
     assert "a chain of 2" in listed["/older"]["problems"][0]
-    assert "answers with 404" in listed["/old"]["problems"][0]
+    assert "responds with 404" in listed["/old"]["problems"][0]
     assert "loop" in ada.refusal("set_redirect", website_id=website, from_path="/new", to="/older")
     for bad in ("old", "//evil.example", "/a b"):
         assert "from_path" in ada.refusal("set_redirect", website_id=website, from_path=bad, to="/x")

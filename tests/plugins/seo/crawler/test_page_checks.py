@@ -105,7 +105,7 @@ IMAGE = '<img src="/image.png" alt="An image" width="10" height="10">'
 LD = '<script type="application/ld+json">'
 
 FAULTS: dict[str, Change] = {
-    "no_answer": to(status=0, failure="failed", message="www.example.org did not answer", raw=b"", headers={}),
+    "no_answer": to(status=0, failure="failed", message="www.example.org did not respond", raw=b"", headers={}),
     "address_refused": to(status=0, failure="refused", message="not on the public internet", raw=b"", headers={}),
     "server_error": to(status=502),
     "page_not_found": to(status=410),

@@ -114,7 +114,7 @@ def test_content_that_ends_too_early_is_not_whole(codings: str) -> None:
     assert unpacked.content.startswith(b"some words ")
     assert (unpacked.whole, unpacked.problem) == (False, "the compressed content ends too early")
     assert not unpack(gzip.compress(b"a")[:-1], "gzip", 1000, whole=False).problem, "it was cut here"
-    assert unpack(b"", "gzip", 1000).whole, "such as the answer to HEAD"
+    assert unpack(b"", "gzip", 1000).whole, "such as the response to HEAD"
 
 
 def test_content_that_is_cut_in_between_is_not_whole() -> None:

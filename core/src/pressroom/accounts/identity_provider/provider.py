@@ -156,7 +156,7 @@ class IdentityProvider:
             SignInFailed: The person did not sign in, or the response cannot be trusted; the message is for the person.
         """
         if any(len(value) > _MAX_PARAMETER_LENGTH for value in callback_params.values()):
-            raise SignInFailed(f"the answer of {self.name} cannot be read; {_SIGN_IN_AGAIN}")
+            raise SignInFailed(f"the response from {self.name} cannot be read; {_SIGN_IN_AGAIN}")
         # Check the state before anything else: another site may have forged the response.
         if not _same(callback_params.get("state", ""), request.state):
             raise SignInFailed(f"this sign-in did not start in this browser, or is already over; {_SIGN_IN_AGAIN}")
@@ -174,22 +174,22 @@ class IdentityProvider:
             raise self._unavailable() from None
         except InvalidIdToken as error:
             log.warning("a sign-in was refused", reason=str(error))
-            raise SignInFailed(f"the answer of {self.name} cannot be trusted; {_SIGN_IN_AGAIN}") from None
+            raise SignInFailed(f"the response from {self.name} cannot be trusted; {_SIGN_IN_AGAIN}") from None
         return self._identity(claims)
 
     def _code(self, params: Mapping[str, str], metadata: ProviderMetadata) -> str:
         """Return the code of an authorization response, after checking its issuer (RFC 9207, section 2.4)."""
         issuer = params.get("iss")
         if issuer != self._issuer and (issuer is not None or metadata.authorization_response_iss_parameter_supported):
-            log.warning("a sign-in was refused", reason="the answer is not the provider's own (iss)")
-            raise SignInFailed(f"the answer did not come from {self.name}; {_SIGN_IN_AGAIN}")
+            log.warning("a sign-in was refused", reason="the response is from another issuer (iss)")
+            raise SignInFailed(f"the response did not come from {self.name}; {_SIGN_IN_AGAIN}")
         if error := params.get("error"):
             log.info("the identity provider refused a sign-in", reason=quoted(error))
             if error == "access_denied":
                 raise SignInFailed(f"you did not sign in at {self.name}, or it refused")
             raise SignInFailed(f"{self.name} refused the sign-in ({quoted(error)}); {_SIGN_IN_AGAIN}")
         if not (code := params.get("code")):
-            raise SignInFailed(f"the answer of {self.name} is incomplete; {_SIGN_IN_AGAIN}")
+            raise SignInFailed(f"the response from {self.name} is incomplete; {_SIGN_IN_AGAIN}")
         return code
 
     async def _tokens(self, metadata: ProviderMetadata, code: str, request: SignInRequest) -> dict[str, str]:

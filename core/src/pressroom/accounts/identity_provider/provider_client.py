@@ -70,11 +70,11 @@ class ProviderClient:
             async with asyncio.timeout(self._seconds):
                 status, body = await self._exchange(method, url, form, headers)
         except TimeoutError:
-            raise ProviderError(f"no answer within {self._seconds:g} s") from None
+            raise ProviderError(f"no response within {self._seconds:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise ProviderError(f"cannot be reached ({type(error).__name__})") from None
         if status != 200 and status not in error_statuses:
-            raise ProviderError(f"answered with status {status}")
+            raise ProviderError(f"returned status {status}")
         return json_object(body)
 
     async def _exchange(
@@ -89,7 +89,7 @@ class ProviderClient:
             async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > MAX_BYTES:
-                    raise ProviderError(f"answered with more than {MAX_BYTES} bytes")
+                    raise ProviderError(f"returned more than {MAX_BYTES} bytes")
             return response.status_code, bytes(body)
         finally:
             await response.aclose()
@@ -100,9 +100,9 @@ def json_object(body: bytes) -> dict[str, Any]:
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise ProviderError("answered with something that is not JSON") from None
+        raise ProviderError("returned something that is not JSON") from None
     if not isinstance(parsed, dict):
-        raise ProviderError("answered with JSON that is not an object")
+        raise ProviderError("returned JSON that is not an object")
     return parsed
 
 

@@ -165,10 +165,10 @@ class DashboardFrame:
     def public(self, path: str, handler: Handler, *, methods: tuple[str, ...] = ("GET",)) -> Endpoint:
         """Return the endpoint of a page for anyone, handled by `handler(request, **path)`."""
 
-        async def answer(request: Request, **path: str) -> HTTPResponse:
+        async def respond(request: Request, **path: str) -> HTTPResponse:
             return await self._handle(request, handler, path)
 
-        return Endpoint(path, methods, answer, max_body_bytes=MAX_FORM_BYTES)
+        return Endpoint(path, methods, respond, max_body_bytes=MAX_FORM_BYTES)
 
     def person(
         self,
@@ -209,11 +209,11 @@ class DashboardFrame:
             self._note(visit, response)
             return response
 
-        async def answer(request: Request, **path: str) -> HTTPResponse:
+        async def respond(request: Request, **path: str) -> HTTPResponse:
             return await self._handle(request, guarded, path)
 
         limit = max_form_bytes or MAX_FORM_BYTES
-        return Endpoint(path, methods, answer, max_body_bytes=limit, reads_body=bool(max_form_bytes))
+        return Endpoint(path, methods, respond, max_body_bytes=limit, reads_body=bool(max_form_bytes))
 
     def card(
         self, request: Request, template: str, title: str, *, description: str = "", status: int = 200, **values: Any

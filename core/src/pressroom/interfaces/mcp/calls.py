@@ -327,8 +327,8 @@ class ToolCalls:
         running = self._running.get(connection, 0)
         if running >= self._max_concurrent:
             raise Overloaded(
-                f"This connection has {counted(self._max_concurrent, 'call')} under way, the maximum at once. Wait until one "
-                "of them has ended, then try again."
+                f"This connection has {counted(self._max_concurrent, 'call')} under way, the maximum at once. Wait "
+                "until one of them has ended, then try again."
             )
         self._running[connection] = running + 1
         return connection

@@ -61,11 +61,11 @@ class Methods:
             for version in self._versions.supported
         }
 
-    async def answer(self, incoming: Incoming) -> bytes | None:
+    async def respond(self, incoming: Incoming) -> bytes | None:
         """Return the body of the response, or `None` if the request contains nothing to respond to.
 
         Raises:
-            RpcError: The request as a whole is answered with an error.
+            RpcError: The response to the whole request is an error.
             Unauthorized: A message requires a credential, and none was sent.
         """
         if type(incoming.document) is list:
@@ -92,7 +92,7 @@ class Methods:
         _check_credential(incoming.caller, [message for message in requests if isinstance(message, Request)])
         semaphore = asyncio.Semaphore(self._max_concurrent)
 
-        async def answer(message: Request | RpcError) -> bytes:
+        async def respond(message: Request | RpcError) -> bytes:
             if isinstance(message, RpcError):
                 return message.body()
             if message.method == "initialize":
@@ -103,7 +103,7 @@ class Methods:
             except RpcError as error:
                 return error.body()
 
-        responses = await asyncio.gather(*map(answer, requests))
+        responses = await asyncio.gather(*map(respond, requests))
         return b"[%b]" % b",".join(responses) if responses else None
 
     async def _request_response(self, incoming: Incoming, message: Request, version: ProtocolVersion) -> bytes:

@@ -35,7 +35,7 @@ _BEFORE_NEGOTIATION: Final = frozenset({"initialize", "notifications/initialized
 
 
 class RpcError(Exception):
-    """A request that is answered with an `error` member.
+    """A request whose response has an `error` member.
 
     `message_id` is the request's ID as JSON. `status` is the HTTP status if the error is the whole response.
     """

@@ -79,7 +79,7 @@ class McpEndpoint:
             return _response(error.body(), _NO_STORE, error.status)
         headers = _NO_STORE + cors
         try:
-            body = await self._methods.answer(await self._receive(request))
+            body = await self._methods.respond(await self._receive(request))
         except RpcError as error:
             return _response(error.body(), headers, error.status)
         except Unauthorized as refusal:

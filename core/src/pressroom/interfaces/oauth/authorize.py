@@ -29,8 +29,8 @@ from pressroom.http.browser_sessions import MAX_FORM_BYTES, BrowserSessions, sig
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import Head, PageFrame, clip, private_page, see_other, sentence
 from pressroom.http.responses import Endpoint, Handler
-from pressroom.interfaces.oauth.answers import description
 from pressroom.interfaces.oauth.registration import RegistrationLimit
+from pressroom.interfaces.oauth.responses import description
 from pressroom.oauth.clients import is_document_address
 from pressroom.oauth.metadata import destination, is_loopback, with_parameters
 from pressroom.oauth.records import AUTHORIZE_PATH, AuthorizationRequest, Client

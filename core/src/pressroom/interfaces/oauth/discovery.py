@@ -11,7 +11,7 @@ from sanic import HTTPResponse, Request
 from pressroom.host.host import Host
 from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint, Handler
-from pressroom.interfaces.oauth.answers import document, for_programs
+from pressroom.interfaces.oauth.responses import document, for_programs
 from pressroom.oauth.records import (
     AUTH_METHODS,
     AUTHORIZE_PATH,

@@ -15,7 +15,7 @@ from pressroom.errors import BackendError, InvalidClientMetadata, InvalidInput, 
 from pressroom.host.host import Host
 from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.oauth.answers import answer, for_programs, refusal
+from pressroom.interfaces.oauth.responses import for_programs, json_response, refusal
 from pressroom.oauth.clients import RegisteredClient
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import REGISTER_PATH, SCOPE, ClientMetadata
@@ -99,7 +99,7 @@ class Registration:
             raise
         if not registered.is_new:
             await self._limit.give_back(client_ip)
-        return answer(_members(registered), 201)
+        return json_response(_members(registered), 201)
 
 
 def _body(request: Request) -> dict[str, Any]:

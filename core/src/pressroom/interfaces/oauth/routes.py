@@ -11,10 +11,10 @@ from pressroom.host.host import Host
 from pressroom.http.browser_sessions import BrowserSessions
 from pressroom.http.page_frame import PageFrame
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.oauth.answers import answer, description
 from pressroom.interfaces.oauth.authorize import AuthorizationEndpoint
 from pressroom.interfaces.oauth.discovery import Discovery
 from pressroom.interfaces.oauth.registration import Registration, RegistrationLimit
+from pressroom.interfaces.oauth.responses import description, json_response
 from pressroom.interfaces.oauth.token import TokenEndpoints
 
 
@@ -45,4 +45,4 @@ class OAuthEndpoints:
     def refuse(self, _request: Request, error: CallError, status: int, headers: Mapping[str, str]) -> HTTPResponse:
         """Return an error for a request that did not reach an endpoint: a wrong method, a large body, a failure."""
         code = "invalid_request" if status < 500 else "server_error"
-        return answer({"error": code, "error_description": description(error)}, status, headers)
+        return json_response({"error": code, "error_description": description(error)}, status, headers)

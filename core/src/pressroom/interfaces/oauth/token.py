@@ -14,7 +14,7 @@ from pressroom.errors import InvalidClient, InvalidRequest, UnsupportedGrantType
 from pressroom.host.host import Host
 from pressroom.http.cors import OAUTH
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.oauth.answers import answer, empty, for_programs
+from pressroom.interfaces.oauth.responses import empty, for_programs, json_response
 from pressroom.oauth.records import (
     AUTHORIZATION_CODE,
     GRANT_TYPES,
@@ -56,11 +56,11 @@ class TokenEndpoints:
             )
         client = await self._client(request, parameters)
         if grant_type == AUTHORIZATION_CODE:
-            return answer(_members(await self._exchange(client, parameters)))
+            return json_response(_members(await self._exchange(client, parameters)))
         tokens = await self._server.refresh(
             client, parameters.required("refresh_token"), parameters.one("scope"), parameters.all("resource")
         )
-        return answer(_members(tokens))
+        return json_response(_members(tokens))
 
     async def revoke(self, request: Request) -> HTTPResponse:
         """Revoke a token with its whole family. An unknown token is not an error (RFC 7009, section 2.2)."""

@@ -172,7 +172,7 @@ def _permanent_paths(entry: PlanTool, brand_key: str) -> dict[str, Any]:
             "get": {
                 "operationId": f"image{_name(generator)}",
                 "summary": f"Image of a permanent URL: {generator.name}",
-                "description": "The whole URL comes from the answer of the operation above.",
+                "description": "The whole URL comes from the response of the operation above.",
                 "tags": [generator.name],
                 "parameters": [
                     {"name": name, "in": "query", "required": True, "description": text, "schema": {"type": "string"}}

@@ -39,7 +39,7 @@ def out_of_memory(work: ExecutionRequest, traceback: str) -> InternalError:
 def worker_lost(work: ExecutionRequest, reason: str) -> InternalError:
     """Log that a worker process died while running a tool, and return the error for the client."""
     _log.error("worker process lost", **_where(work, "process"), reason=reason)
-    return InternalError(f"The tool's process ended before it answered (request {work.call.request_id}).")
+    return InternalError(f"The tool's process ended before it returned a result (request {work.call.request_id}).")
 
 
 def timed_out(work: ExecutionRequest, executor: ExecutorName, retry_after: int) -> CallTimeout:

@@ -103,7 +103,7 @@ class Worker:
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             if scope.expired():
-                raise WorkerLost("it stopped answering") from None
+                raise WorkerLost("it stopped responding") from None
             raise
         except ProcessExpired as error:
             raise WorkerLost(f"it ended with exit status {error.exitcode}") from None

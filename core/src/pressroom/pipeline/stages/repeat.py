@@ -58,7 +58,7 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
         declaration = plan_tool.tool.declaration
         return interface == "mcp" and isinstance(declaration, McpTool) and declaration.repeatable
 
-    async def _answer(self, call: ValidatedCall, repeatable: RepeatableCall) -> bool:
+    async def _find_result(self, call: ValidatedCall, repeatable: RepeatableCall) -> bool:
         """Set `result` to the earlier call's result, waiting if that call still runs, and return whether there was one.
 
         Raises `InvalidInput` if the id was used for a different call, and `Overloaded` if there is no result in time.
@@ -74,7 +74,7 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
             if earlier is None:
                 return False
             _check_same(earlier, call, repeatable)
-            if earlier.state == "answered":
+            if earlier.state == "completed":
                 call.result, call.cached = _stored(earlier), True
                 return True
             if repeatable.resumed:
@@ -83,7 +83,7 @@ class _RepeatStage(CallStage[ValidatedCall, ValidatedCall]):
             if loop.time() >= end:
                 raise Overloaded(
                     f"The call with this {REQUEST_ID} is still under way; this repeat did nothing. Send the same call "
-                    "again in a moment to get its answer.",
+                    "again in a moment to get its result.",
                     retry_after=2,
                 )
             await asyncio.sleep(pause)
@@ -104,7 +104,7 @@ class Recall(_RepeatStage):
         self._running: Counter[str] = Counter()
 
     async def enter(self, call: ValidatedCall) -> ValidatedCall:
-        """Set `repeatable`, and `result` if the call was made before. Raises a `CallError`; see `_answer`."""
+        """Set `repeatable`, and `result` if the call was made before. Raises a `CallError`; see `_find_result`."""
         request_id: str | None = getattr(call.params, REQUEST_ID)
         if request_id is None:
             return call
@@ -112,7 +112,7 @@ class Recall(_RepeatStage):
         repeatable = RepeatableCall(key, self._requests.fingerprint(_arguments(call)))
         self._acquire_slot(call)
         call.repeatable = repeatable
-        await self._answer(call, repeatable)
+        await self._find_result(call, repeatable)
         return call
 
     async def undo(self, call: ResolvedCall, error: CallError | None) -> None:
@@ -164,7 +164,7 @@ class Claim(_RepeatStage):
                 repeatable.token = token
                 self._renewals[token] = asyncio.create_task(self._renew(repeatable.key, token))
                 return call
-            if await self._answer(call, repeatable):
+            if await self._find_result(call, repeatable):
                 for give_back in reversed(call.when_shared):
                     await give_back()
                 return call
@@ -179,13 +179,13 @@ class Claim(_RepeatStage):
         resumes = isinstance(declaration, McpTool) and declaration.resumes
         try:
             if error is None:
-                await self._requests.answer(repeatable.key, token, _encoded(call.result))
+                await self._requests.complete(repeatable.key, token, _encoded(call.result))
             elif isinstance(error, CallTimeout | ClientLeft) and not resumes:
                 await self._requests.cut_off(repeatable.key, token)
             else:
                 await self._requests.release(repeatable.key, token)
         except BackendError as failure:
-            log.warning("the answer of a call could not be kept", tool=repeatable.key.tool, error=failure.message)
+            log.warning("the result of a call could not be stored", tool=repeatable.key.tool, error=failure.message)
 
     async def _renew(self, key: RequestKey, token: str) -> None:
         while True:
@@ -241,23 +241,23 @@ def _check_resumes(earlier: ClientRequest, call: ValidatedCall) -> None:
 
 def _stored(earlier: ClientRequest) -> StoredResult:
     when = _moment(earlier.made_at)
-    if earlier.answer is None:
+    if earlier.result is None:
         raise InvalidInput(
             REQUEST_ID,
             f"belongs to this same call, which was made on {when} and succeeded. Nothing was done again. Its result "
             "was too large to keep: read what it made with the tool for that",
         )
-    stored = _decoded(earlier.answer)
-    note = f"This call was made before, on {when}; nothing was done again. It answered then:\n"
+    stored = _decoded(earlier.result)
+    note = f"This call was made before, on {when}; nothing was done again. Its result was:\n"
     return StoredResult(note + stored.text, stored.data, stored.images, stored.content)
 
 
 def _earlier_text(earlier: ClientRequest) -> str:
     """Return the first line of the earlier call's text, which describes what that call created."""
-    if earlier.answer is None:
+    if earlier.result is None:
         return ""
-    lines = _decoded(earlier.answer).text.splitlines()
-    return f". It answered: {cut(lines[0], _MAX_RESULT_LENGTH)}" if lines else ""
+    lines = _decoded(earlier.result).text.splitlines()
+    return f". Its result was: {cut(lines[0], _MAX_RESULT_LENGTH)}" if lines else ""
 
 
 def _moment(moment: datetime) -> str:

@@ -127,7 +127,7 @@ class DatabaseProbe:
 
     async def open(self) -> None:
         """Start the background probes."""
-        self._watching = asyncio.create_task(self._watch(), name="checking that the database answers")
+        self._watching = asyncio.create_task(self._watch(), name="checking that the database responds")
 
     async def close(self) -> None:
         """Stop probing. A running probe gets time to finish: cancelling it can leave a connection half open."""
@@ -140,7 +140,7 @@ class DatabaseProbe:
             task.cancel()
             await asyncio.wait({task})
 
-    async def answers(self) -> bool:
+    async def responds(self) -> bool:
         """Return whether the database responds, within `ANSWER_SECONDS`."""
         now = time.monotonic()
         if self._asking is None and now - self._probed_at >= FRESH_SECONDS:
@@ -155,12 +155,12 @@ class DatabaseProbe:
                 if task.done():
                     break
             else:
-                self._note(up=False, reason=f"no answer within {RESPONSE_SECONDS:g} s")
+                self._note(up=False, reason=f"no response within {RESPONSE_SECONDS:g} s")
         return self._up
 
     async def _watch(self) -> None:
         while True:
-            await self.answers()
+            await self.responds()
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _probe_once(self) -> None:
@@ -178,6 +178,6 @@ class DatabaseProbe:
             return
         self._up = up
         if up:
-            log.info("the database answers again", server=self._name)
+            log.info("the database responds again", server=self._name)
         else:
-            log.warning("the database does not answer", server=self._name, reason=reason)
+            log.warning("the database does not respond", server=self._name, reason=reason)

@@ -353,4 +353,4 @@ def _unavailable(name: str, error: Exception, timeout: float) -> BackendError:
 
 
 def _reason(error: Exception, timeout: float) -> str:
-    return reason_of(error) or f"no answer within {timeout:g} s"
+    return reason_of(error) or f"no response within {timeout:g} s"

@@ -25,7 +25,7 @@ FAILURES: Final = (OSError, BotoCoreError, ClientError, ResponseParserError, aio
 PERMISSIONS_HINT: Final = "Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket on the bucket."
 
 _SILENT: Final = (
-    "it did not answer in time",
+    "it did not respond in time",
     "Check that the service is up and that this machine reaches it, or raise [storage.s3] timeout.",
 )
 _REGION: Final = ("the bucket is in another region", "Set [storage.s3] region to the bucket's region.")
@@ -105,5 +105,5 @@ def explain(error: Exception) -> tuple[str, str]:
     for kinds, explanation in _BY_TYPE:
         if isinstance(error, kinds):
             return explanation
-    description = f"it answered {code}: {error}" if code else f"{type(error).__name__}: {error}"
+    description = f"it returned {code}: {error}" if code else f"{type(error).__name__}: {error}"
     return description, "Check the [storage.s3] settings and the log of the service."

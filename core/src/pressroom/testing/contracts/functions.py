@@ -211,7 +211,7 @@ async def _host_names(subject: RecordInHost[VirtualHosts]) -> None:
 
 
 @VIRTUAL_HOSTS.promise(
-    "a page that is not there is answered with 404 on each name, and no cookie is set",
+    "a page that does not exist returns 404 on each name, and sets no cookie",
     fix="raise NotFound, or return HttpResponse(…, 404); sign people in under the server's own name only",
 )
 async def _not_there(subject: RecordInHost[VirtualHosts]) -> None:

@@ -69,7 +69,7 @@ async def _database(subject: ToolInOutage) -> None:
     "users can do",
 )
 async def _fetching(subject: ToolInOutage) -> None:
-    with failing(subject.running, Fetcher, FetchFailed("https://example.org/ does not answer")):
+    with failing(subject.running, Fetcher, FetchFailed("https://example.org/ does not respond")):
         await _expect_words(subject)
 
 
@@ -91,7 +91,7 @@ async def _hanging(subject: ToolInOutage) -> None:
         await subject.call()
     async with httpx.AsyncClient(base_url=subject.running.url, timeout=_GRACE_SECONDS, verify=LOOPBACK_TLS) as http:
         alive = await http.get("/healthz")
-    expect(alive.status_code == 200, f"/healthz answers {alive.status_code}")
+    expect(alive.status_code == 200, f"/healthz returns {alive.status_code}")
 
 
 async def _expect_words(subject: ToolInOutage) -> None:
@@ -210,4 +210,4 @@ class _FailingCall:
     async def _fail(self) -> Any:
         if self._error is None:
             await asyncio.Event().wait()
-        raise self._error or RuntimeError("it never answers")
+        raise self._error or RuntimeError("it never responds")

@@ -81,7 +81,7 @@ async def _csrf(subject: Subject) -> None:
 
 
 @ROUTE.promise(
-    "a request without parameters is answered without an internal error",
+    "a request without parameters causes no internal error",
     fix="respond with 400 or 404 to missing parameters; the log has the traceback",
 )
 async def _answered(subject: Subject) -> None:

@@ -55,7 +55,7 @@ async def import_page(
     except (FetchRefused, FetchFailed) as error:
         raise InvalidInput("url", f"cannot be fetched: {error.message}") from error
     if response.status != 200:
-        raise InvalidInput("url", f"answers with the status {response.status}; open it in a browser to see why")
+        raise InvalidInput("url", f"responds with status {response.status}; open it in a browser to see why")
     if response.redirects:
         site_id = await _site_led_to(plugin, user_id, response.url, website_id)
     extracted, warnings = await plugin.services.workers.run(_read, response, owner=user_id, what="the page")
@@ -168,7 +168,7 @@ def _read(response: Fetched) -> tuple[ExtractedArticle, list[str]]:
     if "<rss" in start or "<feed" in start or "<rdf:rdf" in start:
         return _from_feed(response.content, response.url), ["this is a feed: its first item was taken"]
     if response.media_type not in ("text/html", "application/xhtml+xml", ""):
-        raise InvalidInput("url", f"is not a web page: it answers with {response.media_type[:60]}")
+        raise InvalidInput("url", f"is not a web page, but {response.media_type[:60]}")
     return extract(text, response.url), []
 
 

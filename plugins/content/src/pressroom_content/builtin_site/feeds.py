@@ -205,7 +205,7 @@ class Feeds:
         self._bytes = 0
         self._turn = asyncio.Lock()
 
-    async def answer(self, site_key: str, form: str) -> HttpResponse:
+    async def respond(self, site_key: str, form: str) -> HttpResponse:
         """Return a feed of a site with its `ETag`: `feed.xml`, `atom.xml` or `feed.json`. Raises `NotFound`."""
         website = await Websites(self._plugin).by_key(site_key)
         if website is None:

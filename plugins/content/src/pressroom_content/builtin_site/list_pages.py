@@ -217,7 +217,7 @@ _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 class SiteMaps(SiteFrame):
     """Serves sitemaps."""
 
-    async def answer(self, site_key: str, part: str) -> HttpResponse:
+    async def respond(self, site_key: str, part: str) -> HttpResponse:
         """Return the sitemap of a site, or one part of it: a number from 1, or `lists`.
 
         Raises:

@@ -117,9 +117,9 @@ class SiteRoutes:
             case "icon.svg" | "style.css":
                 return conditional(request, await pages.asset(site, slug, request.query.get("v", "")))
             case "feed.xml" | "atom.xml" | "feed.json":
-                response = await self._feeds.answer(site, slug)
+                response = await self._feeds.respond(site, slug)
             case "sitemap.xml":
-                response = await SiteMaps(self._plugin).answer(site, request.query.get("part", ""))
+                response = await SiteMaps(self._plugin).respond(site, request.query.get("part", ""))
             case "llms.txt":
                 response = await pages.contents(site)
             case "archive" | "search":
@@ -129,7 +129,7 @@ class SiteRoutes:
         return await self._revalidated(request, website, response)
 
     async def _moved_page(self, request: HttpRequest, website: Website, slug: str) -> HttpResponse:
-        """Redirect to a page of the domain. Missing, removed and redirected pages are answered directly."""
+        """Redirect to a page of the domain. Missing, removed and redirected pages are handled directly."""
         fixed = (*_FEEDS, "robots.txt", "sitemap.xml", "llms.txt", "archive", "search")
         if slug in fixed or await BuiltinSite(self._plugin, website.id).post(slug) is not None:
             return _moved(website, quote(slug), request)
@@ -179,7 +179,7 @@ class SiteRoutes:
             return await pages.instead(website, slug, after=ending)
         if _has_moved(request, website):
             return _moved(website, f"{quote(slug)}{ending}", request)
-        return await self._twins.answer(request, request.path.removesuffix(ending), kind)
+        return await self._twins.respond(request, request.path.removesuffix(ending), kind)
 
     async def _revalidated(self, request: HttpRequest, website: Website, response: HttpResponse) -> HttpResponse:
         """Add `Cache-Control: no-cache` to a successful response, and handle conditional requests."""
@@ -223,14 +223,14 @@ def _with(response: HttpResponse, caching: str) -> HttpResponse:
 
 def domain_hosts(plugin: PluginContext[ContentConfig]) -> Sequence[VirtualHosts]:
     """Return the virtual hosts that serve sites under their domains."""
-    return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).answer, PROVEN_CHANGES)]
+    return [VirtualHosts("sites", lambda: Domains(plugin).proven(), DomainSites(plugin).respond, PROVEN_CHANGES)]
 
 
 def domain_routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
     """Return the route of the domain challenge, and the one that proxies query about domains."""
 
     async def proof(request: HttpRequest) -> HttpResponse:
-        token = await Domains(plugin).answer(request.host, request.path_params["website"])
+        token = await Domains(plugin).proof(request.host, request.path_params["website"])
         if token is None:
             raise NotFound(f"there is nothing at {request.path[:200]}")
         return HttpResponse(f"{token}\n".encode(), 200, _PLAIN, _NO_STORE)
@@ -254,7 +254,7 @@ class DomainSites:
         self._plugin = plugin
         self._site = SiteRoutes(plugin)
 
-    async def answer(self, request: HttpRequest) -> HttpResponse:
+    async def respond(self, request: HttpRequest) -> HttpResponse:
         """Return the response for a path of a domain. Raises `NotFound`."""
         key = await Domains(self._plugin).key_of(request.virtual_host)
         if key is None:
@@ -274,7 +274,7 @@ def _within(request: HttpRequest, key: str, **parts: str) -> HttpRequest:
 async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
     """Return a resource of a built-in site as a visitor would get it, following at most one redirect.
 
-    This needs no network request. Any other URL is answered with 404.
+    This needs no network request. Any other URL gets 404.
     """
     redirects: tuple[str, ...] = ()
     response = await _answer(plugin, url) or HttpResponse(b"", 404)

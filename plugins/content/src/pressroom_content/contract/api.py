@@ -63,7 +63,7 @@ class SiteResponse:
         """
         rows = self.body.get(name) if name and isinstance(self.body, dict) else None if name else self.body
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise SiteUnavailable(f"{self.source} answered with something other than a list of {name or 'objects'}")
+            raise SiteUnavailable(f"{self.source} returned something other than a list of {name or 'objects'}")
         if with_ids and not all(_has_id(row) for row in rows):
             raise SiteUnavailable(f"{self.source} did not say which object it is about")
         return rows
@@ -150,7 +150,7 @@ class SiteErrors:
             return None
         if status < _REDIRECT:
             description = (
-                _page(answer) or f"{answer.problem or 'answered with nothing'} instead of its API; is there a firewall?"
+                _page(answer) or f"{answer.problem or 'returned nothing'} instead of its API; is there a firewall?"
             )
             message = f"{title} {description}"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)

@@ -33,13 +33,13 @@ def read_json(content: bytes, *, max_values: int = MAX_VALUES) -> Any:
     Raises `UnreadableJson`.
     """
     if _signs(content) > max_values and not _is_mostly_text(content, max_values):
-        raise UnreadableJson(f"answered with more than {max_values:,} values")
+        raise UnreadableJson(f"returned more than {max_values:,} values")
     try:
         return json.loads(content, parse_constant=_refuse)
     except RecursionError:
-        raise UnreadableJson("answered with JSON that is nested too deep") from None
+        raise UnreadableJson("returned JSON that is nested too deep") from None
     except ValueError:
-        raise UnreadableJson("answered with something that is not JSON") from None
+        raise UnreadableJson("returned something that is not JSON") from None
 
 
 def read_json_or_none(content: bytes, *, max_values: int = MAX_VALUES) -> Any:

@@ -59,7 +59,7 @@ _STEP_STATES: Final[Mapping[str, str]] = {
     "running": "under way",
     "done": "done",
     "failed": "failed",
-    "unknown": "no answer",
+    "unknown": "no response",
 }
 _TOOLS: Final = {
     "retry": "publish_content",
@@ -239,7 +239,7 @@ def _facts(verified: Mapping[str, Any]) -> list[Badge]:
     badges = []
     if "http_status" in verified:
         status = verified["http_status"]
-        text = f"answers with {status}" if status else "could not be reached"
+        text = f"responds with {status}" if status else "could not be reached"
         badges.append(Badge(text, "good" if status == 200 else "bad"))
     for name, yes, no in (
         ("title_found", "shows the title", "does not show the title"),

@@ -30,7 +30,7 @@ _LATELY: Final = timedelta(days=30)
 _WEBSITES: Final = 100
 _PROBLEMS: Final[Mapping[str, str]] = {
     "failed": "could not be published",
-    "unknown": "may not be published: the website did not answer",
+    "unknown": "may not be published: the website did not respond",
 }
 
 

@@ -19,7 +19,7 @@ _STATES: Final[Mapping[str, tuple[str, str]]] = {
     "queued": ("waiting", "soon"),
     "publishing": ("on its way", "soon"),
     "failed": ("failed", "bad"),
-    "unknown": ("no answer yet", "careful"),
+    "unknown": ("no response yet", "careful"),
     "unpublished": ("unpublished", ""),
 }
 

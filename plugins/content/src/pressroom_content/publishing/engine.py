@@ -71,7 +71,7 @@ def utc_now() -> datetime:
 class Engine:
     """Processes the publications of one server.
 
-    `clock` determines the time of the next attempt if a site is unavailable or does not answer. `chance`, from 0 to 1,
+    `clock` determines the time of the next attempt if a site is unavailable or does not respond. `chance`, from 0 to 1,
     adds jitter to retries.
     """
 
@@ -358,11 +358,11 @@ def _is_unknown(leased: LeasedPublication) -> bool:
 
 
 def _unanswered_error(error: UnknownOutcome, times: int, *, lost: bool) -> UnknownOutcome:
-    """Return the final error for a request that the site did not answer in this number of attempts."""
+    """Return the final error for a request that the site did not respond to in this number of attempts."""
     uncertainty = "it is unknown whether the post is there" if lost else "it is unknown what it did"
     return UnknownOutcome(
         f"{error.message.rstrip('.')}; that happened {times} times in a row, and {uncertainty}",
-        hint="Nothing more is sent automatically. Look at the site, fix what keeps it from answering, then use "
+        hint="Nothing more is sent automatically. Look at the site, fix what keeps it from responding, then use "
         "publish_content again: it checks the site first, and continues at this step",
     )
 

@@ -299,7 +299,7 @@ async def _another(plugin: PluginContext[ContentConfig], site: Site, leased: Lea
 
 
 async def _is_there(plugin: PluginContext[ContentConfig], leased: LeasedPublication) -> bool:
-    """Check whether the site has the post of a publication. A site that cannot answer counts as having it."""
+    """Check whether the site has the post of a publication. A site that cannot respond counts as having it."""
     try:
         site = await _site(plugin, leased)
         await site.read(leased.row.external_id)
@@ -322,5 +322,5 @@ async def _set_state(site: Site, post_id: str, state: Literal["draft", "trashed"
         except SiteGone:
             remote = None
         if (remote.state if remote is not None else "gone") != state:
-            raise SiteUnavailable("the site did not answer, and has not done this so far; repeat the call") from None
+            raise SiteUnavailable("the site did not respond, and has not done this so far; repeat the call") from None
         return remote

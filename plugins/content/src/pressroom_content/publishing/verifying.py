@@ -52,7 +52,7 @@ _NOT_BUILT: Final = (
     "build log"
 )
 _NOT_SHOWN: Final = (
-    "the URL of the post answers with the status 403: the site was not built since the post was committed, the build "
+    "the URL of the post responds with status 403: the site was not built since the post was committed, the build "
     "failed, or visitors may not see the page; check the build log, and open the page without signing in"
 )
 
@@ -138,7 +138,7 @@ async def _builtin_page(plugin: PluginContext, url: str) -> Fetched:
 async def _checked(plugin: PluginContext, page: Fetched, expected: ExpectedPage) -> Verification:
     facts: dict[str, Any] = {"url": page.url, "http_status": page.status, "checked_at": _now()}
     if page.status != 200:
-        warning = f"the URL of the post answers with the status {page.status}"
+        warning = f"the URL of the post responds with status {page.status}"
         return Verification(facts, (warning,), in_trouble=page.status == _TOO_MANY or page.status >= _SERVER_ERROR)
     if page.media_type not in ("text/html", "application/xhtml+xml"):
         return Verification(facts, (f"the URL of the post is not a web page but {page.media_type or 'of no type'}",))

@@ -272,7 +272,7 @@ class PublicationWork:
             raise
         except Exception as error:
             log.exception("a connector failed while it sent something", publication=self.row.id, step=self.current)
-            raise UnknownOutcome("the connector failed while it waited for the site's answer") from error
+            raise UnknownOutcome("the connector failed while it waited for the site's response") from error
 
     def without_note(self, key: str) -> dict[str, Any]:
         """Return the current step's detail without the note that something was sent."""
@@ -288,7 +288,8 @@ class PublicationWork:
         return Postponement(
             "unknown",
             min(datetime.now(UTC) + timedelta(seconds=self.first_check_seconds()), settled),
-            "The site did not answer, and does not have the post yet. Pressroom checks again before it sends anything.",
+            "The site did not respond, and does not have the post yet. "
+            "Pressroom checks again before it sends anything.",
         )
 
 

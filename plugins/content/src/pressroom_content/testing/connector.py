@@ -49,7 +49,7 @@ _POST: Final = Post(
     raw="<p>Some <strong>text</strong>.</p>",
 )
 _POST_ID: Final = "1"
-_LOST: Final[tuple[Trouble, ...]] = ("lost answer", "half", "hang")
+_LOST: Final[tuple[Trouble, ...]] = ("lost response", "half", "hang")
 _WRONG: Final[tuple[Trouble, ...]] = ("html", "odd", "error")
 _SECONDS: Final = 45.0
 
@@ -207,7 +207,7 @@ async def _reads_in_trouble(subject: ConnectorAtSite) -> None:
 
 @CONNECTOR.promise(
     "a write whose response is lost raises UnknownOutcome, and is not sent again",
-    fix="raise UnknownOutcome for FetchUnknown, and for answers to a request that changes something that are not whole",
+    fix="raise UnknownOutcome for FetchUnknown, and for incomplete responses to a request that changes something",
 )
 async def _lost(subject: ConnectorAtSite) -> None:
     site = subject.opened()

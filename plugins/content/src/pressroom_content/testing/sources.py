@@ -109,7 +109,7 @@ def _fetching_from(running: RunningHost, fetcher: RedirectedFetcher) -> Abstract
 
 @IMAGE_SOURCE.promise(
     "a search raises BackendError or a CallError while the provider is unavailable, and never anything unexpected",
-    fix="raise BackendError for FetchFailed, for 5xx and 429, and for answers that are not the API's",
+    fix="raise BackendError for FetchFailed, for 5xx and 429, and for responses that are not the API's",
 )
 async def _search(subject: ImageSourceInHost) -> None:
     query = ImageQuery("bread")

@@ -169,7 +169,7 @@ class TextTwins:
         until, error = self._refusals.get(key, (0.0, None))
         return error if time.monotonic() < until else None
 
-    async def answer(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
+    async def respond(self, request: HttpRequest, path: str, twin: Twin) -> HttpResponse:
         """Return the text twin of the page at a path, or 304 if the reader already has it. Raises `NotFound`."""
         published = await self.at(path)
         article = published.article
@@ -236,13 +236,13 @@ def routes(plugin: PluginContext[ContentConfig]) -> Sequence[Route]:
 
     async def article(request: HttpRequest) -> HttpResponse:
         if request.path.endswith(".md"):
-            return await twins.answer(request, request.path.removesuffix(".md"), "markdown")
+            return await twins.respond(request, request.path.removesuffix(".md"), "markdown")
         published = await twins.at(request.path)
         headers = {"Location": published.url, "Cache-Control": "public, max-age=60"}
         return HttpResponse(b"", 302, "text/plain; charset=utf-8", headers)
 
     async def text(request: HttpRequest) -> HttpResponse:
-        return await twins.answer(request, request.path.removesuffix("/llms.txt"), "text")
+        return await twins.respond(request, request.path.removesuffix("/llms.txt"), "text")
 
     return [
         Route("/articles/<site>/<slug>", article),

@@ -34,7 +34,7 @@ class DeletedFrom(BaseModel):
 
 
 class DeletedArticleOut(BaseModel):
-    """The answer of `delete_content`."""
+    """The result of `delete_content`."""
 
     trashed: bool = Field(description="Whether it is in the trash now.")
     publications: list[DeletedFrom] = Field(description="Where it is, or was, published.")
@@ -85,7 +85,7 @@ class RestoreParams(Params):
 
 
 class RestoredArticleOut(BaseModel):
-    """The answer of `restore_content`."""
+    """The result of `restore_content`."""
 
     content_id: str = Field(description="The article.")
     version: int = Field(description="The newest version.")

@@ -86,7 +86,7 @@ class CreateParams(Params):
 
 
 class CreatedArticleOut(BaseModel):
-    """The answer of `create_content`."""
+    """The result of `create_content`."""
 
     content_id: str = Field(description="The article's id, for all other tools.")
     version: int = Field(description="The version; give it to update_content as expected_version.")
@@ -159,7 +159,7 @@ class UpdateArticleParams(Params):
 
 
 class UpdatedArticleOut(BaseModel):
-    """The answer of `update_content`."""
+    """The result of `update_content`."""
 
     content_id: str = Field(description="The article.")
     version: int = Field(description="The newest version.")
@@ -224,7 +224,7 @@ class GetParams(Params):
 
 
 class ContentPage(BaseModel):
-    """The answer of `get_content`."""
+    """The result of `get_content`."""
 
     content: ArticleView = Field(description="The article's fields.")
     body: str = Field(description="The part of the body; empty with versions or compare_with.")
@@ -311,7 +311,7 @@ class ContentItem(BaseModel):
 
 
 class ContentList(BaseModel):
-    """The answer of `list_content`."""
+    """The result of `list_content`."""
 
     items: list[ContentItem] = Field(
         description="The articles, last changed first; matches in the title before others."

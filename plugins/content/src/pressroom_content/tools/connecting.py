@@ -25,7 +25,7 @@ class ConnectParams(Params):
 
 
 class ConnectResult(BaseModel):
-    """The answer of `connect_website`."""
+    """The result of `connect_website`."""
 
     connect_url: str = Field(description="For the user to open in a browser; of a built-in site, its URL.")
     state: Literal["waiting_for_user", "connected"]
@@ -83,7 +83,7 @@ class DisconnectParams(Params):
 
 
 class DisconnectResult(BaseModel):
-    """The answer of `disconnect_website`."""
+    """The result of `disconnect_website`."""
 
     disconnected: bool
     kept_publications: int = Field(description="Posts that stay online on the site.")

@@ -48,7 +48,7 @@ class IdeaView(BaseModel):
 
 
 class SavedIdea(BaseModel):
-    """The answer of `save_content_idea`."""
+    """The result of `save_content_idea`."""
 
     idea: IdeaView = Field(description="The idea as it is now.")
 
@@ -91,7 +91,7 @@ class IdeasParams(Params):
 
 
 class IdeaList(BaseModel):
-    """The answer of `list_content_ideas`."""
+    """The result of `list_content_ideas`."""
 
     ideas: list[IdeaView] = Field(description="The ideas: those that are due first, then the last changed.")
 

@@ -32,7 +32,7 @@ class LinkSuggestion(BaseModel):
 
 
 class LinkSuggestions(BaseModel):
-    """The answer of `suggest_internal_links`."""
+    """The result of `suggest_internal_links`."""
 
     suggestions: list[LinkSuggestion] = Field(description="The links, best first; each has a place of its own.")
     version: int = Field(description="The version that the places are of: expected_version of apply_internal_links.")
@@ -96,7 +96,7 @@ class ApplyParams(Params):
 
 
 class AppliedLinksOut(BaseModel):
-    """The answer of `apply_internal_links`."""
+    """The result of `apply_internal_links`."""
 
     content_id: str = Field(description="The article.")
     version: int = Field(description="The newest version.")

@@ -173,13 +173,13 @@ def page_text(facts: Mapping[str, Any]) -> str:
     if status is None or facts.get("being_built"):
         return ""
     if status != _OK:
-        return f"Its page answers with {status}."
+        return f"Its page responds with {status}."
     findings = ["with the article's title" if facts.get("title_found") else "without the article's title"]
     if "indexable" in facts:
         findings.append("search engines may index it" if facts["indexable"] else "search engines may not index it")
     if facts.get("canonical"):
         findings.append(f"its canonical URL is {facts['canonical']}")
-    return f"Its page answers with {status}, {', '.join(findings)}."
+    return f"Its page responds with {status}, {', '.join(findings)}."
 
 
 def _outlook(publication: Publication, zone: ZoneInfo) -> str:

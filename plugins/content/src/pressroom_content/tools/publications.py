@@ -65,7 +65,7 @@ class GapRow(BaseModel):
 
 
 class PublicationsResult(BaseModel):
-    """The answer of `list_publications`."""
+    """The result of `list_publications`."""
 
     publications: list[PublicationOut]
     gaps: list[GapRow] | None = Field(description="Gaps of a week or more without a post; null without from and to.")

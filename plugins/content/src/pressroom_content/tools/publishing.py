@@ -64,11 +64,11 @@ class PublishParams(Params):
 
 
 class PublishResult(BaseModel):
-    """The answer of `publish_content`."""
+    """The result of `publish_content`."""
 
     publication_id: str | None = Field(description="Null for a dry run.")
     status: PublicationStatus | Literal["dry_run"] = Field(
-        description="unknown: the site never answered; it is checked before anything is sent again."
+        description="unknown: the site never responded; it is checked before anything is sent again."
     )
     url: str
     external_id: str = Field(description="The post's id on the site.")
@@ -183,7 +183,7 @@ class UnpublishParams(Params):
 
 
 class UnpublishResult(BaseModel):
-    """The answer of `unpublish_content`."""
+    """The result of `unpublish_content`."""
 
     publication_id: str
     status: PublicationStatus

@@ -44,7 +44,7 @@ class ConflictRow(BaseModel):
 
 
 class MergeResult(BaseModel):
-    """The answer of `merge_site_edits`."""
+    """The result of `merge_site_edits`."""
 
     publication_id: str
     content_id: str

@@ -64,7 +64,7 @@ class ImportArticleParams(Params):
 
 
 class ImportedContent(BaseModel):
-    """The answer of `import_content`."""
+    """The result of `import_content`."""
 
     content_id: str = Field(description="The new article, or the one that the post already belongs to.")
     title: str = Field(description="The article's headline.")
@@ -160,7 +160,7 @@ class PreviewParams(Params):
 
 
 class PreviewResult(BaseModel):
-    """The answer of `preview_content`."""
+    """The result of `preview_content`."""
 
     html: str = Field(description="The sanitised HTML; cut at 100,000 characters, which its end says.")
     payload: dict[str, Any] = Field(description="The other fields as the platform gets them; empty without a website.")
@@ -224,7 +224,7 @@ class ExportParams(Params):
 
 
 class ExportOut(BaseModel):
-    """The answer of `export_content`."""
+    """The result of `export_content`."""
 
     download_url: str = Field(description="Anyone with the link can download the file until it expires.")
     expires_at: datetime = Field(description="When the link stops working.")

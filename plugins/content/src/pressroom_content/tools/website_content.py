@@ -37,7 +37,7 @@ class TermRow(BaseModel):
 
 
 class TaxonomyResult(BaseModel):
-    """The answer of `list_site_taxonomies`."""
+    """The result of `list_site_taxonomies`."""
 
     items: list[TermRow]
     next_cursor: str | None = Field(description="Always null: narrow a long list with query.")
@@ -82,14 +82,14 @@ class SettingsParams(Params):
             "(en-GB), image_policy (rehost, hotlink, none), indexnow (true, false), description, name; built-in sites: "
             "theme (classic, modern, magazine), color_scheme (auto, light, dark), accent_color (#b3402a), logo, "
             "logo_dark and favicon (URLs), logo_has_name (true, false), menu (list of label, url), domain "
-            "(blog.example.org; the answer says how the user proves it). null restores the default."
+            "(blog.example.org; the result says how the user proves it). null restores the default."
         )
     )
     expected_version: Integer | None = Field(default=None, description="The version that you read.")
 
 
 class SettingsResult(BaseModel):
-    """The answer of `update_website_settings`."""
+    """The result of `update_website_settings`."""
 
     website: WebsiteDetails
     version: int
@@ -133,7 +133,7 @@ class SyncParams(Params):
 
 
 class SyncResult(BaseModel):
-    """The answer of `sync_website_content`."""
+    """The result of `sync_website_content`."""
 
     job_id: str = Field(description="get_job shows its progress, and next_cursor where the website has more posts.")
 
@@ -207,7 +207,7 @@ class RedirectsParams(Params):
 
 
 class RedirectsResult(BaseModel):
-    """The answer of `list_redirects`."""
+    """The result of `list_redirects`."""
 
     redirects: list[ReviewedRedirectRow]
 
@@ -217,7 +217,7 @@ class RedirectsResult(BaseModel):
     title="Redirects",
     description=(
         "Lists the redirects of a website and what is wrong with them: chains and loops and, with check, targets that "
-        "do not answer. Use it before set_redirect, and to clean up. Returns redirects, each with its problems."
+        "do not respond. Use it before set_redirect, and to clean up. Returns redirects, each with its problems."
     ),
     result=RedirectsResult,
     annotations=Annotations(read_only=True, idempotent=True, open_world=True),
@@ -255,7 +255,7 @@ class SetRedirectParams(Params):
 
 
 class RedirectResult(BaseModel):
-    """The answer of `set_redirect`."""
+    """The result of `set_redirect`."""
 
     redirect: RedirectRow | None = Field(description="The current redirect; null if it was removed.")
     before: RedirectRow | None = Field(

@@ -157,7 +157,7 @@ class ListWebsitesParams(Params):
 
 
 class WebsitePage(BaseModel):
-    """The answer of `list_websites`."""
+    """The result of `list_websites`."""
 
     websites: list[WebsiteSummary]
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
@@ -214,7 +214,7 @@ class LiveCheck(BaseModel):
 
 
 class WebsiteResult(BaseModel):
-    """The answer of `get_website`."""
+    """The result of `get_website`."""
 
     website: WebsiteDetails
     control: ControlState

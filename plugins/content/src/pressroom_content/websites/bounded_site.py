@@ -104,7 +104,7 @@ class _BoundedSite:
                 yield
         except PluginError as error:
             if isinstance(error.__cause__, TimeoutError):
-                raise late(f"{self._connector.title} did not answer within {seconds:g} s") from error
+                raise late(f"{self._connector.title} did not respond within {seconds:g} s") from error
             raise
 
     async def _query(self, call: Callable[[], Awaitable[T]]) -> T:

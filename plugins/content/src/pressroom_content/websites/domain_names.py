@@ -151,7 +151,7 @@ _MAX_NAME: Final = 253
 
 
 class RecordsUnknown(Exception):
-    """The DNS servers did not answer the query; the message says why."""
+    """The DNS servers did not respond to the query; the message says why."""
 
 
 def record_name(domain: str) -> str:
@@ -172,7 +172,7 @@ async def assigned_websites(domain: str, servers: Sequence[str] = ()) -> Collect
         servers: the DNS servers to query, as IP addresses with or without a port. Defaults to the system's.
 
     Raises:
-        RecordsUnknown: no usable answer arrived from any server.
+        RecordsUnknown: no usable response arrived from any server.
     """
     from dns.exception import DNSException  # noqa: PLC0415 - takes a while to load, and few sites have domains
     from dns.resolver import NXDOMAIN, NoAnswer  # noqa: PLC0415

@@ -218,7 +218,7 @@ class Domains:
         site_key = await self.key_of(name)
         return None if site_key is None else (site_key, unquote(parts.path.removeprefix("/")))
 
-    async def answer(self, name: str, website_id: str) -> str | None:
+    async def proof(self, name: str, website_id: str) -> str | None:
         """Return the token that proves that a website's requested domain points here; `None` for another domain."""
         if not could_be_domain(name):
             return None
@@ -334,7 +334,7 @@ class Domains:
         if response.status == 200 and secrets.compare_digest(response.content.strip(), token.encode()):
             return ""
         return (
-            f"{url} answers with the status {response.status} and not with what this server says there: the domain "
+            f"{url} responds with status {response.status} and not with what this server says there: the domain "
             "leads to another server, or a proxy does not pass its requests on"
         )
 

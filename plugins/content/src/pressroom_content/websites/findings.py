@@ -28,7 +28,7 @@ def confirms_url(url: str, site_url: str) -> bool:
 
 
 def store_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
-    """Store on a row what a live check proves about control. `certain`: the platform was queried and answered."""
+    """Store on a row what a live check proves about control. `certain`: the platform was queried and responded."""
     if row.control_place and row.url and row.control_place != place_of(row.url):
         row.control_place, row.control_method, row.control_at = "", "", None
     if confirms_url(row.url, site_url) and not is_on_this_server(site_url, base_url):

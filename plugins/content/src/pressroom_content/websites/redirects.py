@@ -104,5 +104,5 @@ async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
             response = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)
             status = response.status
     except (FetchFailed, FetchRefused) as error:
-        return None, f"its target does not answer: {error.message}"
-    return status, f"its target answers with {status}" if status >= 400 and status != 405 else ""
+        return None, f"its target does not respond: {error.message}"
+    return status, f"its target responds with {status}" if status >= 400 and status != 405 else ""

@@ -92,9 +92,7 @@ class ProviderErrors:
         if response.status == _TOO_MANY:
             return ImageProviderUnavailable(f"{title} gets too many requests; try again later")
         if response.status != _OK or response.body is None:
-            return ImageProviderUnavailable(
-                f"{title} answered with HTTP {response.status} and nothing that can be read"
-            )
+            return ImageProviderUnavailable(f"{title} returned HTTP {response.status} and nothing that can be read")
         return None
 
 

@@ -195,10 +195,10 @@ async def contained(plugin: PluginContext, source: ImageSource, awaitable: Await
     except CallError:
         raise
     except TimeoutError as error:
-        raise ImageProviderUnreachable(f"{source.title} does not answer") from error
+        raise ImageProviderUnreachable(f"{source.title} does not respond") from error
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):
-            raise ImageProviderUnreachable(f"{source.title} does not answer") from error
+            raise ImageProviderUnreachable(f"{source.title} does not respond") from error
         raise ImageProviderUnavailable(f"{source.title} failed; the server's log has the reason") from error
     except BackendError as error:
         log.warning("a provider of images is away", provider=source.name, error=error.message)

@@ -54,7 +54,7 @@ class ImportImageParams(Params):
 
 
 class ImportResult(BaseModel):
-    """The answer of `import_image`."""
+    """The result of `import_image`."""
 
     media: MediaItem
     content_id: str | None = Field(default=None, description="The article it was imported for.")
@@ -202,7 +202,7 @@ async def _downloaded(url: str, call: Call) -> InspectedImage:
     except (FetchRefused, FetchFailed) as error:
         raise InvalidInput("image_ref", f"the image could not be fetched: {error.message}") from None
     if response.status != _OK:
-        raise InvalidInput("image_ref", f"the image could not be fetched: its host answered HTTP {response.status}")
+        raise InvalidInput("image_ref", f"the image could not be fetched: its host returned HTTP {response.status}")
     return await _inspected(response.content, call)
 
 

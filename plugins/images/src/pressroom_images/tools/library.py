@@ -29,7 +29,7 @@ class UploadParams(Params):
 
 
 class UploadResult(BaseModel):
-    """The answer of `create_upload_url`."""
+    """The result of `create_upload_url`."""
 
     upload_url: str = Field(description="Works once. Open it in a browser, or send the file there with PUT.")
     media_id: str = Field(description="The image's id once it is uploaded.")
@@ -46,7 +46,7 @@ class ListImagesParams(Params):
 
 
 class ListResult(BaseModel):
-    """The answer of `list_media`."""
+    """The result of `list_media`."""
 
     media: list[MediaItem]
     next_cursor: str | None = Field(description="Pass it as cursor for more; null at the end.")
@@ -64,7 +64,7 @@ class UpdateImageParams(Params):
 
 
 class MediaResult(BaseModel):
-    """The answer of `update_media`."""
+    """The result of `update_media`."""
 
     media: MediaItem
 
@@ -77,7 +77,7 @@ class DeleteImageParams(Params):
 
 
 class DeleteResult(BaseModel):
-    """The answer of `delete_media`."""
+    """The result of `delete_media`."""
 
     deleted: bool
     used_in: list[str] = Field(description="The articles that use the image, which is then kept.")

@@ -42,11 +42,11 @@ class SearchParams(Params):
 
 
 class SearchResult(BaseModel):
-    """The answer of `search_images`."""
+    """The result of `search_images`."""
 
     images: list[ImageOut]
     next_page: int | None = Field(description="Give it as page to see more; null at the end.")
-    provider_notes: list[str] = Field(description="Problems, such as a provider that did not answer.")
+    provider_notes: list[str] = Field(description="Problems, such as a provider that did not respond.")
 
 
 @mcp_tool(

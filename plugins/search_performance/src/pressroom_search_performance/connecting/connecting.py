@@ -132,7 +132,7 @@ async def connect_with(
             raise InvalidInput("", error.message) from None
         except PluginError as error:
             if isinstance(error.__cause__, TimeoutError):
-                raise InvalidInput("", f"{offer.title} did not answer within {seconds:g} s") from error
+                raise InvalidInput("", f"{offer.title} did not respond within {seconds:g} s") from error
             raise
     connection = await SourceConnections(plugin).connect(
         user_id, website.id, offer.name, site_url=site_url, credential=credential, fetched=offer.fetched

@@ -233,7 +233,7 @@ class GoogleSignIns:
             raise InvalidInput("", _refusal_text(refusal))
         code = response.get("code", "")
         if not code or len(code) > _MAX_CODE_LENGTH or not code.isprintable():
-            raise InvalidInput("", f"Google's answer is incomplete. {_AGAIN}")
+            raise InvalidInput("", f"Google's response is incomplete. {_AGAIN}")
         redirect_uri, fetcher = redirect_uri_of(self._plugin), self._plugin.services.fetcher
         try:
             return await self._console.auth.redeem(code, sign_in.code_verifier, redirect_uri, fetcher)

@@ -212,7 +212,7 @@ class _Work:
                 yield
         except PluginError as error:
             if isinstance(error.__cause__, TimeoutError):
-                raise BackendError(f"{source.title} did not answer within {seconds:g} s") from error
+                raise BackendError(f"{source.title} did not respond within {seconds:g} s") from error
             raise
 
     async def _pending_days(self) -> list[tuple[date, str]]:

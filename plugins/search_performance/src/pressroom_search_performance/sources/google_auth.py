@@ -176,7 +176,7 @@ class GoogleAuth:
         Raises:
             GrantRefused: the code was used already, or is too old.
             ClientRefused: Google does not accept the server's client, or not with this redirect URI.
-            Rejected: Google answers 401 or 403 with another error.
+            Rejected: Google returns 401 or 403 with another error.
             BackendError: Google is unavailable, or its response is malformed.
         """
         if self.client is None:

@@ -91,7 +91,7 @@ class SourceErrors:
             return error
         if response.status // 100 == 2:
             malformed = response.body is None and not response.empty
-            return BackendError(f"{title} answered with something that is not JSON") if malformed else None
+            return BackendError(f"{title} returned something that is not JSON") if malformed else None
         return _failure(title, response)
 
 
@@ -106,8 +106,8 @@ def _failure(title: str, response: JsonResponse) -> BackendError | Rejected:
     if response.status in (400, 402, 404, 422):
         return SourceRefused(f"{title} refused the request{detail or f' with HTTP {response.status}'}")
     if response.status // 100 == 3:
-        return SourceRefused(f"{title} is not at this URL: it answered HTTP {response.status} and redirects elsewhere")
-    return BackendError(f"{title} is not available right now: it answered HTTP {response.status}{detail}")
+        return SourceRefused(f"{title} is not at this URL: it returned HTTP {response.status} and redirects elsewhere")
+    return BackendError(f"{title} is not available right now: it returned HTTP {response.status}{detail}")
 
 
 def _error(document: Any) -> Any:
@@ -189,7 +189,7 @@ def mean(total: float | None, count: float | None) -> float | None:
 
 def unreadable(title: str) -> BackendError:
     """Return the error for a JSON response with an unexpected structure."""
-    return BackendError(f"{title} answered with something that cannot be read")
+    return BackendError(f"{title} returned something that cannot be read")
 
 
 def server_of(credential: Mapping[str, str], default: str = "") -> str:

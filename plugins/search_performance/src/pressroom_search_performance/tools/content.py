@@ -72,7 +72,7 @@ class ContentSearch(BaseModel):
 
 
 class ContentResult(BaseModel):
-    """The answer of `get_content_performance`."""
+    """The result of `get_content_performance`."""
 
     search: ContentSearch
     traffic: dict[str, int] | None = Field(

@@ -63,7 +63,7 @@ class KeywordOut(BaseModel):
 
 
 class Cost(BaseModel):
-    """What the answer cost the operator of this server."""
+    """What the result cost the operator of this server."""
 
     amount: float
     currency: str
@@ -71,7 +71,7 @@ class Cost(BaseModel):
 
 
 class KeywordDataResult(BaseModel):
-    """The answer of `get_keyword_data`."""
+    """The result of `get_keyword_data`."""
 
     rows: list[KeywordOut] = Field(description="In the order of the arguments.")
     provider: str
@@ -169,7 +169,7 @@ async def _query_source(
         raise FigureSourceUnavailable(f"{error.message.rstrip('.')}. Only the operator can fix it") from None
     except PluginError as error:
         if isinstance(error.__cause__, TimeoutError):
-            raise FigureSourceUnavailable(f"{source.title} did not answer within {seconds:g} seconds") from error
+            raise FigureSourceUnavailable(f"{source.title} did not respond within {seconds:g} seconds") from error
         raise
     return response
 

@@ -41,7 +41,7 @@ class IdeaItem(BaseModel):
 
 
 class SuggestResult(BaseModel):
-    """The answer of `suggest_keywords`."""
+    """The result of `suggest_keywords`."""
 
     ideas: list[IdeaItem]
     note: str | None = Field(description="Why there are no search figures; otherwise null.")
@@ -114,7 +114,7 @@ class TrackedKeywordOut(BaseModel):
 
 
 class TrackResult(BaseModel):
-    """The answer of `track_keyword`."""
+    """The result of `track_keyword`."""
 
     tracked: TrackedKeywordOut
 
@@ -167,7 +167,7 @@ class TrackedRow(BaseModel):
 
 
 class TrackedResult(BaseModel):
-    """The answer of `list_tracked_keywords`."""
+    """The result of `list_tracked_keywords`."""
 
     rows: list[TrackedRow]
     note: str | None = Field(description="Why there are no search figures; otherwise null.")

@@ -94,7 +94,7 @@ class CompetingPages(BaseModel):
 
 
 class OpportunitiesResult(BaseModel):
-    """The answer of `find_content_opportunities`."""
+    """The result of `find_content_opportunities`."""
 
     kind: Kind
     start_date: str

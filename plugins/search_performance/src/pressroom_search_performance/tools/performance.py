@@ -124,7 +124,7 @@ class Freshness(BaseModel):
 
 
 class PerformanceResult(BaseModel):
-    """The answer of `get_search_performance`."""
+    """The result of `get_search_performance`."""
 
     totals: Count = Field(description="For all searches, including rare ones, which rows by query leave out.")
     rows: list[FigureRowOut] = Field(description="Sorted by clicks, most first; by date if that is the only dimension.")

@@ -59,7 +59,7 @@ class SitemapOut(BaseModel):
 
 
 class SubmitResult(BaseModel):
-    """The answer of `submit_urls`."""
+    """The result of `submit_urls`."""
 
     engines: list[EngineOut]
     submitted: int = Field(description="URLs that IndexNow accepted.")
@@ -213,7 +213,7 @@ class InspectParams(Params):
 
 
 class InspectResult(BaseModel):
-    """The answer of `inspect_url_index`."""
+    """The result of `inspect_url_index`."""
 
     verdict: str = Field(description="PASS is indexed, NEUTRAL is left out, FAIL is an error.")
     coverage_state: str = Field(description="Google's explanation.")

@@ -80,7 +80,7 @@ class TrafficFreshness(BaseModel):
 
 
 class TrafficResult(BaseModel):
-    """The answer of `get_traffic_stats`."""
+    """The result of `get_traffic_stats`."""
 
     totals: Totals
     rows: list[TrafficRow] = Field(description="Most visitors first; dates with the newest first.")
@@ -140,7 +140,7 @@ async def get_traffic_stats(params: TrafficParams, call: Call) -> ToolResult:
             raise
         except PluginError as error:
             if isinstance(error.__cause__, TimeoutError):
-                raise FigureSourceUnavailable(f"{kind.title} did not answer within {seconds:g} seconds") from None
+                raise FigureSourceUnavailable(f"{kind.title} did not respond within {seconds:g} seconds") from None
             raise FigureSourceUnavailable(f"{kind.title} failed; the log of the server says why") from None
         except Exception:
             log.exception("analytics failed", source=kind.name)  # the source may belong to another plugin
@@ -177,7 +177,7 @@ async def visits_of_pages(
 ) -> PageVisits:
     """Return the total visits of pages over this many days until yesterday. `pages` are pairs of website ID and URL.
 
-    Pages of websites without analytics are left out. The visits of a page whose analytics fails, or does not answer in
+    Pages of websites without analytics are left out. The visits of a page whose analytics fails, or does not respond in
     time, are unknown: the caller has other figures to return.
     """
     connections, offered = SourceConnections(plugin), analytics_of(plugin)
@@ -188,7 +188,7 @@ async def visits_of_pages(
     end = datetime.now(UTC).date() - timedelta(days=1)
     start = end - timedelta(days=days - 1)
     sums: dict[str, int] = {}
-    problems = {url: f"{kind.title} did not answer in time" for url, kind, _ in targets}
+    problems = {url: f"{kind.title} did not respond in time" for url, kind, _ in targets}
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             for url, kind, connection in targets:
@@ -218,7 +218,7 @@ async def _visits_of(
         return error.message
     except Exception as error:
         if isinstance(error.__cause__, TimeoutError):
-            return f"{kind.title} did not answer in time"
+            return f"{kind.title} did not respond in time"
         log.exception("analytics failed", source=kind.name)  # a failure must not affect the other figures
         return f"{kind.title} failed"
 

@@ -120,13 +120,13 @@ class SiteReader:
         for pause in _PAUSES:
             try:
                 return await self._workers.run(
-                    function, *arguments, owner=self._owner, what="the answer", seconds=SECONDS
+                    function, *arguments, owner=self._owner, what="the response", seconds=SECONDS
                 )
             except CallError as error:
                 if error.code != "overloaded":
                     raise
             await asyncio.sleep(pause)
-        return await self._workers.run(function, *arguments, owner=self._owner, what="the answer", seconds=SECONDS)
+        return await self._workers.run(function, *arguments, owner=self._owner, what="the response", seconds=SECONDS)
 
     def _next(self) -> Sequence[_Waiting]:
         """Return the next batch of waiting pages. They keep waiting until they have a record, as the batch may fail."""

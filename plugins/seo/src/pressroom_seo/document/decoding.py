@@ -58,7 +58,7 @@ def gunzip(content: bytes, max_bytes: int) -> UnpackedContent:
 
 
 def _inflate(content: bytes, max_bytes: int, *, whole: bool = True) -> UnpackedContent:
-    if not content:  # such as the answer to HEAD
+    if not content:  # such as the response to HEAD
         return UnpackedContent(b"", whole=whole)
     # Some servers send deflate without the zlib wrapper.
     wrapped = content[:2] == b"\x1f\x8b" or (content[:1] == b"\x78" and len(content) > 1)

@@ -99,7 +99,7 @@ def _notes(facts: SiteFacts) -> list[str]:
         slow = "robots.txt of the site asks for a longer pause between requests than a crawl has time for"
         return [f"{slow}; nothing was read. Lower its Crawl-delay to at most 60 seconds."]
     if facts.stopped == "busy":
-        return ["The site kept answering that it is busy; the report covers what was read before."]
+        return ["The site kept responding that it is busy; the report covers what was read before."]
     if facts.robots.unreachable:
         return ["robots.txt of the site could not be read, which forbids crawling; see the issues."]
     if not facts.complete:

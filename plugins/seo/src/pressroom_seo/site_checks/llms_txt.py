@@ -98,7 +98,7 @@ def _status_text(response: CrawlResponse) -> str:
         return f"could not be read: {response.message}"
     if response.status == 200:
         return "is an HTML page or empty"
-    return f"answers with {response.status}"
+    return f"responds with {response.status}"
 
 
 def _parses(llms: LlmsTxt) -> LlmsCheck:

@@ -189,7 +189,7 @@ CHECKS: Final = (
         "http_not_redirected",
         "warning",
         "security",
-        "The site answers over plain http and does not redirect to https.",
+        "The site responds over plain http and does not redirect to https.",
         "Redirect every http URL to https with 301.",
         _plain_http,
     ),

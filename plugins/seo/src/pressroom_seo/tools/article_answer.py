@@ -145,7 +145,7 @@ class SnippetPart(BaseModel):
 
 
 class SeoReportOut(BaseModel):
-    """The answer of `check_blog_seo`. A part that another plugin adds is a member of its own."""
+    """The result of `check_blog_seo`. A part that another plugin adds is a member of its own."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -40,7 +40,7 @@ class LinkOut(BaseModel):
         """Return the link and its problems as a line of text."""
         target = f", leads to {self.location}" if self.location else ""
         where = f", in {self.found_in[0]}" if self.found_in else ""
-        return f"{', '.join(self.problems)}: {self.url} ({self.status or 'no answer'}{target}{where})"
+        return f"{', '.join(self.problems)}: {self.url} ({self.status or 'no response'}{target}{where})"
 
 
 def context(call: Call) -> PluginContext:

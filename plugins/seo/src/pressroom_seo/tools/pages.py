@@ -30,7 +30,7 @@ class GenerateParams(Params):
 
 
 class GenerateResult(BaseModel):
-    """The answer of `generate_structured_data`."""
+    """The result of `generate_structured_data`."""
 
     json_ld: dict[str, Any] = Field(description="For a script element of the type application/ld+json.")
     missing: list[str] = Field(description="Missing properties that are required or matter most.")
@@ -88,7 +88,7 @@ class StructuredDataPart(BaseModel):
     items: list[ItemRow]
     errors: list[ProblemRow]
     warnings: list[ProblemRow]
-    more: int = Field(description="How many items, errors and warnings are left out of this answer.")
+    more: int = Field(description="How many items, errors and warnings are left out of this result.")
 
 
 def structured_data_part(validation: Validation) -> StructuredDataPart:
@@ -135,7 +135,7 @@ class PageCheckRow(BaseModel):
     """A failed check of a page."""
 
     id: str
-    source: Literal["technical", "on_page"] = Field(description="Whether it is about the answer or about the text.")
+    source: Literal["technical", "on_page"] = Field(description="Whether it is about the response or about the text.")
     severity: Literal["critical", "warning", "notice"]
     message: str
     fix: str
@@ -146,8 +146,8 @@ class FetchedRow(BaseModel):
     """The response to the request."""
 
     url: str = Field(description="Where redirects ended.")
-    status: int = Field(description="0 if there was no answer.")
-    message: str = Field(description="Why there was no answer; otherwise empty.")
+    status: int = Field(description="0 if there was no response.")
+    message: str = Field(description="Why there was no response; otherwise empty.")
     redirects: list[str] = Field(description="The URLs that redirected, in order.")
     bytes: int = Field(description="Of the content, unpacked.")
     ms: int = Field(description="How long it took, redirects included.")
@@ -171,7 +171,7 @@ class LlmsPart(BaseModel):
 
 
 class PageCheckResult(BaseModel):
-    """The answer of `check_page_seo`."""
+    """The result of `check_page_seo`."""
 
     score: int | None = Field(description="From 0 to 100: the mean of technical and on_page; null without a page.")
     technical: int | None
@@ -299,7 +299,7 @@ def _lines(data: PageCheckResult) -> Iterator[str]:
         return
     on_page = "" if data.on_page is None else f", its text {data.on_page}"
     yield f"Score {data.score} of 100 (technical {data.technical}{on_page})."
-    outcome = f"answered with {fetched.status}" if fetched.status else f"gave no answer: {fetched.message}"
+    outcome = f"returned {fetched.status}" if fetched.status else f"did not respond: {fetched.message}"
     yield f"{fetched.url} {outcome}; {fetched.bytes:,} bytes in {fetched.ms} ms, {len(fetched.redirects)} redirects."
     for row in data.checks:
         evidence = f" Seen: {'; '.join(row.evidence)}" if row.evidence else ""

@@ -115,7 +115,7 @@ class PastRow(BaseModel):
 
 
 class ReportResult(BaseModel):
-    """The answer of `get_seo_report`."""
+    """The result of `get_seo_report`."""
 
     website_id: str
     score: int | None = Field(description="From 0 to 100; null while there is no report.")
@@ -371,7 +371,7 @@ class MarkParams(Params):
 
 
 class MarkResult(BaseModel):
-    """The answer of `set_seo_issue_status`."""
+    """The result of `set_seo_issue_status`."""
 
     issue: IssueRow
     score: int = Field(description="The report's new score.")

@@ -46,14 +46,14 @@ _MISSING: Final = object()
 class FormState:
     """The content of a tool's page beyond the empty form.
 
-    `form` holds the texts of the fields. `answer` is the API's envelope for them, a success or an error (interface
+    `form` holds the texts of the fields. `response` is the API's envelope for them, a success or an error (interface
     contract, sections 2.6 and 2.9), or `None` if nothing has run yet. `preview_url` is the URL of an image that
     represents the file, or empty. `example` is the number of the example in the fields. `permanent_url` is the URL
     of the image that does not expire, or empty.
     """
 
     form: Form = field(default_factory=dict)
-    answer: Mapping[str, Any] | None = None
+    response: Mapping[str, Any] | None = None
     preview_url: str = ""
     example: int | None = None
     permanent_url: str = ""

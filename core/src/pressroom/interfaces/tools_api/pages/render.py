@@ -156,8 +156,8 @@ class Pages:
         endpoint = first_endpoint(descriptor)
         params = endpoint.get("params", ())
         tool = self._view(descriptor)
-        problems = problems_of(params, state.answer)
-        result = result_view(tool, state.answer, state.preview_url, title_in(params, state.form), params)
+        problems = problems_of(params, state.response)
+        result = result_view(tool, state.response, state.preview_url, title_in(params, state.form), params)
         failed = result is not None and not result.url
         page = descriptor.get("page") or {}
         images = self._images.get(tool.slug)
@@ -184,19 +184,19 @@ class Pages:
             preview=self._previews.get(tool.slug, Preview()),
             samples=samples,
             extension=descriptor.get("extension") or "",
-            response=response_sample(descriptor, self.site.branding, self.site.base_url, state.answer)
+            response=response_sample(descriptor, self.site.branding, self.site.base_url, state.response)
             if tool.endpoints
             else "",
             snippets=snippets(
                 descriptor,
                 self.site.branding,
                 self.site.base_url,
-                state.answer,
+                state.response,
                 state.permanent_url if has_permanent_url else None,
             ),
             permanent=permanent_texts(
                 descriptor,
-                (state.answer or {}).get("data") or {},
+                (state.response or {}).get("data") or {},
                 state.permanent_url,
                 title_in(params, state.form),
             )

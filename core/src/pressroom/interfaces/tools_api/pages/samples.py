@@ -56,15 +56,15 @@ def code_samples(url: str, mcp_name: str, branding: Branding, values: Mapping[st
             "json",
             f"const response = await fetch({quoted}, {{\n"
             '  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify(',
-            "),\n});\nconst answer = await response.json();\nconsole.log(answer.data.url);",
+            "),\n});\nconst result = await response.json();\nconsole.log(result.data.url);",
             values,
         ),
         _sample(
             "python",
             "Python",
             "python",
-            "import httpx\n\nanswer = httpx.post(\n    " + quoted + ",\n    json=",
-            ',\n    timeout=30,\n).json()\nprint(answer["data"]["url"])',
+            "import httpx\n\nresult = httpx.post(\n    " + quoted + ",\n    json=",
+            ',\n    timeout=30,\n).json()\nprint(result["data"]["url"])',
             values,
         ),
         _sample(

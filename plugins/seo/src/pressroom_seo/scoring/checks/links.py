@@ -145,7 +145,7 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
         return skipped("No links were tried.")
     hidden = [Evidence(url, "says noindex") for url in canonicals if context.world.canonical_noindex]
     broken = [
-        Evidence(href, f"{'canonical URL: ' if href in canonicals else ''}{status.status or 'no answer'}")
+        Evidence(href, f"{'canonical URL: ' if href in canonicals else ''}{status.status or 'no response'}")
         for href, status in checked
         if not 0 < status.status < _ERRORS
     ]
@@ -162,7 +162,7 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
             fix="Link to the final URLs directly.",
             evidence=[Evidence(href, f"to {status.redirected_to}") for href, status in redirected],
         )
-    return good(f"All of {plural(len(checked), 'link')} answer.", 0)
+    return good(f"All of {plural(len(checked), 'link')} respond.", 0)
 
 
 def _pages(context: Context) -> list[Link]:

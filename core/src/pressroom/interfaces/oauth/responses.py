@@ -29,7 +29,9 @@ def document(body: bytes, max_age: int) -> HTTPResponse:
     return HTTPResponse(body, headers=headers, content_type="application/json")
 
 
-def answer(members: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> HTTPResponse:
+def json_response(
+    members: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> HTTPResponse:
     """Return an uncacheable JSON response (RFC 6749, section 5.1)."""
     return HTTPResponse(
         orjson.dumps(members), status=status, headers={**_NO_STORE, **(headers or {})}, content_type="application/json"
@@ -46,7 +48,7 @@ def refusal(error: OAuthError, status: int = 400) -> HTTPResponse:
     headers = {}
     if isinstance(error, InvalidClient):
         status, headers = 401, {"WWW-Authenticate": 'Basic realm="OAuth client", charset="UTF-8"'}
-    return answer({"error": error.code, "error_description": description(error)}, status, headers)
+    return json_response({"error": error.code, "error_description": description(error)}, status, headers)
 
 
 def description(error: OAuthError | CallError) -> str:
@@ -66,20 +68,20 @@ def for_programs(handler: Callable[[Request], Awaitable[HTTPResponse]], admit: A
             return refusal(error)
         except RateLimited as error:
             members = {"error": "temporarily_unavailable", "error_description": error.message}
-            return answer(members, 429, error_headers(error))
+            return json_response(members, 429, error_headers(error))
         except BackendError as error:
-            log.warning("an OAuth request could not be answered", path=request.path, error=str(error))
+            log.warning("an OAuth request failed", path=request.path, error=str(error))
             members = {
                 "error": "temporarily_unavailable",
                 "error_description": "the server cannot do this at the moment; nothing was changed, try again shortly",
             }
-            return answer(members, 503, {"Retry-After": str(_RETRY_SECONDS)})
+            return json_response(members, 503, {"Retry-After": str(_RETRY_SECONDS)})
         except Exception:
             log.exception("an OAuth request failed", path=request.path)
             members = {
                 "error": "server_error",
                 "error_description": "internal error; quote the value of X-Request-Id to the operator",
             }
-            return answer(members, 500)
+            return json_response(members, 500)
 
     return handle
