@@ -9,10 +9,12 @@ from support.downloads import npm_package
 
 VERSION = "4.14.1"
 
-# A rule has the same impact for all elements, so the rules that only report less are switched off.
+# A rule has the same impact for all elements, so the rules that only report less are switched off. By default, the only
+# rule of WCAG 2.2 is off.
 _RUN: Final = """async () => {
     const minor = axe._audit.rules.filter(({ impact }) => ["minor", "moderate"].includes(impact));
     const rules = Object.fromEntries(minor.map(({ id }) => [id, { enabled: false }]));
+    rules["target-size"] = { enabled: true };
     const options = { resultTypes: ["violations"], iframes: false, selectors: false, rules };
     const { violations } = await axe.run(document, options);
     return violations
