@@ -280,6 +280,48 @@ async def test_images_are_dropped_on_the_text(page: Page) -> None:
     await expect(shown).to_have_js_property("naturalWidth", 8)
 
 
+async def test_saving_waits_for_the_images(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Sloe jam", body="Sloes."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    text, asked, go_on = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
+
+    async def held(route: Any) -> None:
+        asked.set()
+        await go_on.wait()
+        await route.continue_()
+
+    await page.route("**/dashboard/media", held)
+    await text.evaluate(_DROP, [["image.png", "image/png", True]])
+    await text.evaluate(_DROP, [["image.png", "image/png", False], ["last.png", "image/png", True]])
+    await asked.wait()
+    await page.keyboard.press("Control+s")
+    await expect(page.get_by_text("This will be saved when the images are uploaded")).to_be_visible()
+    go_on.set()
+    await expect(page.get_by_text("image.png: ")).to_contain_text("JPEG, PNG")
+    await expect(text).to_have_value(re.compile(r"^Sloes\.!\[image\]\(\S+\)!\[last\]\(\S+\)$"))
+    assert (await tool(work, "get_content", content_id=made))["body"] == "Sloes."
+
+    go_on.clear()
+    await text.evaluate(_DROP, [["sugar.png", "image/png", True]])
+    await page.get_by_role("button", name="Save", exact=True).click(no_wait_after=True)
+    go_on.set()
+    await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
+    assert re.search(r"!\[last\]\(\S+\)!\[sugar\]\(\S+\)$", (await tool(work, "get_content", content_id=made))["body"])
+
+
+async def test_a_draft_has_no_place_for_an_image_that_was_not_uploaded(page: Page, work: Work) -> None:
+    made = (await tool(work, "create_content", title="Bilberry jam", body="Bilberries."))["content_id"]
+    await page.goto(f"{ARTICLES}/{made}/edit")
+    text = page.get_by_label("Text (Markdown)")
+    await page.route("**/dashboard/media", lambda route: None)
+    await text.fill("Bilberries and sugar. ")
+    await text.evaluate(_DROP, [["image.png", "image/png", True]])
+    await expect(text).to_have_value("Bilberries and sugar. [Uploading image …]")
+    await page.reload()
+    await expect(text).to_have_value("Bilberries and sugar. ")
+    await page.get_by_role("button", name="Discard it").click()
+
+
 async def test_an_image_is_inserted_where_it_is_dropped(page: Page, tmp_path: Path) -> None:
     Image.new("RGB", (8, 8)).save(tmp_path / "boat.png")
     await page.goto(f"{ARTICLES}/new/edit")

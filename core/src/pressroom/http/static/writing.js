@@ -16,6 +16,7 @@ class Writing {
     this.maxBytes = Number(form.dataset.maxBytes);
     this.asked = 0;
     this.isAsking = false;
+    this.places = new Set();
     $("[data-plain-preview]", form).hidden = true;
     this.start = this.values();
     forgetSent("saved" in form.dataset);
@@ -38,6 +39,7 @@ class Writing {
   values() {
     const found = Object.fromEntries(new FormData(this.form));
     for (const name of ["csrf", "version", "request_id"]) delete found[name];
+    for (const place of this.places) found.body = found.body.replace(place, "");
     return found;
   }
 
@@ -143,27 +145,39 @@ class Writing {
       event.preventDefault();
       const dropped = event.type === "drop" && document.caretPositionFromPoint?.(event.clientX, event.clientY);
       if (dropped?.offsetNode === this.body) this.body.setSelectionRange(dropped.offset, dropped.offset);
-      for (const image of images) await this.insertImage(image);
+      $("[data-image-problem]", this.form).hidden = true;
+      const places = images.map((image) => this.holdPlace(image));
+      for (const [index, image] of images.entries()) await this.insertImage(image, places[index]);
     };
     this.body.addEventListener("drop", (event) => take(event, event.dataTransfer));
     this.body.addEventListener("paste", (event) => take(event, event.clipboardData));
   }
 
-  async insertImage(file) {
-    const { media, mediaToken, format } = this.form.dataset;
-    const name = file.name.replace(/\.\w+$/, "").replace(/[^\p{L}\p{N}]+/gu, " ").trim();
-    const place = `[Uploading ${name} …]`;
-    const problem = $("[data-image-problem]", this.form);
-    problem.hidden = true;
+  // Inserts a text in place of an image while it is uploaded, and returns it. Pasted images often have the same name.
+  holdPlace(file) {
+    const name = altOf(file);
+    let place = `[Uploading ${name} …]`;
+    for (let number = 2; this.places.has(place); number += 1) place = `[Uploading ${name} (${number}) …]`;
+    this.places.add(place);
     this.body.setRangeText(place, this.body.selectionStart, this.body.selectionEnd, "end");
+    return place;
+  }
+
+  async insertImage(file, place) {
+    const { media, mediaToken, format } = this.form.dataset;
+    const name = altOf(file);
     let shown = "";
     try {
       const url = await uploadImage(media, mediaToken, file);
       shown = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
     } catch (error) {
+      const problem = $("[data-image-problem]", this.form);
       problem.textContent = `${file.name}: ${error.message || NOT_SENT}`;
       problem.hidden = false;
+      if (this.saveWith) $("[data-kept]", this.form).textContent = "";
+      this.saveWith = null;
     }
+    this.places.delete(place);
     const start = this.body.value.indexOf(place);
     if (start >= 0) {
       // Restore the caret by hand: `preserve` would select the inserted text if the caret is at its end.
@@ -173,6 +187,7 @@ class Writing {
       if (caret > end) this.body.setSelectionRange(caret + shown.length - place.length, caret + shown.length - place.length);
     }
     this.edited(this.body);
+    if (this.saveWith && !this.places.size) this.form.requestSubmit(this.saveWith);
   }
 
   keep() {
@@ -205,6 +220,13 @@ class Writing {
       this.body.focus();
       return;
     }
+    if (this.places.size) {
+      event.preventDefault();
+      this.saveWith = event.submitter;
+      $("[data-kept]", this.form).textContent = "This will be saved when the images are uploaded";
+      return;
+    }
+    this.saveWith = null;
     this.keep();
     this.isSent = true;
     try {
@@ -271,6 +293,10 @@ class Writing {
     if (html) frame.srcdoc = ownPages ? ownPages.createHTML(html) : html;
     $("[data-preview-notes]", this.form).replaceChildren(...notes.map((note) => element("li", note)));
   }
+}
+
+function altOf(file) {
+  return file.name.replace(/\.\w+$/, "").replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 }
 
 function element(name, ...content) {
