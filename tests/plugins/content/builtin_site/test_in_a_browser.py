@@ -59,7 +59,12 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
     url = ""
     for title in ("An older note", "The engine that was never built, and what became of all its wheels"):
         draft = Draft(
-            title=title, body=BODY, tags=("engines",), categories=("History",), excerpt="In short.", author="Ada"
+            title=title,
+            body=BODY,
+            tags=("engines", "Lokomotivführer" * 5),
+            categories=("History",),
+            excerpt="In short.",
+            author="Ada",
         )
         article = host.run(articles.create(ada.user_id, draft)).article.id
         url = ada.data("publish_content", content_id=article, website_id=made["website_id"])["url"]
@@ -68,6 +73,7 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
         session = signed_in.session_cookie()
     own = f"{host.url}/dashboard/websites"
     aligned = "Array.from(document.querySelectorAll('.prose td'), cell => getComputedStyle(cell).textAlign)"
+    spilling = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.innerText)"
     with browser.new_page(viewport={"width": 320, "height": 800}) as page:
         page.context.add_cookies([{"name": "pressroom_session", "value": session, "url": host.url}])
         complaints: list[str] = []
@@ -86,6 +92,7 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
             ):
                 page.goto(address)
                 assert page.evaluate("document.documentElement.scrollWidth") == 320, address
+                assert page.locator(".theme").evaluate_all(spilling) == [], address
                 assert violations(page) == [], (scheme, address)
         page.goto(url)
         assert page.evaluate(aligned) == ["start", "-webkit-center", "-webkit-right"]
