@@ -38,7 +38,8 @@ def open_page(browser: Browser, url: str, token: str, **options: Any) -> Page:
 def violations(page: Page) -> list[dict[str, Any]]:
     """Return everything that axe finds on a page."""
     page.evaluate(axe_script())
-    found: list[dict[str, Any]] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    options = "{resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}"
+    found: list[dict[str, Any]] = page.evaluate(f"axe.run(document, {options})")["violations"]
     return found
 
 
