@@ -97,6 +97,19 @@ async def test_the_canvas_follows_the_form_at_no_cost(page: Page, server: PageSe
     assert page.url == server.url + QR
 
 
+async def test_the_canvas_shows_what_the_browser_restores(page: Page, server: PageServer) -> None:
+    await page.get_by_label("Text").fill("https://example.org")
+    await page.get_by_label("Pick: Foreground colour").fill("#336699")
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    await page.goto(f"{server.url}/tools")
+    await page.go_back()
+    await expect(page.get_by_label("Text")).to_have_value("https://example.org")
+    await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
+    assert server.previews[-1]["text"] == "https://example.org"
+    color = await page.get_by_label("Foreground colour", exact=True).input_value()
+    await expect(page.get_by_label("Pick: Foreground colour")).to_have_value(color)
+
+
 async def test_what_cannot_be_drawn_is_not_asked_for(page: Page, server: PageServer) -> None:
     await page.get_by_label("Size").fill("9000")
     await page.get_by_label("Text").fill("")

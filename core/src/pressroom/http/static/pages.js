@@ -23,7 +23,10 @@ class Tool {
     this.showTools();
     const design = designIn(location.hash);
     if (design) this.fill(design);
-    else if (this.isRestored) this.changed();
+    else this.followRestored();
+    // Browsers restore earlier input without events, and Chromium only after the page has loaded.
+    const isNew = performance.getEntriesByType("navigation")[0]?.type === "navigate";
+    if (!isNew) addEventListener("pageshow", () => this.followRestored(), { once: true });
   }
 
   connect() {
@@ -129,6 +132,14 @@ class Tool {
 
   get endpoint() {
     return this.form.dataset.preview;
+  }
+
+  followRestored() {
+    if (!this.isRestored) return;
+    this.filling = true;
+    for (const field of this.all) field.text = field.text;
+    this.filling = false;
+    this.relabel();
   }
 
   // Whether the browser restored earlier input, for example after a reload.
