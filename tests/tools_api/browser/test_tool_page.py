@@ -498,3 +498,4 @@ async def test_an_error_without_javascript_keeps_the_values(browser: Browser, se
         await expect(page.get_by_label("Margin")).to_have_accessible_description(
             "Quiet zone around the code, in modules. 0 to 16. Must be even (got 3)"
         )
+        await expect(page.locator(CANVAS)).to_be_hidden()

@@ -327,6 +327,7 @@ class Tool {
       // Replace `srcset` instead of removing it, or Chromium keeps the scale of the old one.
       if (image.srcset) image.srcset = url;
       image.src = url;
+      image.hidden = false;
     }
     if (before.startsWith("blob:")) URL.revokeObjectURL(before);
   }

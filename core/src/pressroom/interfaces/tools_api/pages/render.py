@@ -179,6 +179,7 @@ class Pages:
             markup=_markup(descriptor.get("sampleData") or {}),
             has_canvas=images is not None,
             canvas=canvas_image(tool, state, result, canvas_size) if images is not None else CanvasImage(""),
+            is_refused=bool(problems),
             editable=editable_json(editable) if editable else "",
             result=result,
             preview=self._previews.get(tool.slug, Preview()),
