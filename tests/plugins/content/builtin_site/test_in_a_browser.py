@@ -98,6 +98,18 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
         assert [one for one in complaints if "404" not in one] == []
 
 
+def test_nothing_is_cut_off_on_paper(browser: Browser, host: RunningHost, ada: Client) -> None:
+    blog = Blog(host, ada)
+    long = f"https://example.org/{'a' * 200}"
+    post = blog.publish("Printed", f"| Part | Source |\n|---|---|\n| Mill | {long} |\n\n```\n{long}\n```\n")
+    cut_off = "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).map(box => box.tagName)"
+    with browser.new_page(viewport={"width": 700, "height": 900}) as page:
+        page.goto(post)
+        assert page.locator(".prose pre, .prose .scroll").evaluate_all(cut_off) == ["DIV", "PRE"]
+        page.emulate_media(media="print")
+        assert page.locator(".prose pre, .prose .scroll").evaluate_all(cut_off) == []
+
+
 def test_every_theme_is_accessible_and_fits(browser: Browser, host: RunningHost, ada: Client) -> None:
     blog = Blog(host, ada, description="Notes on engines.")
     post = blog.publish("The engine that was never built", BODY, tags=("engines",), author="Ada", language="ar")
