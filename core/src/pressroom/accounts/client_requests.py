@@ -72,7 +72,7 @@ class RequestKey:
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """A recorded call. `result` is `None` if the call has not succeeded yet, or if it was not stored or cannot be decrypted.
+    """A recorded call. `result` is `None` until the call has succeeded, or if it was not stored or cannot be decrypted.
 
     The state `cut_off` means that the call never finished and no process is running it.
     """
