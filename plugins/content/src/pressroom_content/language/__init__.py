@@ -1,7 +1,15 @@
 """Languages: tags, word lists, stems, words and sentences. Independent of articles; any plugin can use it."""
 
 from pressroom_content.language.contributed import run_with_languages
-from pressroom_content.language.grammar import find_passive, find_transition, fold, infinitive_forms, snowball, stem
+from pressroom_content.language.grammar import (
+    find_passive,
+    find_transition,
+    fold,
+    infinitive_forms,
+    snowball,
+    stem,
+    stem_keeps_first_letter,
+)
 from pressroom_content.language.packs import (
     SUPPORTED,
     LanguagePack,
@@ -54,6 +62,7 @@ __all__ = [
     "split_sentences",
     "split_words",
     "stem",
+    "stem_keeps_first_letter",
     "supported",
     "word_parts",
     "words_of",

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from pressroom_content.language.contributed import clear_with, contributed_stem
+from pressroom_content.language.contributed import clear_with, contributed, contributed_stem
 from pressroom_content.language.packs import LanguagePack, PassiveRules, TransitionRules
 from pressroom_content.language.segmentation import lowered, split_words
 
@@ -127,6 +127,9 @@ _STEMMERS: Final = {
     "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
     "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
+_CHANGED_BEGINNINGS: Final = frozenset({"ar", "ga", "id", "nl", "sr", "ta", "yi"})
+"""Languages whose stemmers remove prefixes as well, such as Dutch `ge-` and the Arabic article, or transliterate."""
+
 _LETTERS: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "\u2019": "'"}
 )
@@ -151,6 +154,11 @@ def stem(word: str, language: str) -> str:
 
 
 clear_with(stem.cache_clear)
+
+
+def stem_keeps_first_letter(language: str) -> bool:
+    """Return whether stems in this language start with the first letter of their word, apart from accents."""
+    return language not in _CHANGED_BEGINNINGS and contributed(language) is None
 
 
 def snowball(word: str, language: str) -> str:

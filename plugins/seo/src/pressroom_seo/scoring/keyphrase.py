@@ -15,6 +15,7 @@ from pressroom_content.language import (
     lowered,
     split_words,
     stem,
+    stem_keeps_first_letter,
     word_parts,
 )
 
@@ -22,8 +23,6 @@ from pressroom_seo.document import clean_text
 
 _MAX_LENGTH: Final = 300
 """Maximum number of characters of a keyphrase to use."""
-
-_SHORT: Final = 3
 
 _MAX_WORD_LENGTH: Final = 60
 
@@ -62,7 +61,7 @@ class Keyphrase:
         self.only_function_words = bool(self.words) and not content
         self.content = content or self.words
         self._needed = Counter(self._key(word) for word in self.content)
-        self._starts = {key[:2] for key in self._needed}
+        self._first_letters = {key[:1] for key in self._needed} if stem_keeps_first_letter(language) else None
         self._verbs = {form: self._key(word) for word in self.content for form in infinitive_forms(word, language)}
         self._exact_words = set(self.content)
         self._keys: dict[str, list[tuple[str, str]]] = {}
@@ -158,8 +157,9 @@ class Keyphrase:
         verb = self._verbs.get(part)
         if verb is not None:
             return verb
-        # A stem is a prefix of its word, so only stem words that share the first letters.
-        if len(part) >= _SHORT and part not in self._forms and fold(part)[:2] not in self._starts:
+        # Stemming is slow, so skip words that start with another letter.
+        starts = self._first_letters
+        if starts is not None and part not in self._forms and fold(part)[:1] not in starts:
             return ""
         key = self._key(part)
         return key if key in self._needed else ""
