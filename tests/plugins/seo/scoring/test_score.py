@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from pressroom.sdk import InvalidInput
@@ -185,6 +187,28 @@ def test_the_language_is_found_where_none_is_given() -> None:
     assert report.language == "en"
     assert status_of(report, "language") == "ok"
     assert status_of(report, "reading_ease") == "good"
+
+
+ALIKE = " ".join(f"The bread is baked by the baker, and the loaf {number} is eaten." for number in range(40))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"body": "Short.", "description": ""},
+        {"body": f"{ALIKE}\n\n![{'long ' * 60}](/a.png)", "description": "Sourdough " * 9, "language": ""},
+        {"body": filler(400), "canonicals": ("https://other.example/",), "description": "Short."},
+        {"body": "# Only a heading"},
+    ],
+    ids=("short", "alike", "other", "heading"),
+)
+def test_a_fix_says_what_it_is_about_without_the_message(changes: dict[str, Any]) -> None:
+    fixes = [check.fix for check in score(with_changes(**changes)).checks if check.fix]
+
+    assert len(fixes) >= 5
+    assert [
+        fix for fix in fixes if re.search(r"^\w+ (it|them|one (with|that|of them))\b|needs it|list there", fix)
+    ] == []
 
 
 def test_chosen_checks_are_scored_alone() -> None:

@@ -106,10 +106,12 @@ def _density_fix(context: Context, number: int, rule: Rule, *, too_few: bool) ->
     minimum, maximum = _limits(context, rule)
     if context.text.words < rule["short"]:
         times = "once" if maximum == minimum else "once or twice"
-        return f"A text this short needs it {times}: {'add it' if too_few else 'take it out elsewhere'}."
+        return f"A text this short needs the keyphrase {times}: {'add it' if too_few else 'take it out elsewhere'}."
     if too_few:
-        return f"Use it {plural(minimum - number, 'more time')}, where it reads well: {minimum} in all."
-    return f"Take it out or reword it in {plural(max(1, number - maximum), 'place')}: at most {maximum} in all."
+        return f"Use the keyphrase {plural(minimum - number, 'more time')}, where it reads well: {minimum} in all."
+    return (
+        f"Take the keyphrase out or reword it in {plural(max(1, number - maximum), 'place')}: at most {maximum} in all."
+    )
 
 
 def _evidence(context: Context) -> list[Evidence]:
@@ -214,7 +216,9 @@ def keyphrase_in_intro(context: Context, rule: Rule) -> Verdict:
     del rule
     first = context.text.first_paragraph
     if not first:
-        return bad("There is no first paragraph.", False, fix="Write one that has the keyphrase in a sentence.")
+        return bad(
+            "There is no first paragraph.", False, fix="Write a first paragraph with the keyphrase in a sentence."
+        )
     phrases = [context.keyphrase, *context.synonyms]
     for sentence in first:
         if any(phrase.share(sentence.words) == 1 for phrase in phrases):
@@ -233,10 +237,10 @@ def keyphrase_in_intro(context: Context, rule: Rule) -> Verdict:
 def keyphrase_in_meta(context: Context, rule: Rule) -> Verdict:
     """Is it in the meta description?"""
     if not context.description:
-        return bad("There is no meta description.", 0, fix="Write one with the keyphrase in it.")
+        return bad("There is no meta description.", 0, fix="Write a meta description with the keyphrase in it.")
     words = context.words_of(context.description)
     number = sum(phrase.uses(words).all for phrase in (context.keyphrase, *context.synonyms))
-    fix = f"Use it {'once' if number == 0 else 'at most twice'} in the meta description."
+    fix = f"Use the keyphrase {'once' if number == 0 else 'at most twice'} in the meta description."
     return graded(
         Status.GOOD if rule["least"] <= number <= rule["most"] else Status.BAD,
         f"The meta description has the keyphrase or a synonym {plural(number, 'time')}.",
@@ -313,7 +317,9 @@ def keyphrase_in_alt(context: Context, rule: Rule) -> Verdict:
     if any(alts):
         too_few = percent < rule["low"] or not carriers
         fix = (
-            "Use the keyphrase where the image shows it." if too_few else "Describe what the other images show instead."
+            "Use the keyphrase in the alt text where the image shows it."
+            if too_few
+            else "Describe what the other images show instead."
         )
         return ok(message, len(carriers), fix=fix, evidence=evidence)
     return bad("No image has an alt text.", 0, fix="Describe each image, with the keyphrase where it is shown.")

@@ -210,7 +210,7 @@ def image_alt(context: Context, rule: Rule) -> Verdict:
         return ok(
             f"{plural(len(long), 'alt text is', 'alt texts are')} over {rule['longest']} characters.",
             len(long),
-            fix="Shorten them, and move details into the text or a caption.",
+            fix="Shorten the alt texts, and move details into the text or a caption.",
             evidence=[Evidence(image.alt or "", image.src) for image in long],
         )
     return good("Every image has an alt text.", 0)

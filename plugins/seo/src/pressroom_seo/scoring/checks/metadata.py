@@ -83,7 +83,7 @@ def meta_description_length(context: Context, rule: Rule) -> Verdict:
         status,
         f"The meta description has {plural(length, 'character')} ({width:.0f} px).",
         length,
-        fix=f"Write {change} characters, to have {rule['low']} to {rule['high']}.",
+        fix=f"Write {change} characters in the meta description, to have {rule['low']} to {rule['high']}.",
         evidence=[Evidence(context.description, "meta description")],
     )
 
@@ -171,7 +171,7 @@ def canonical(context: Context, rule: Rule) -> Verdict:
         return ok("The canonical URL is relative.", canonicals[0], fix=fix, evidence=evidence)
     expected = [url for url in (context.article.url, context.article.original_url) if url]
     if expected and not any(_is_same_url(canonicals[0], url) for url in expected):
-        fix = "Point it to the article's own URL, or name the original where the article was first published."
+        fix = "Point the canonical URL to the article, or name the original where it was first published."
         return ok("The canonical URL is that of another page.", canonicals[0], fix=fix, evidence=evidence)
     return good("The canonical URL is absolute.", canonicals[0], evidence)
 
@@ -240,7 +240,9 @@ def language(context: Context, rule: Rule) -> Verdict:
     tag, detected = context.article.language.strip(), context.detected
     if not tag:
         guess = f" It seems to be “{detected.language}”." if detected else ""
-        return ok(f"The article's language is not given.{guess}", None, fix="Give it as a tag such as en or pt-BR.")
+        return ok(
+            f"The article's language is not given.{guess}", None, fix="Give the language as a tag such as en or pt-BR."
+        )
     evidence = [Evidence(tag, "language")]
     if not TAG.fullmatch(tag.replace("_", "-")):
         fix = "Use a tag such as en or pt-BR (BCP 47)."

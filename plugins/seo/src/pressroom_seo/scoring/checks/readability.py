@@ -82,7 +82,7 @@ def paragraph_length(context: Context, rule: Rule) -> Verdict:
         at_most(longest, rule["good"], rule["ok"]),
         f"The longest paragraph has {plural(longest, 'word')}.",
         longest,
-        fix="Split it where a new thought begins.",
+        fix="Split the longest paragraph where a new thought begins.",
         evidence=(
             Evidence(blocks[index].text, f"{context.text.block_position(index)}: {words} words")
             for words, index in long_paragraphs
@@ -193,7 +193,7 @@ def passive_voice(context: Context, rule: Rule) -> Verdict:
         at_most(percent, rule["good"], rule["ok"]),
         f"{len(passives)} of {plural(len(sentences), 'sentence')} are in the passive: {percent:.1f} %.",
         round(percent, 1),
-        fix="Say who does it, and make them the subject.",
+        fix="Reword the passive: say who does it, and make them the subject.",
         evidence=(
             Evidence(sentence.text, f"{context.text.place(sentence)}: “{passive}”") for sentence, passive in passives
         ),
@@ -245,7 +245,7 @@ def sentence_beginnings(context: Context, rule: Rule) -> Verdict:
     return bad(
         f"{len(longest)} sentences in a row begin with “{beginning}”" + (f"; {rows} such rows." if rows > 1 else "."),
         len(longest),
-        fix="Begin one of them with something else, or join two.",
+        fix="Begin one of the sentences that begin alike with something else, or join two.",
         evidence=(Evidence(sentence.text, context.text.place(sentence)) for sentence in longest),
     )
 

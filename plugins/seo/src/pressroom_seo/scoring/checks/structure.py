@@ -119,7 +119,8 @@ def intro_length(context: Context, rule: Rule) -> Verdict:
         Status.BAD if short else at_most(words, rule["high"], rule["ok"]),
         f"The first paragraph has {plural(words, 'word')}.",
         words,
-        fix=f"Make it {rule['low']} to {rule['high']} words: {'say what readers get' if short else 'split it'}.",
+        fix=f"Make the first paragraph {rule['low']} to {rule['high']} words: "
+        f"{'say what readers get' if short else 'split it'}.",
         evidence=[Evidence(context.document.blocks[first[0].block].text, context.text.block_position(first[0].block))],
     )
 
@@ -145,7 +146,7 @@ def scannable(context: Context, rule: Rule) -> Verdict:
     return bad(
         message,
         longest,
-        fix="Turn an enumeration into a list there, or add a short subheading.",
+        fix="Turn an enumeration in the longest stretch of text into a list, or add a short subheading.",
         evidence=[Evidence(context.document.blocks[start].text, f"from {context.text.block_position(start)}")],
     )
 
