@@ -143,6 +143,41 @@ def test_an_image_is_deleted_once_that_is_confirmed(ada: ToolClient) -> None:
     assert httpx.get(url).status_code == 404
 
 
+def test_an_image_that_an_article_no_longer_has_can_be_deleted(ada: ToolClient) -> None:
+    article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
+    first, second, inline, unplaced = (upload(ada, content_id=article) for _ in range(4))
+    for media_id in (first, second):
+        ada.data("import_image", image_ref=media_id, alt_text="A cup", content_id=article, role="featured")
+    url = ada.data("import_image", image_ref=inline, alt_text="A pot", content_id=article, role="inline")["media"][
+        "url"
+    ]
+    body = {"body": f"Tea.\n\n![A pot]({url})\n"}
+    ada.data("update_content", content_id=article, expected_version=3, fields=body)
+
+    listed = {one["id"]: one["used_in"] for one in ada.data("list_media")["media"]}
+
+    assert listed == {first: [], second: [article], inline: [article], unplaced: []}
+    for media_id in (second, inline):
+        assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": False, "used_in": [article]}
+    ada.data("update_content", content_id=article, expected_version=4, fields={"body": "Tea."})
+    for media_id in (first, inline, unplaced):
+        assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": True, "used_in": []}
+
+
+def test_an_image_of_a_live_post_is_kept(ada: ToolClient) -> None:
+    article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
+    site = ada.data("connect_website", platform="builtin", name="Tea")["website_id"]
+    old, new = upload(ada), upload(ada)
+    ada.data("import_image", image_ref=old, alt_text="A cup", content_id=article, role="featured")
+    ada.data("publish_content", content_id=article, website_id=site)
+    ada.data("import_image", image_ref=new, alt_text="A pot", content_id=article, role="featured")
+    assert ada.data("delete_media", media_id=old, confirm=True) == {"deleted": False, "used_in": [article]}
+
+    ada.data("publish_content", content_id=article, website_id=site)
+
+    assert ada.data("delete_media", media_id=old, confirm=True) == {"deleted": True, "used_in": []}
+
+
 @pytest.mark.parametrize("name", ["", "..", "a/b"])
 def test_an_unknown_image_is_not_found(ada: ToolClient, name: str) -> None:
     assert httpx.get(f"{ada.host.url}/media/m_{'0' * 22}/{name or 'x.jpg'}").status_code == 404

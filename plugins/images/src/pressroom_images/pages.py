@@ -80,7 +80,7 @@ async def _list(
     before = read_cursor(cursor) if cursor else None
     images = await library.page(request.subject, query=query, limit=ON_A_PAGE + 1, before=before)
     visible = images[:ON_A_PAGE]
-    uses = await library.uses([image.id for image in visible])
+    uses = await library.uses(request.subject, [image.id for image in visible])
     articles = content_services(plugin).articles
     titles = await articles.titles(request.subject, [used for ids in uses.values() for used in ids])
     following = cursor_of(visible[-1].created_at, visible[-1].id) if len(images) > ON_A_PAGE else ""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, Final, Literal, cast
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext, StorageKind
-from pressroom_content.contract import FoundImage, MediaFile
+from pressroom_content.contract import Article, FoundImage, MediaFile, content_services
 from slugify import slugify
 from sqlalchemy import Select, and_, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -83,10 +85,15 @@ async def _measure(session: AsyncSession, user_id: str) -> int:
 STORAGE: Final = StorageKind("images", "images", _measure, "delete images with delete_media")
 
 
+def _has(article: Article, media_id: str) -> bool:
+    return media_id == article.featured_media_id or media_id in article.body
+
+
 class Library:
     """The images of all accounts. Methods with a `user_id` treat other accounts' images as missing."""
 
     def __init__(self, plugin: PluginContext[ImagesConfig]) -> None:
+        self._plugin = plugin
         self._database = plugin.services.database
         self._storage = plugin.services.storage
         self._base_url = plugin.base_url
@@ -252,14 +259,35 @@ class Library:
             rows = (await session.scalars(statement)).all()
         return [media_of(row, self._base_url) for row in rows]
 
-    async def uses(self, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
-        """Map image IDs to the IDs of the articles that use them."""
+    async def uses(self, user_id: str, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """Map image IDs to the IDs of the articles that use them, in their newest or in a published version.
+
+        A recorded use stays when an article gets another image, since an older version may be restored.
+        """
         statement = select(UseRow).where(UseRow.media_id.in_(media_ids)).order_by(UseRow.content_id)
-        article_ids: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
         async with self._database.reading() as session:
-            for use in (await session.scalars(statement)).all():
-                article_ids[use.media_id].append(use.content_id)
+            recorded = (await session.scalars(statement)).all()
+        article_ids: dict[str, list[str]] = {media_id: [] for media_id in media_ids}
+        for content_id, uses in groupby(recorded, key=lambda use: use.content_id):
+            used = await self._used_by(user_id, content_id, [use.media_id for use in uses])
+            for media_id in used:
+                article_ids[media_id].append(content_id)
         return article_ids
+
+    async def _used_by(self, user_id: str, content_id: str, media_ids: Sequence[str]) -> Sequence[str]:
+        content = content_services(self._plugin)
+        try:
+            newest = await content.articles.get(user_id, content_id)
+        except NotFound:
+            return []
+        versions = [newest]
+        if not all(_has(newest, media_id) for media_id in media_ids):
+            posts = await content.publications.of_article(user_id, content_id)
+            live = {post.article_version for post in posts if post.status != "unpublished"} - {newest.version}
+            for version in live:
+                with suppress(NotFound):
+                    versions.append(await content.articles.get(user_id, content_id, version))
+        return [media_id for media_id in media_ids if any(_has(version, media_id) for version in versions)]
 
     async def use(self, media_id: str, content_id: str, role: str) -> None:
         """Record that an article uses an image."""

@@ -94,7 +94,7 @@ async def import_image(params: ImportImageParams, call: Call) -> ToolResult:
     elif params.content_id and params.role == "featured":
         alt_text = params.alt_text or _alt_text(media.alt_text)
         version = (await set_featured(call, params.content_id, media.id, alt_text)).version
-    used_in = (await Library(plugin_of(call)).uses([media.id]))[media.id]
+    used_in = (await Library(plugin_of(call)).uses(user_id, [media.id]))[media.id]
     data = ImportResult(media=item(media, used_in), content_id=params.content_id, version=version)
     return ToolResult(text=_text(data, params), data=data)
 

@@ -137,7 +137,7 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
         before=_place(params.cursor) if params.cursor else None,
     )
     visible = images[: params.limit]
-    uses = await library.uses([media.id for media in visible])
+    uses = await library.uses(call.caller.subject, [media.id for media in visible])
     data = ListResult(
         media=[item(media, uses[media.id]) for media in visible],
         next_cursor=_cursor(visible[-1]) if len(images) > params.limit else None,
@@ -174,7 +174,7 @@ async def update_media(params: UpdateImageParams, call: Call) -> ToolResult:
     if not changes:
         raise InvalidInput("", "nothing to change: give alt_text, caption or credit")
     changed = await library.change(user_id, params.media_id, **changes)
-    data = MediaResult(media=item(changed, (await library.uses([media.id]))[media.id]))
+    data = MediaResult(media=item(changed, (await library.uses(user_id, [media.id]))[media.id]))
     return ToolResult(text=described(data.media), data=data)
 
 
@@ -193,11 +193,12 @@ async def delete_media(params: DeleteImageParams, call: Call) -> ToolResult:
     """Delete."""
     library, user_id = Library(plugin_of(call)), call.caller.subject
     media = await library.get(user_id, params.media_id)
-    used_in = (await library.uses([media.id]))[media.id]
+    used_in = (await library.uses(user_id, [media.id]))[media.id]
     if used_in:
         return ToolResult(
             text=f"{media.filename} was kept, since articles use it: {', '.join(used_in)}. Give them another featured "
-            "image with import_image, or take it out of their body with update_content.",
+            "image with import_image, or take it out of their body with update_content; where they are live, call "
+            "publish_content then.",
             data=DeleteResult(deleted=False, used_in=used_in),
         )
     if not params.confirm:
