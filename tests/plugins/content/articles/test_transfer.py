@@ -209,7 +209,7 @@ def test_an_import_has_one_source(ada: Client, arguments: dict[str, str], told: 
 def test_a_preview_shows_what_a_platform_would_get(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Hi <b onclick=x>there</b><script>x</script>", tags=["a"], meta_title="M")
     shown = ada.call("preview_content", content_id=id_, website_id=website)
-    assert "\ntags: a\n" in shown["content"][0]["text"]
+    assert "\nslug: tea\nmeta_title: M\ntags: a\nRemoved: " in shown["content"][0]["text"]
     made = shown["structuredContent"]
     assert made["html"] == "<p>Hi <b>there</b></p>\n"
     assert set(made["removed"]) == {"<script>", "the attribute onclick of <b>"}

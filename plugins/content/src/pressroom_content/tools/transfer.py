@@ -266,7 +266,7 @@ async def export_content(params: ExportParams, call: Call) -> ToolResult:
 TOOLS: Final = (import_content, preview_content, export_content)
 
 
-_EXCLUDED_FIELDS = frozenset({"marker", "html", "markdown", "featured", "term_ids"})
+_EXCLUDED_FIELDS = frozenset({"marker", "html", "markdown", "featured", "term_ids", "kept"})
 
 
 @dataclass(frozen=True, slots=True)
