@@ -82,7 +82,7 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         synonyms=stored.synonyms,
         canonicals=(stored.canonical_url,) if stored.canonical_url else (),
         original_url=stored.canonical_url,
-        authors=(Author(stored.author),) if stored.author else (),
+        authors=authors_of(stored.author, website),
         published=stored.published_at,
         modified=stored.updated_at if stored.published_at else None,
         featured_image=image,
@@ -129,6 +129,12 @@ async def _published_at(content: ContentServices, stored: StoredArticle) -> tupl
 def language_of(website: Website | None) -> str:
     """Return the default language of a website's articles; empty if unknown."""
     return str(website.settings.get("language") or "") if website is not None else ""
+
+
+def authors_of(byline: str, website: Website | None) -> tuple[Author, ...]:
+    """Return the author that publishing names: the article's own, or else the website's default."""
+    name = byline or str(website.settings.get("author") or "" if website is not None else "")
+    return (Author(name),) if name else ()
 
 
 def expected_at(website: Website | None, slug: str) -> str:

@@ -311,6 +311,24 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
         assert gone["fetched"]["status"] == 404
 
 
+def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="A hive")["website_id"]
+    article = write(ada, website_id=website)["content_id"]
+    before = ada.data("generate_structured_data", content_id=article)
+    ada.data("update_website_settings", website_id=website, settings={"author": "Ada Baker"})
+
+    def message(**given: object) -> str:
+        [check] = ada.data("check_blog_seo", checks=["author_and_dates"], **given)["checks"]
+        return str(check["message"])
+
+    assert "author" in before["missing"]
+    built = ada.data("generate_structured_data", content_id=article)
+    assert built["json_ld"]["author"] == [{"@type": "Person", "name": "Ada Baker"}]
+    assert "author" not in built["missing"]
+    assert message(content_id=article) == "Author and dates are given."
+    assert message(article={"body": "Tea.", "website_id": website}) == "Author and dates are given."
+
+
 def test_llms_txt_of_a_website_and_of_any_site(ada: ToolClient) -> None:
     with serving(good_site()) as site:
         report = ada.call("get_seo_report", website_id=connect(ada, site.origin), section="llms_txt")

@@ -141,8 +141,8 @@ async def _check_input(params: SeoCheckParams, plugin: PluginContext, user_id: s
 
 async def _scoring_article(plugin: PluginContext, user_id: str, draft: ArticleInput) -> ScoringArticle:
     """Prepare an unsaved article for scoring as if it were stored."""
-    from pressroom_seo.scoring import Author, ScoringArticle  # noqa: PLC0415
-    from pressroom_seo.stored import expected_at, language_of  # noqa: PLC0415
+    from pressroom_seo.scoring import ScoringArticle  # noqa: PLC0415
+    from pressroom_seo.stored import authors_of, expected_at, language_of  # noqa: PLC0415
 
     website = None
     if draft.website_id is not None:
@@ -163,7 +163,7 @@ async def _scoring_article(plugin: PluginContext, user_id: str, draft: ArticleIn
         secondary_phrases=tuple(draft.secondary_phrases or ()),
         canonicals=(canonical,) if canonical else (),
         original_url=canonical,
-        authors=(Author(draft.author),) if draft.author else (),
+        authors=authors_of(draft.author or "", website),
         published=now,
         modified=now,
         featured_image=draft.featured_image or "",
