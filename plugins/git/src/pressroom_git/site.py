@@ -156,7 +156,9 @@ class GitSite(BasicSite):
             if existing.marker == post.marker:
                 return existing
             raise SiteRefused(
-                f"{path} is another post", hint="Change the slug with update_content, then call publish_content again."
+                f"{path} is another post",
+                hint="Change the slug with update_content, or in options.slug if you gave it there, then call "
+                "publish_content again.",
             ) from None
         return await self._post(path, File(content, sha))
 

@@ -258,6 +258,7 @@ def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, h
     ).article.id
     refusal = ada.refusal("publish_content", content_id=other, website_id=site.id, options={"slug": "日本語の記事"})
     assert "another post of this site has the slug" in refusal
+    assert "or in options.slug if you gave it there" in refusal
     for slug in ("feed.xml", "icon.svg", "style.css"):
         assert "cannot be the slug" in ada.refusal(
             "publish_content", content_id=other, website_id=site.id, options={"slug": slug}

@@ -362,7 +362,8 @@ def _redirect(row: BuiltinRedirectRow) -> RemoteRedirect:
 def _slug_taken(slug: str) -> SiteRefused:
     return SiteRefused(
         f"another post of this site has the slug {slug!r}",
-        hint="Change the slug with update_content, then call publish_content again.",
+        hint="Change the slug with update_content, or in options.slug if you gave it there, then call publish_content "
+        "again.",
     )
 
 
