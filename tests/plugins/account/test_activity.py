@@ -83,6 +83,7 @@ def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
     "arguments",
     [
         {"since": "yesterday!"},
+        {"since": "2026-11-21T10:00:00Z"},
         {"since": "2026-02-30"},
         {"since": "2026-W01-1"},
         {"since": 5},
@@ -94,3 +95,8 @@ def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
 )
 def test_wrong_arguments_are_named(ada: ToolClient, arguments: dict[str, Any]) -> None:
     assert next(iter(arguments)) in ada.refusal("list_activity", **arguments)
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-11-21T10:00:00Z", "2026-1-1", ""])
+def test_an_error_shows_how_to_write_a_day(ada: ToolClient, since: str) -> None:
+    assert "since: must be a day such as 2026-11-21" in ada.refusal("list_activity", since=since)

@@ -66,7 +66,8 @@ def test_filters(ada: Client, make: Make, website: str) -> None:
     assert titles(ada, status="published") == []
     assert titles(ada, updated_since="2020-01-01") == ["Book", "Tea"]
     assert titles(ada, updated_since="2999-01-01") == []
-    assert "must be a day" in ada.refusal("list_content", updated_since="yesterday!")
+    for since in ("yesterday!", "yesterday", "2026-11-21T10:00:00Z", "2026-1-1", ""):
+        assert "must be a day such as 2026-11-21" in ada.refusal("list_content", updated_since=since)
 
 
 def test_pages_go_on_where_they_ended_whatever_is_made_meanwhile(ada: Client, make: Make) -> None:
