@@ -143,6 +143,12 @@ def test_an_image_is_deleted_once_that_is_confirmed(ada: ToolClient) -> None:
     assert httpx.get(url).status_code == 404
 
 
+def test_images_of_an_unknown_article_are_an_error(ada: ToolClient) -> None:
+    assert "no article 'Tea'" in ada.refusal("list_media", content_id="Tea")
+    article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
+    assert ada.data("list_media", content_id=article)["media"] == []
+
+
 def test_an_image_that_an_article_no_longer_has_can_be_deleted(ada: ToolClient) -> None:
     article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
     first, second, inline, unplaced = (upload(ada, content_id=article) for _ in range(4))

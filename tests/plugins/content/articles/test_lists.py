@@ -70,6 +70,15 @@ def test_filters(ada: Client, make: Make, website: str) -> None:
         assert "must be a day such as 2026-11-21" in ada.refusal("list_content", updated_since=since)
 
 
+@pytest.mark.parametrize("name", ["Tea shop", f"w_{'0' * 22}"])
+def test_a_filter_by_something_unknown_is_an_error(ada: Client, make: Make, name: str) -> None:
+    for tool in ("list_content", "list_publications", "list_content_ideas", "export_content"):
+        assert f"no website '{name}'" in ada.refusal(tool, website_id=name)
+    assert f"no article '{name}'" in ada.refusal("list_publications", content_id=name)
+    listed = ada.call("list_publications", content_id=make("Tea"), status="failed")
+    assert listed["content"][0]["text"] == "No publications match."
+
+
 def test_pages_go_on_where_they_ended_whatever_is_made_meanwhile(ada: Client, make: Make) -> None:
     for number in range(7):
         make(f"Tea {number}")

@@ -20,6 +20,7 @@ from pressroom_content.articles.fields import FIELDS, article_of, body_as
 from pressroom_content.contract.articles import as_slug
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, ExportRow
+from pressroom_content.websites.store import Websites
 
 Format = Literal["markdown", "json", "wxr"]
 
@@ -52,9 +53,13 @@ async def export(
     Raises:
         InvalidInput: the articles are too many or too large for one file, nothing is selected, or a listed article is
             not of the website.
-        NotFound: one of the listed articles does not exist.
+        NotFound: one of the listed articles does not exist, or the website.
     """
     articles = await _articles(plugin, user_id, website_id, content_ids)
+    if not articles:
+        if website_id is not None:
+            await Websites(plugin).get(user_id, website_id)
+        raise InvalidInput("", "there are no articles to export")
     content, ending, media_type = await plugin.services.workers.run(
         _written, articles, form, owner=user_id, what="the export", seconds=60
     )
@@ -130,8 +135,6 @@ async def _articles(
     for article in articles:
         if website_id is not None and article.website_id != website_id:
             raise InvalidInput("content_ids", f"names the article {article.id}, which is not of that website")
-    if not articles:
-        raise InvalidInput("", "there are no articles to export")
     return articles
 
 

@@ -56,7 +56,7 @@ from pressroom_content.tools.common import (
     time_text,
     website_zone,
 )
-from pressroom_content.websites.store import read_zones
+from pressroom_content.websites.store import Websites, read_zones
 
 MAX_EDITS: Final = 100
 QUOTA: Final = "articles_created"
@@ -345,6 +345,8 @@ async def list_content(params: ListArticlesParams, call: Call) -> ToolResult:
             updated_since=since and since.replace(tzinfo=website_zone(zones, params.website_id)).astimezone(UTC),
         )
         entries, cursor = await listing.page(session, subject, criteria, limit=params.limit, cursor=params.cursor)
+    if params.website_id is not None and not entries:
+        await Websites(context(call)).get(subject, params.website_id)  # an unknown one is an error
     items = [_item(entry, website_zone(zones, entry.website_id)) for entry in entries]
     lines = [_line(item, website_zone(zones, item.website_id)) for item in items]
     more = [f"More: call list_content again with cursor {cursor}"] if cursor else []

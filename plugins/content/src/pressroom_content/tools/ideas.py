@@ -112,6 +112,8 @@ async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
     ideas = await Ideas(context(call)).listed(
         call.caller.subject, website_id=params.website_id, status=params.status, limit=params.limit
     )
+    if params.website_id is not None and all(idea.website_id != params.website_id for idea in ideas):
+        await Websites(context(call)).get(call.caller.subject, params.website_id)  # an unknown one is an error
     return ToolResult("\n".join(map(_line, ideas)) or "No ideas.", IdeaList(ideas=[_view(idea) for idea in ideas]))
 
 

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, ConfigDict, Field
 
+from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Cursor, Day, WebsiteId
 from pressroom_content.publishing.overview import heads
 from pressroom_content.publishing.publications import Publications
@@ -120,6 +121,8 @@ async def list_publications(params: PublicationsParams, call: Call) -> ToolResul
         limit=params.limit,
         cursor=params.cursor,
     )
+    if params.website_id is not None and not publications:
+        await Websites(plugin).get(user_id, params.website_id)  # an unknown one is an error
     lookup = await _known(plugin, user_id, publications)
     rows = [lookup.row(publication) for publication in publications]
     lines = [_line(publication, row, lookup) for publication, row in zip(publications, rows, strict=True)]
@@ -143,6 +146,8 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
             cursor=params.cursor,
         )
         publications = list(page)
+        if params.content_id is not None and not publications:
+            await Articles(plugin).get(user_id, params.content_id)  # an unknown one is an error
     states: list[RemoteState | None] = [None] * len(publications)
     if params.verify:
         states = await _check_all(plugin, publications)
@@ -166,7 +171,9 @@ async def _in_detail(plugin: PluginContext, user_id: str, params: PublicationsPa
         texts.append(f"{text}{_details(publication, row, state)}")
     texts += [f"There are more: cursor {cursor}"] if cursor else []
     data = PublicationsResult(publications=rows, gaps=None, next_cursor=cursor)
-    return ToolResult("\n\n".join(texts) or "The article is not published anywhere.", data)
+    filtered = params.status is not None or params.website_id is not None
+    none = "No publications match." if filtered else "The article is not published anywhere."
+    return ToolResult("\n\n".join(texts) or none, data)
 
 
 async def _schedule(plugin: PluginContext, user_id: str, params: PublicationsParams) -> ToolResult:

@@ -136,6 +136,8 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
         limit=params.limit + 1,
         before=_place(params.cursor) if params.cursor else None,
     )
+    if params.content_id and not images:
+        await articles_of(call).get(call.caller.subject, params.content_id)  # an unknown one is an error
     visible = images[: params.limit]
     uses = await library.uses(call.caller.subject, [media.id for media in visible])
     data = ListResult(
