@@ -37,7 +37,11 @@ def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_a
     # Its only image was left out, and with it a mention of the keyphrase.
     assert _wrong(ada, urls[0]) == {*ON_LOOPBACK, "keyphrase_distribution"}
 
-    home = ada.data("check_page_seo", url=urls[0].rpartition("/")[0])
+    site = urls[0].rpartition("/")[0]
+    [form] = [one for one in ada.data("check_page_seo", url=urls[0])["checks"] if one["id"] == "form_insecure"]
+    assert form["evidence"] == [f"addresses: {site}/search"]
+
+    home = ada.data("check_page_seo", url=site)
     wrong = {one["id"] for one in home["checks"]}
     about_articles = {"author_and_dates", "structured_data", "intro_length", "image_count", "outbound_links"}
     assert about_articles <= set(home["skipped"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pressroom.sdk import Annotations, Call, InvalidInput, Params, ToolResult, mcp_tool
@@ -282,7 +282,7 @@ def _result(page: LivePageReport) -> PageCheckResult:
 
 def _technical_row(result: Any) -> PageCheckRow:
     check = result.check
-    evidence = [short(f"{name}: {value}") for name, value in list(result.evidence.items())[:_EVIDENCE]]
+    evidence = [short(f"{name}: {_as_text(value)}") for name, value in list(result.evidence.items())[:_EVIDENCE]]
     return PageCheckRow(
         id=check.id,
         source="technical",
@@ -291,6 +291,14 @@ def _technical_row(result: Any) -> PageCheckRow:
         fix=check.fix,
         evidence=evidence,
     )
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_as_text(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_as_text, value))
+    return str(value)
 
 
 def _lines(data: PageCheckResult) -> Iterator[str]:
