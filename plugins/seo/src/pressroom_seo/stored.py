@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+from urllib.parse import urlsplit
 
 from pressroom.sdk import BackendError, NotFound, PluginContext
 from pressroom_content.contract import Article as StoredArticle
@@ -84,13 +85,14 @@ async def judged_as(plugin: PluginContext, stored: StoredArticle) -> ScoringInpu
         original_url=stored.canonical_url,
         authors=authors_of(stored.author, website),
         published=stored.published_at,
-        modified=stored.updated_at if stored.published_at else None,
+        modified=max(stored.updated_at, stored.published_at) if stored.published_at else None,
         featured_image=image,
         featured_image_alt=alt,
         images={image: facts} if image and facts else {},
         site_name=website.name if website else "",
         section=stored.categories[0] if stored.categories else "",
         tags=stored.tags,
+        breadcrumbs=_breadcrumbs(website, url or expected),
     )
     others = await others_of(plugin, stored.user_id, stored.website_id, excluding=stored.id)
     published, changed = stored.published_at or stored.created_at, stored.updated_at
@@ -140,6 +142,16 @@ def authors_of(byline: str, website: Website | None) -> tuple[Author, ...]:
 def expected_at(website: Website | None, slug: str) -> str:
     """Return the expected URL of an article on its website; empty if unknown."""
     return f"{website.url}/{slug}" if website is not None and website.url and slug else ""
+
+
+def _breadcrumbs(website: Website | None, url: str) -> tuple[tuple[str, str], ...]:
+    """Return the home page of a website in a folder of its host, for an article directly below it.
+
+    The folders above belong to other websites, or are not pages at all.
+    """
+    if website is None or not urlsplit(website.url).path.strip("/") or url.rpartition("/")[0] != website.url:
+        return ()
+    return ((website.name, website.url),)
 
 
 async def _featured(content: PluginContext, stored: StoredArticle) -> tuple[str, ImageFacts | None, str | None]:

@@ -311,6 +311,19 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
         assert gone["fetched"]["status"] == 404
 
 
+def test_structured_data_of_a_live_post_names_real_pages_and_times(ada: ToolClient) -> None:
+    made = ada.data("connect_website", platform="builtin", name="A hive")
+    article = write(ada, website_id=made["website_id"])["content_id"]
+    ada.data("publish_content", content_id=article, website_id=made["website_id"])
+
+    post = ada.data("generate_structured_data", content_id=article)["json_ld"]
+    trail = ada.data("generate_structured_data", content_id=article, type="BreadcrumbList")["json_ld"]
+
+    assert post["dateModified"] >= post["datePublished"]
+    pages = [(entry["name"], entry["item"]) for entry in trail["itemListElement"]]
+    assert pages == [("A hive", made["connect_url"]), ("Honey bees", post["url"])]
+
+
 def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="A hive")["website_id"]
     article = write(ada, website_id=website)["content_id"]
