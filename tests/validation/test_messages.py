@@ -210,6 +210,18 @@ def test_several_problems_stand_in_the_order_of_the_fields() -> None:
     )
 
 
+class Words(Params):
+    words: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=2, max_length=9, strict=False)
+
+
+def test_invalid_items_do_not_make_an_array_too_short() -> None:
+    expected = "words.1: must be at least 1 character (got 0)"
+    assert explained(Words, {"words": ["tea", ""]}).message == expected
+    assert explained(Words, {"words": ["tea"]}).message == "words: must have between 2 and 9 items (got 1)"
+    both = explained(Words, {"words": [""]}).message
+    assert "words: must have between 2 and 9 items (got 1)" in both
+
+
 def test_very_many_problems_make_a_short_message() -> None:
     error = explained(Circle, {"x" * 10_000 + str(number): number for number in range(5_000)})
     assert error.field == "kind"

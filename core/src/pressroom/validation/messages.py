@@ -238,10 +238,19 @@ class _LocatedError:
 def _explained(
     errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_known: tuple[str, ...]
 ) -> list[FieldProblem]:
-    located = _without_repetition(_located(error, root, also_known) for error in errors)
+    inner = {error["loc"][:-1] for error in errors if error["loc"]}
+    told = [error for error in errors if not (error["loc"] in inner and _has_enough(error))]
+    located = _without_repetition(_located(error, root, also_known) for error in told)
     if any(failure.error["type"] != "default_factory_not_called" for failure in located):
         located = [failure for failure in located if failure.error["type"] != "default_factory_not_called"]
     return [problem for group in _grouped(located, 0) for problem in _problems_of(group, 0)]
+
+
+def _has_enough(error: ErrorDetails) -> bool:
+    """Return whether an array is only too short because pydantic does not count its invalid items."""
+    given = error["input"]
+    least = error.get("ctx", {}).get("min_length", 0)
+    return error["type"] == "too_short" and isinstance(given, list | tuple) and len(given) >= least
 
 
 def _located(error: ErrorDetails, root: Mapping[str, Any], also_known: tuple[str, ...]) -> _LocatedError:
