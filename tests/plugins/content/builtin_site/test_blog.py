@@ -120,6 +120,18 @@ def test_a_page_is_in_the_menu_and_in_no_list(blog: Blog, ada: Client) -> None:
     assert "options.kind is 'book'; a built-in site has post and page" in refusal
 
 
+def test_a_live_post_whose_update_failed_is_not_said_to_be_nowhere(blog: Blog, ada: Client) -> None:
+    article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
+    pair = {"content_id": article, "website_id": blog.id}
+    url = ada.data("publish_content", **pair)["url"]
+    ada.refusal("publish_content", **pair, options={"kind": "book"})
+
+    told = ada.call("get_content", content_id=article)["content"][0]["text"]
+
+    assert httpx.get(url).status_code == 200
+    assert "published at: the latest attempt to publish failed or is in progress; list_publications shows it" in told
+
+
 def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
     url = blog.post_with_images("Wheels", wheel())
     tree = LexborHTMLParser(httpx.get(url).text)

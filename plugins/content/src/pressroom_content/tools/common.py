@@ -140,6 +140,8 @@ _SHOWN: Final = (
     "categories", "author", "canonical_url", "featured_media_id", "featured_alt", "preview_url",
 )  # fmt: skip
 
+_UNSURE: Final = "the latest attempt to publish failed or is in progress; list_publications shows it"
+
 
 def field_lines(view: ArticleView) -> Iterator[str]:
     """Yield an article's fields as lines of text, since some clients show models only the text of a result."""
@@ -150,7 +152,9 @@ def field_lines(view: ArticleView) -> Iterator[str]:
         f"{view.body_format}, {view.word_count:,} words, {view.body_chars:,} characters"
     )
     yield f"SEO score: {'none' if view.score is None else view.score}"
-    yield f"published at: {', '.join(view.urls) or 'nowhere'}"
+    # A post stays live while an update of it is in progress, or after one that failed.
+    nowhere = _UNSURE if view.status == "published" else "nowhere"
+    yield f"published at: {', '.join(view.urls) or nowhere}"
     for name in _SHOWN:
         value = getattr(view, name)
         if value:
