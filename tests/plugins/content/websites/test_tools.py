@@ -165,6 +165,8 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
         ({"mode": "schedule", "publish_at": "2999-01-01T00:00:00Z"}, "five years"),
         ({"options": {"tags": "news"}}, "options.tags"),
         ({"options": {"force": True}}, "options.force"),
+        ({"options": {"publish_at": "2099-01-01T00:00:00Z"}}, "publish_content takes publish_at beside options"),
+        ({"options": {"mode": "draft"}}, "publish_content takes mode beside options"),
         ({"content_id": "a_nobody"}, "a_nobody"),
         ({"website_id": "w_nobody"}, "w_nobody"),
     ],

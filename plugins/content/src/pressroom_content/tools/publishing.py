@@ -263,8 +263,8 @@ def _options(options: dict[str, Any] | None) -> dict[str, Any] | None:
         value = options.get(name, [])
         if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
             raise InvalidInput(f"options.{name}", "must be a list of texts")
-    if "force" in options:
-        raise InvalidInput("options.force", "is an argument of its own: publish_content takes force beside options")
+    for name in PublishParams.model_fields.keys() & options.keys():
+        raise InvalidInput(f"options.{name}", f"is an argument of its own: publish_content takes {name} beside options")
     return options
 
 
