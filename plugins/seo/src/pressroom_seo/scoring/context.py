@@ -23,7 +23,7 @@ from pressroom_seo.structured_data.extraction import types_of
 from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
 from pressroom_seo.urls import split_url
 
-_SEPARATORS = re.compile(r"[\W_]+")
+_SEPARATORS = re.compile(r"[\s._-]+")
 
 
 class Context:
@@ -167,4 +167,5 @@ def slug_of(article: ScoringArticle) -> str:
 
 def slug_words(slug: str) -> list[str]:
     """Return the words of a slug in lower case, without a file extension."""
-    return [part for part in _SEPARATORS.split(re.sub(r"\.[a-z]{2,5}$", "", slug.lower())) if part]
+    parts = _SEPARATORS.split(re.sub(r"\.[a-z]{2,5}$", "", slug.lower()))
+    return [word for part in parts for word in split_words(part)]
