@@ -57,6 +57,7 @@ def words(text: str) -> list[str]:
         ("الخبز العربي", "الخبز العربي سهل التحضير.", "ar", 1, 1),
         ("membaca buku", "Cara membaca buku.", "id", 1, 1),
         ("хлеб", "Укус хлеба.", "sr", 1, 0),
+        ("istanbul gezisi", "İstanbul gezisi gelecek.", "tr", 1, 1),
         ("Äpfel", "Aepfel sind gesund.", "de", 1, 0),
         ("casa vacanza", "Le case vacanze.", "it", 1, 0),
         ("coche eléctrico", "Los coches eléctricos.", "es", 1, 0),

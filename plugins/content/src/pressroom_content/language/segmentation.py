@@ -110,8 +110,8 @@ def split_words(text: str) -> list[str]:
 
 
 def lowered(words: list[str]) -> list[str]:
-    """Return words in lower case with straight apostrophes, as in word lists."""
-    return [word.lower().translate(_APOSTROPHES) for word in words]
+    """Return words in lower case with straight apostrophes, as in word lists. The Turkish `İ` becomes a plain `i`."""
+    return [word.replace("İ", "i").lower().translate(_APOSTROPHES) for word in words]
 
 
 def is_unspaced(text: str) -> bool:
