@@ -60,7 +60,17 @@ class Nothing(BaseModel):
 @mcp_tool(name="liar", title="Lie")
 async def liar(params: FaultParams, call: Call) -> Nothing:
     """Returns something else than it declares."""
-    return {"none": None, "dict": {"fault": ""}, "other": params}[params.fault]
+    nothing = Nothing(fault="")
+    return {
+        "none": None,
+        "dict": {"fault": ""},
+        "other": params,
+        "unwritable": Nothing.model_construct(fault=object()),
+        "no text": ToolResult(None, nothing),
+        "surrogate": ToolResult(chr(0xD800), nothing),
+        "text as image": ToolResult("", nothing, images=(("image/png", "text"),)),
+        "dict as content": ToolResult("", nothing, content=({"type": "text"},)),
+    }[params.fault]
 
 @mcp_tool(name="victim", title="Fail", timeout=1)
 async def victim(params: FaultParams, call: Call) -> Nothing:
@@ -153,7 +163,14 @@ class DrawParams(Params):
 def threaded(params: DrawParams, call: Call) -> Artifact:
     """Fails in a way that you choose."""
     raise_it(params.fault)
-    return Artifact(b"fine", "text/plain")
+    if params.fault == "details":
+        return Artifact(b"fine", "text/plain", Nothing.model_construct(fault=object()))
+    fields = {"content": "fine"} if params.fault == "content" else {"content": b"fine"}
+    if params.fault == "preview":
+        fields["preview"] = ("image/png", "fine")
+    if params.fault in ("text", "numbers"):
+        fields["warnings"] = {"text": "one", "numbers": (1,)}[params.fault]
+    return Artifact(media_type="text/plain", **fields)
 
 @hookimpl
 def pressroom_generators(): return [shout, threaded]
@@ -456,7 +473,19 @@ def test_what_fails_at_work_is_named_and_costs_nobody_else(faulty: Faulty, point
     faulty.works()
 
 
-@pytest.mark.parametrize(("returned", "said"), [("none", "NoneType"), ("dict", "dict"), ("other", "FaultParams")])
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("none", "NoneType"),
+        ("dict", "dict"),
+        ("other", "FaultParams"),
+        ("unwritable", "Nothing, which cannot be written as JSON"),
+        ("no text", "NoneType as the text of its ToolResult"),
+        ("surrogate", "str '\\ud800' as the text of its ToolResult"),
+        ("text as image", "str 'text' as an image; it must be bytes"),
+        ("dict as content", "dict {'type': 'text'} as content; it must be AudioContent"),
+    ],
+)
 def test_a_tool_that_returns_something_else_than_it_declares_is_named(faulty: Faulty, returned: str, said: str) -> None:
     before = faulty.failures("tool")
     with pytest.raises(ToolFailed, match="internal_error") as caught:
@@ -464,4 +493,23 @@ def test_a_tool_that_returns_something_else_than_it_declares_is_named(faulty: Fa
     assert f"liar returned {said}" in str(caught.value.__cause__.__cause__)  # type: ignore[union-attr]
     assert faulty.failures("tool") == before + 1
     assert f"returned {said}" in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("content", "made content of type str; it must be bytes"),
+        ("preview", "made a preview with content of type str; it must be bytes"),
+        ("text", "returned the warnings str 'one'; they must be a tuple of str"),
+        ("numbers", "returned the warnings tuple (1,); they must be a tuple of str"),
+        ("details", "returned Nothing, which cannot be written as JSON"),
+    ],
+)
+def test_a_generator_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, returned: str, said: str) -> None:
+    before = faulty.failures("tool")
+    for _ in range(2):  # nothing is stored for the second call either
+        _generator(faulty, returned)
+    assert faulty.failures("tool") == before + 2
+    assert said in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()

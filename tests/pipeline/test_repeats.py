@@ -191,7 +191,10 @@ async def test_a_repeat_is_answered_when_the_limit_is_used_up(host: Host, settin
         await limited.close()
 
 
-@pytest.mark.parametrize(("way", "expected"), [("fail", "internal_error"), ("refuse", "validation_error")])
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [("fail", "internal_error"), ("refuse", "validation_error"), ("unwritable", "internal_error")],
+)
 async def test_a_call_that_failed_can_be_made_again(
     host: Host, caller: Caller, diary: Any, way: str, expected: str
 ) -> None:

@@ -46,6 +46,8 @@ async def _note(params: NoteParams) -> ToolResult:
             await go_on.wait()
         case "late":
             await asyncio.sleep(600)
+        case "unwritable":
+            return ToolResult("Noted.", Noted.model_construct(text=object()))
     made = Noted(text=params.text * (100_000 if params.way == "large" else 1), number=len(runs))
     return ToolResult(
         f"Noted as {len(runs)}.",

@@ -167,7 +167,8 @@ class ValidatedCall(ResolvedCall):
     call. The stages that count the call add to `when_shared` the functions that revert their count if the result turns
     out to exist after all. `limit_cost` and `quota_use` are the amounts counted.
 
-    At the end a generator's call has a `file`, delivered as `content` or `url`, and an MCP tool's call a `result`.
+    At the end a generator's call has a `file`, delivered as `content` or `url`, and an MCP tool's call a `result`,
+    whose data is `data` as JSON if this call ran the tool.
     `expires_at` is a Unix time in whole seconds. `run_seconds` is set if this call ran the tool. `fetched` counts the
     connections made for it.
     """
@@ -184,6 +185,7 @@ class ValidatedCall(ResolvedCall):
 
     file: RenderedFile | None = None
     result: ToolResult | BaseModel | StoredResult | None = None
+    data: str = ""
     fetched: int = 0
     run_seconds: float | None = None
     content: bytes = b""

@@ -10,9 +10,7 @@ from typing import Any, Final
 
 import orjson
 import structlog
-from pydantic import BaseModel
 
-from pressroom.catalog.tool import Tool
 from pressroom.errors import BackendError, CallError, Forbidden, InternalError, InvalidInput, Overloaded
 from pressroom.host.host import Host
 from pressroom.interfaces.mcp.listing import ToolListView, aliases
@@ -34,7 +32,6 @@ from pressroom.sdk import (
     EmbeddedResource,
     FileStore,
     Generator,
-    McpTool,
     ResourceLink,
     ToolResult,
 )
@@ -130,23 +127,14 @@ async def _embedded_content(file: RenderedFile, files: FileStore) -> tuple[bytes
         return None, f"The {kind} could not be read just now, so it is available only through the link."
 
 
-def tool_result(tool: Tool, result: ToolResult | BaseModel | StoredResult | None, *, links: bool) -> bytes:
-    """Return the result of an MCP tool. `links` states whether the client supports resource links.
-
-    Raises:
-        InternalError: The tool returned another type than it declares; the type is logged.
-    """
+def tool_result(call: ValidatedCall, *, links: bool) -> bytes:
+    """Return the result of an MCP tool. `links` states whether the client supports resource links."""
+    result = call.result
     if isinstance(result, StoredResult):
         return _result(result, result.data, links=links)
-    data = result.data if isinstance(result, ToolResult) else result
-    declaration = tool.declaration
-    if not isinstance(declaration, McpTool) or not isinstance(data, declaration.result):
-        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, returned=type(data).__name__)
-        raise InternalError(f"{tool.name} failed")
-    encoded = data.model_dump_json(by_alias=True)
     if isinstance(result, ToolResult):
-        return _result(result, encoded, links=links)
-    return orjson.dumps({"content": _content(encoded, ()), "structuredContent": orjson.Fragment(encoded)})
+        return _result(result, call.data, links=links)
+    return orjson.dumps({"content": _content(call.data, ()), "structuredContent": orjson.Fragment(call.data)})
 
 
 def _result(result: ToolResult | StoredResult, data: str, *, links: bool) -> bytes:
@@ -260,7 +248,7 @@ class ToolCalls:
                     return refusal(_explanation(name, request_id, outcome.error))
                 if outcome.file is not None:
                     return await file_result(outcome, outcome.file, self._files, links=version.has_resource_links)
-                return tool_result(outcome.plan_tool.tool, outcome.result, links=version.has_resource_links)
+                return tool_result(outcome, links=version.has_resource_links)
             finally:
                 self._release_slot(connection)
         except CallError as error:

@@ -179,7 +179,7 @@ class Claim(_RepeatStage):
         resumes = isinstance(declaration, McpTool) and declaration.resumes
         try:
             if error is None:
-                await self._requests.complete(repeatable.key, token, _encoded(call.result))
+                await self._requests.complete(repeatable.key, token, _encoded(call))
             elif isinstance(error, CallTimeout | ClientLeft) and not resumes:
                 await self._requests.cut_off(repeatable.key, token)
             else:
@@ -264,17 +264,16 @@ def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M:%S} UTC"
 
 
-def _encoded(result: Any) -> bytes | None:
-    """Serialise a tool's result for storage; return `None` for anything but a result."""
-    data = result.data if isinstance(result, ToolResult) else result
-    if not isinstance(data, BaseModel):
+def _encoded(call: ValidatedCall) -> bytes | None:
+    """Serialise the result of a tool that ran, for storage; return `None` for anything else."""
+    result = call.result
+    if not isinstance(result, ToolResult | BaseModel):
         return None
-    encoded = data.model_dump_json(by_alias=True)
-    tool_result = result if isinstance(result, ToolResult) else ToolResult(encoded, data)
+    tool_result = result if isinstance(result, ToolResult) else ToolResult(call.data, result)
     return orjson.dumps(
         {
             "text": tool_result.text,
-            "data": encoded,
+            "data": call.data,
             "images": [[media_type, b64encode(image).decode()] for media_type, image in tool_result.images],
             "content": [_block(block) for block in tool_result.content],
         }

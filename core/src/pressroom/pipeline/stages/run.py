@@ -23,13 +23,26 @@ from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
 from pressroom.pipeline.stages.base import CallStage
-from pressroom.sdk import EXTENSIONS, Artifact, CacheEntry, Call, Caller, Generator, McpTool, Params, ToolResult
+from pressroom.sdk import (
+    EXTENSIONS,
+    Artifact,
+    CacheEntry,
+    Call,
+    Caller,
+    ContentBlock,
+    Generator,
+    McpTool,
+    Params,
+    ToolResult,
+)
 from pressroom.validation.echo import counted
 
 log = structlog.get_logger()
 
 OUTAGE_SECONDS: Final = 5
 """How long clients should wait before retrying a call that failed in an outage, in seconds."""
+
+_BYTES: Final = (bytes, bytearray, memoryview)
 
 
 class Run(CallStage[ValidatedCall, ValidatedCall]):
@@ -57,12 +70,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         if call.plan_tool.tool.info.kind == "mcp":
             if call.result is None:
                 call.result = result = await self._run(call)
-                data, declaration = result, call.plan_tool.tool.declaration
-                if isinstance(result, ToolResult):
-                    data = result.data
-                if isinstance(declaration, McpTool) and not isinstance(data, declaration.result):
-                    problem = f"returned {shown(data)} instead of {declaration.result.__name__}"
-                    raise self._broken(call.plan_tool.tool, problem)
+                call.data = self._written(result, call.plan_tool.tool)
         elif call.file is None:
             call.file = await asyncio.shield(call.render or self._start(call))
         return call
@@ -157,6 +165,19 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         else:
             self._gate.note(blamed, reason, text)  # the executor has logged only the tool's own plugin
 
+    def _written(self, result: object, tool: Tool) -> str:
+        """Return the data of an MCP tool's result as JSON. Refuse a result that no client can read."""
+        if isinstance(tool.declaration, McpTool) and (problem := _result_problem(result, tool.declaration)):
+            raise self._broken(tool, problem)
+        return self._json(result.data if isinstance(result, ToolResult) else result, tool)
+
+    def _json(self, model: Any, tool: Tool, *, by_alias: bool | None = True) -> str:
+        try:
+            return str(model.model_dump_json(by_alias=by_alias))
+        except Exception as error:  # noqa: BLE001 - serialisers can be code of the plugin
+            problem = f"returned {type(model).__name__}, which cannot be written as JSON: {one_line(error)}"
+        raise self._broken(tool, problem)
+
     def _check(self, artifact: object, tool: Tool) -> None:
         """Refuse an invalid artifact of a generator before it reaches the store or a client."""
         if isinstance(tool.declaration, Generator) and (problem := _problem(artifact, tool.declaration)):
@@ -180,7 +201,9 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             key=f"{tool.name}/{call.content_id}.{tool.extensions[artifact.media_type]}",
             media_type=artifact.media_type,
             size=len(artifact.content),
-            details=artifact.details.model_dump_json().encode() if artifact.details is not None else b"{}",
+            details=self._json(artifact.details, tool, by_alias=None).encode()
+            if artifact.details is not None
+            else b"{}",
             warnings=artifact.warnings,
             preview=f"{tool.name}/{call.content_id}-preview.{EXTENSIONS[preview[0]]}" if preview else "",
         )
@@ -274,17 +297,49 @@ def _is_of_the_request(error: CallError) -> bool:
     return not isinstance(error, InternalError | Overloaded)
 
 
+def _result_problem(result: object, declaration: McpTool) -> str:
+    """Describe the fault of an MCP tool's result, or return an empty string if it is valid."""
+    data = result.data if isinstance(result, ToolResult) else result
+    if not isinstance(data, declaration.result):
+        return f"returned {shown(data)} instead of {declaration.result.__name__}"
+    if not isinstance(result, ToolResult):
+        return ""
+    shape: Any = result  # Python does not check the types that a plugin passes
+    if not _is_text(shape.text):
+        return f"returned {shown(shape.text)} as the text of its ToolResult; it must be a str without surrogates"
+    if wrong := [content for _, content in shape.images if not isinstance(content, _BYTES)]:
+        return f"returned {shown(wrong[0])} as an image; it must be bytes"
+    if others := [block for block in shape.content if not isinstance(block, ContentBlock)]:
+        return f"returned {shown(others[0])} as content; it must be AudioContent, EmbeddedResource or ResourceLink"
+    return ""
+
+
 def _problem(artifact: object, declaration: Generator) -> str:
     """Describe the fault of a generator's result, or return an empty string if it is valid."""
     if not isinstance(artifact, Artifact):
         return f"returned {type(artifact).__name__} instead of an Artifact"
+    shape: Any = artifact  # Python does not check the types that a plugin passes
     if artifact.media_type not in declaration.produces:
         return f"made {artifact.media_type}, which it does not declare"
+    if not isinstance(shape.content, _BYTES):
+        return f"made content of type {type(shape.content).__name__}; it must be bytes"
     if artifact.preview is not None and not _is_image(artifact.preview[0]):
         return f"made a preview of type {artifact.preview[0]}, which is not an image type"
+    if shape.preview is not None and not isinstance(shape.preview[1], _BYTES):
+        return f"made a preview with content of type {type(shape.preview[1]).__name__}; it must be bytes"
+    if isinstance(shape.warnings, str) or not all(map(_is_text, shape.warnings)):
+        return f"returned the warnings {shown(shape.warnings)}; they must be a tuple of str"
     if declaration.details is not None and not isinstance(artifact.details, declaration.details):
         return f"returned details of type {type(artifact.details).__name__}"
     return ""
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text that JSON can hold: one without surrogates."""
+    try:
+        return isinstance(value, str) and bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_image(media_type: str) -> bool:
