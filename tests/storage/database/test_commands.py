@@ -90,6 +90,29 @@ def test_a_plugin_whose_migration_fails_is_named(operator: Operator) -> None:
     assert for_people.returncode == 1
     assert "a migration of notes failed and was undone: RuntimeError: half-way" in for_people.stderr
     assert "Traceback" not in for_people.stderr
+    assert for_people.stdout.splitlines()[2].split() == ["notes", "none", "notes1", "failed"]
+
+
+def test_the_revision_of_tables_that_stay_behind_is_shown(operator: Operator) -> None:
+    notes_plugin(operator.folder / "plugins")
+    versions = operator.folder / "plugins/acme_notes/migrations/versions"
+    operator.configure("[plugins.notes]\n")
+    assert operator.run("migrate").returncode == 0
+    newer = "revision = '0002'\ndown_revision = 'notes1'\n"
+    (versions / "0002.py").write_text(f"{newer}def upgrade():\n    raise RuntimeError('half-way')\n")
+    failed = operator.run("migrate")
+    assert failed.stdout.splitlines()[2].split() == ["notes", "notes1", "0002", "failed"]
+    assert "half-way (0002.py, line 4)" in failed.stderr
+
+    (versions / "0002.py").write_text(f"{newer}def upgrade():\n    pass\n")
+    assert operator.run("migrate").returncode == 0
+    (versions / "0002.py").unlink()
+    older = operator.run("migrate", "--check")
+    assert older.stdout.splitlines()[2].split() == ["notes", "0002", "notes1", "failed"]
+    assert "Run `pressroom migrate`" not in older.stderr
+
+    (versions / "0001.py").write_text("raise ValueError('no')\n")
+    assert operator.run("migrate").stdout.splitlines()[2].split() == ["notes", "unknown", "failed"]
 
 
 def test_doctor_says_what_is_behind(operator: Operator) -> None:

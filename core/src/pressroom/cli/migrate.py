@@ -28,6 +28,11 @@ class _Outcome:
     hint: str = ""
 
     @property
+    def none(self) -> str:
+        """What to show without a revision: it is unknown if the migrations cannot be read."""
+        return "none" if self.wanted or not self.error else "unknown"
+
+    @property
     def wrong(self) -> bool:
         return self.result in ("behind", "failed")
 
@@ -60,12 +65,12 @@ def migrate(invocation: Invocation, check: bool) -> int:
         ]
         invocation.output.data({"ok": not failed, "database": name, "plugins": plugins})
         return EXIT_PROBLEMS if failed else FINE
-    rows = [(outcome.plugin, outcome.before or "none", outcome.wanted, outcome.result) for outcome in outcomes]
+    rows = [(outcome.plugin, outcome.before or outcome.none, outcome.wanted, outcome.result) for outcome in outcomes]
     invocation.output.table(["Tables of", "Revision before", "Wanted", "Result"], rows)
     for outcome in outcomes:
         if outcome.error:
             invocation.output.problem(outcome.error, hint=outcome.hint)
-    if check and failed:
+    if check and any(outcome.result == "behind" for outcome in outcomes):
         invocation.output.note("Run `pressroom migrate` to bring them up to date.")
     return EXIT_PROBLEMS if failed else FINE
 
@@ -93,12 +98,18 @@ async def _all(host: LoadedApp, *, check: bool, progress: Progress) -> tuple[str
 
 
 async def _migrate_plugin(migrator: Migrator, plugin: str, *, check: bool) -> _Outcome:
-    from pressroom.storage.database import SchemaError  # noqa: PLC0415 - loads SQLAlchemy, which takes time
+    from pressroom.storage.database import SchemaError, SchemaMismatch  # noqa: PLC0415 - SQLAlchemy takes time
 
+    before = wanted = ""
     try:
-        state = await (migrator.state(plugin) if check else migrator.upgrade(plugin))
+        state = await migrator.state(plugin)
+        before, wanted = state.current, state.wanted
+        if not check:
+            state = await migrator.upgrade(plugin)
+    except SchemaMismatch as error:
+        return _Outcome(plugin, error.current, error.wanted, error=error.message, hint=error.hint)
     except SchemaError as error:
-        return _Outcome(plugin, error=error.message, hint=error.hint)
+        return _Outcome(plugin, before, wanted, error=error.message, hint=error.hint)
     return _Outcome(plugin, state.current, state.wanted, _result(state, check=check))
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, column, inspect, select, table, text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 
+_VERSIONS: Final = "versions"
 _NAMES: Final = frozenset({"revision", "down_revision", "branch_labels", "depends_on"})
 
 
@@ -47,7 +49,7 @@ def plain_revisions(package: str) -> Revisions | None:
         parsed with certainty.
     """
     try:
-        declarations = [_declared(path.read_bytes()) for path in _sources(files(package) / "versions")]
+        declarations = [_declared(path.read_bytes()) for path in _sources(files(package) / _VERSIONS)]
     except (OSError, SyntaxError, SystemError, ValueError, ImportError):
         # SystemError: compile() of Python 3.11 miscounts its depth if the garbage collector switches greenlets in it.
         return None
@@ -219,7 +221,7 @@ class Migrator:
             if is_outage(error):
                 raise
             raise SchemaError(
-                f"a migration of {plugin} failed and was undone: {_shown(error)}",
+                f"a migration of {plugin} failed and was undone: {_shown(error)}{_location(error)}",
                 hint="report it to the plugin's authors; nothing was changed",
             ) from error
 
@@ -286,7 +288,14 @@ def _script(models: Models) -> ScriptDirectory:
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
 
     with as_file(files(models.migrations)) as folder:
-        return ScriptDirectory(str(folder), version_locations=[str(Path(folder) / "versions")])
+        return ScriptDirectory(str(folder), version_locations=[str(Path(folder) / _VERSIONS)])
+
+
+def _location(error: BaseException) -> str:
+    """Return where a revision raised an exception, such as ` (0002_colors.py, line 12)`, if one did."""
+    frames = [(Path(frame.f_code.co_filename), line) for frame, line in walk_tb(error.__traceback__)]
+    locations = [f" ({path.name}, line {line})" for path, line in frames if path.parent.name == _VERSIONS]
+    return locations[-1] if locations else ""
 
 
 def _shown(error: BaseException) -> str:
