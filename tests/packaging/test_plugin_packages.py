@@ -106,6 +106,21 @@ def test_the_plugins_of_one_host_are_installed_on_another(
     assert "acme-copied 1.0 is installed. It offers:" in plugins(other, "install", line).stdout
 
 
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_a_wheel_that_was_built_anew_replaces_the_one_of_its_version(
+    server: Environment, server_of_uv: Environment, tmp_path: Path, installer: str
+) -> None:
+    used = server if installer == "pip" else server_of_uv
+    made = wheel(tmp_path, "rebuilt")
+    first = plugins(used, "install", made).stdout
+    assert plugins(used, "install", made).stdout == first
+    files = {"acme_rebuilt/__init__.py": "", "acme_rebuilt/plugin.py": filled(SOUND, "rebuilt") + "BUILT_ANEW = 1\n"}
+    build_wheel(tmp_path, "acme-rebuilt", files, {"rebuilt": "acme_rebuilt.plugin"}, version="1.0")
+    assert plugins(used, "install", made).stdout == first
+    python = ("-c", "from acme_rebuilt.plugin import BUILT_ANEW")
+    used.run_tool(used.bin / "python", *python)
+
+
 def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Environment, tmp_path: Path) -> None:
     plugins(server, "install", wheel(tmp_path, "short_lived"))
     done = plugins(server, "install", "--upgrade", wheel(tmp_path, "short_lived", version="1.1"), "--json")

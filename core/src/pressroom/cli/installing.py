@@ -122,6 +122,11 @@ def requirement(text: str) -> str:
     return text
 
 
+def is_direct(argument: str) -> bool:
+    """Return whether an argument of the installer is a path or a URL, or has one, rather than only a name."""
+    return Path(argument).is_absolute() or "://" in argument
+
+
 def _names_repository(url: str) -> bool:
     return urlsplit(url).path.partition("@")[0].removesuffix("/").endswith(".git")
 
@@ -159,11 +164,17 @@ def installer(action: str) -> list[str]:
 
 
 def install(
-    requirements: Sequence[str], *, files: Sequence[Path] = (), upgrade: bool = False, editable: bool = False
+    requirements: Sequence[str],
+    *,
+    files: Sequence[Path] = (),
+    upgrade: bool = False,
+    editable: bool = False,
+    again: bool = False,
 ) -> None:
     """Install packages, keeping the versions of the server and its built-in plugins.
 
-    `files` are requirement files with further packages.
+    `files` are requirement files with further packages. `again` reinstalls packages whose version is installed already,
+    but not what they depend on.
 
     Raises:
         InstallFailed: the installer failed, or a package needs another version of the server.
@@ -171,6 +182,8 @@ def install(
     command = installer("install")
     if upgrade:
         command.append("--upgrade")
+    if again:
+        command += ["--force-reinstall", "--no-deps"]
     for requirement in requirements:
         command += ["--editable", requirement] if editable else [requirement]
     for file in files:

@@ -52,9 +52,14 @@ def install_packages(
     try:
         with invocation.output.progress("Installing"):
             installing.install(requirements, files=files, upgrade=upgrade, editable=editable)
+            after = installing.packages_now()
+            direct = [] if editable else [one for one in requirements if installing.is_direct(one)]
+            if sum(before.get(name) != one for name, one in after.items()) < len(direct):
+                # Installers skip a file whose version is installed, even if it was built anew.
+                installing.install(direct, again=True)
+                after = installing.packages_now()
     except installing.InstallFailed as error:
         return _print_failure(invocation.output, error)
-    after = installing.packages_now()
     requested = {_normalised(text) for text in package}.union(*map(installing.names_in, files))
     installed = {
         name: distribution
