@@ -22,6 +22,7 @@ FAULTS: Final = ("hang", "stubborn", "panic", "exit", "interrupt", "cancel", "er
 
 SOURCE: Final = '''
 import asyncio
+from datetime import UTC, datetime
 
 class Panic(BaseException): ...
 
@@ -176,7 +177,14 @@ def threaded(params: DrawParams, call: Call) -> Artifact:
 def pressroom_generators(): return [shout, threaded]
 
 async def work(run):
-    await fault(run.payload["fault"])
+    match run.payload["fault"]:
+        case "number": return 5
+        case "object": return {"book": object()}
+        case "surrogate": return {"book": chr(0xD800)}
+        case "naive": return Reschedule(datetime(2026, 1, 1))
+        case "payload": return Reschedule(datetime.now(UTC), {"book": object()})
+        case "pause": return Pause("5")
+        case other: await fault(other)
 
 @hookimpl
 def pressroom_jobs(): return [Job("own", work, attempts=1, timeout=1)]
@@ -513,3 +521,21 @@ def test_a_generator_that_returns_what_cannot_be_stored_is_named(faulty: Faulty,
     assert faulty.failures("tool") == before + 2
     assert said in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("number", "a job returns a JSON object, Pause, Reschedule or None, not int 5"),
+        ("object", "dict {'book': <object object>} cannot be stored as JSON: TypeError"),
+        ("surrogate", "cannot be stored as JSON: UnicodeEncodeError"),
+        ("naive", "Reschedule.at must be a datetime with a time zone, not datetime"),
+        ("payload", "dict {'book': <object object>} cannot be stored as JSON: TypeError"),
+        ("pause", "Pause.seconds must be a number, not str '5'"),
+    ],
+)
+def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, returned: str, said: str) -> None:
+    before = faulty.failures("job")
+    _job(faulty, returned)
+    assert faulty.failures("job") == before + 1
+    assert said in faulty.host.host.compiled.gate.latest["own"].error

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,12 +16,11 @@ from pressroom.fetch.shares import Share
 from pressroom.gate import PluginFailed
 from pressroom.gate.failures import one_line
 from pressroom.jobs.locks import LockLease
+from pressroom.jobs.outcomes import JobOutcome, checked_outcome
 from pressroom.jobs.store import JobStore, LeasedJob
 from pressroom.sdk import Job, LeaseLost, Pause, Reschedule
 
 log = structlog.get_logger()
-
-_Outcome: TypeAlias = dict[str, Any] | Pause | Reschedule
 
 _MAX_MESSAGE_LENGTH: Final = 1000
 _MAX_DELAY_SECONDS: Final = 3600.0
@@ -62,7 +60,7 @@ class Attempt:
         )
         self._backoff = backoff
         self._loop = asyncio.get_running_loop()
-        self._work: asyncio.Task[_Outcome] | None = None
+        self._work: asyncio.Task[JobOutcome] | None = None
         self._stopping = False
 
     async def progress(self, fraction: float, message: str = "") -> None:
@@ -114,7 +112,7 @@ class Attempt:
         if self._work is not None:
             self._work.cancel()
 
-    async def _do(self) -> _Outcome:
+    async def _do(self) -> JobOutcome:
         owner = self.subject or f"job {self._job.kind}"
         with bound_contextvars(job=self.id, kind=self._job.kind), Share(owner, "background"):
             scope = asyncio.timeout(self._job.timeout + _LATE_SECONDS)
@@ -129,9 +127,9 @@ class Attempt:
                 if scope.expired():
                     raise _TookTooLong from error
                 raise
-            return _checked(result)
+            return checked_outcome(result)
 
-    async def _conclude(self, task: asyncio.Task[_Outcome]) -> None:
+    async def _conclude(self, task: asyncio.Task[JobOutcome]) -> None:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         every = self._job.every
         if self._held_lease.lost:
@@ -198,22 +196,6 @@ class Attempt:
 
 class _TookTooLong(Exception):
     """The job exceeded its own timeout."""
-
-
-def _checked(result: Mapping[str, Any] | Pause | Reschedule | None) -> _Outcome:
-    """Validate a job's return value. Raises `TypeError` or `ValueError` if it cannot be stored."""
-    if isinstance(result, Reschedule):
-        if result.at.tzinfo is None:
-            raise ValueError("Reschedule.at needs a time zone")
-        return result if result.payload is None else Reschedule(result.at, _json_object(result.payload))
-    return result if isinstance(result, Pause) else _json_object(result)
-
-
-def _json_object(result: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a job's result as plain JSON. Raises `TypeError` or `ValueError` if it is invalid."""
-    plain = dict(result) if result is not None else {}
-    json.dumps(plain, allow_nan=False)
-    return plain
 
 
 def _shortened(message: str) -> str:

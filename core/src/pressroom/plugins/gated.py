@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, PressroomError, Unavailable
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.gate.failures import shown
+from pressroom.jobs.outcomes import checked_outcome
 from pressroom.sdk import (
     AccountRole,
     Authenticator,
@@ -211,7 +212,10 @@ class GatedRecords:
 
     async def _job(self, record: Job, run: Any) -> Any:
         call = self._call("job", record.kind)
-        work = partial(record.run, run)
+
+        async def work() -> Any:
+            return checked_outcome(await record.run(run))
+
         # A job that resists cancellation is abandoned: without its lease it cannot write.
         passes = (PressroomError, LeaseLost, LockTaken)
         return await self.gate.run(call, record.timeout, work, passes=passes, cancel_seconds=JOB_CANCEL_SECONDS)
