@@ -82,6 +82,20 @@ async def test_a_migration_that_fails_leaves_everything_as_before(database: SqlD
     assert {"notes_a", "notes_b"} <= await tables_of(database)
 
 
+async def test_revisions_that_were_written_at_the_same_time_are_named(database: SqlDatabase, tmp_path: Path) -> None:
+    revisions = {
+        "1": revision_source("1", "notes_a"),
+        "2": revision_source("2", "notes_b", before="1"),
+        "3": revision_source("3", "notes_c", before="1"),
+    }
+    with on_path(tmp_path):
+        notes = ("notes", Models(MetaData(), write_migrations(tmp_path, "split_migrations", revisions)))
+        migrator = Migrator(database, [notes])
+        for attempt in (migrator.state("notes"), migrator.upgrade("notes")):
+            with pytest.raises(SchemaError, match="notes have 2 ends: 2, 3; set the down_revision of one of them"):
+                await attempt
+
+
 async def test_a_statement_that_fails_is_undone_too(database: SqlDatabase, tmp_path: Path) -> None:
     source = revision_source("1", "notes_a", more="op.execute('INSERT INTO no_such_table VALUES (1)')")
     with on_path(tmp_path):

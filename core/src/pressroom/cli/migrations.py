@@ -198,26 +198,18 @@ async def _revision(loaded: LoadedApp, plugin: str) -> tuple[str, str, str]:
 
     Raises:
         SchemaError: migrations cannot be read, or fail.
-        ConfigError: the migrations have more than one head.
     """
     from pressroom.storage.database import Migrator  # noqa: PLC0415 - SQLAlchemy
     from pressroom.storage.database.autogeneration import migrated, new_database  # noqa: PLC0415
-    from pressroom.storage.database.migrations import known_revisions  # noqa: PLC0415
 
     models = loaded.models()
-    heads = known_revisions(plugin, dict(models)[plugin]).heads
-    if len(heads) > 1:
-        raise ConfigError(
-            f"the migrations of {plugin} have {len(heads)} ends: {', '.join(heads)}",
-            hint="set the down_revision of one of them to the other",
-        )
     async with new_database() as database:
         migrator = Migrator(database, models)
         # Tables can refer to those of plugins earlier in the order.
         for name, plugin_models in models[: [name for name, _ in models].index(plugin)]:
             await migrated(database, migrator, name, plugin_models)
         schema = await migrated(database, migrator, plugin, dict(models)[plugin])
-        return (heads[0] if heads else "", *await schema.revision())
+        return ((await migrator.state(plugin)).wanted, *await schema.revision())
 
 
 def _folder(plugin: str, models: Models) -> Path:

@@ -201,6 +201,11 @@ class Migrator:
     def _state(self, connection: Connection, plugin: str) -> SchemaState:
         current = _current(connection, plugin)
         revisions = known_revisions(plugin, self._models[plugin])
+        if len(revisions.heads) > 1:
+            raise SchemaError(
+                f"the migrations of {plugin} have {len(revisions.heads)} ends: {', '.join(sorted(revisions.heads))}; "
+                "set the down_revision of one of them to the other"
+            )
         if unknown := [revision for revision in current if revision not in revisions.known]:
             wanted = ", ".join(revisions.heads)
             raise SchemaMismatch(
