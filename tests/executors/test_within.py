@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -111,3 +112,16 @@ async def test_it_may_catch_a_failure_of_what_it_waits_for() -> None:
         return "never"
 
     assert await within(60, patient()) == "went on"
+
+
+async def test_an_error_after_a_handled_one_has_no_other_cause() -> None:
+    async def stumbling() -> None:
+        future = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(future.set_exception, OSError("handled"))
+        with suppress(OSError):
+            await future
+        raise ValueError("another one")
+
+    with pytest.raises(ValueError, match="another one") as raised:
+        await within(1, stumbling())
+    assert raised.value.__context__ is None

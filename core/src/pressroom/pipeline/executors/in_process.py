@@ -255,20 +255,24 @@ class OutOfTime(Exception):
 @types.coroutine
 def _rest(coroutine: Coroutine[Any, Any, T], yielded: Any) -> Generator[Any, Any, T]:
     """Continue a coroutine that has already begun (delegation follows PEP 380)."""
+    value: Any = None
+    thrown: BaseException | None = None
     try:
         while True:
+            thrown = None
             try:
                 value = yield yielded
             except GeneratorExit:
                 raise
             except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
-                yielded = coroutine.throw(error)
-            else:
-                yielded = coroutine.send(value)
+                thrown = error
+            # Not in the handler: what the coroutine raises after it handled the error has another cause.
+            yielded = coroutine.send(value) if thrown is None else coroutine.throw(thrown)
     except StopIteration as end:
         result: T = end.value
         return result
     finally:
+        thrown = None  # its traceback refers to this frame
         coroutine.close()
 
 
