@@ -63,6 +63,33 @@ def test_a_record_of_the_wrong_type_breaks_the_plugin_that_yields_it(tmp_path: P
     assert compiled.plugins.contexts["weather"].extensions.of("pressroom_weather_stations") == ()
 
 
+def test_the_type_of_records_is_found_if_other_names_are_imported_for_type_checkers(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    imports = "from collections.abc import Iterable\n"
+    for_checkers = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pressroom.sdk import PluginContext\n    "
+    )
+    offering = OFFERING.replace(imports, for_checkers + imports).replace("plugin)", "plugin: PluginContext)")
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", f"from __future__ import annotations\n{offering}"),
+        install_plugin(tmp_path, "rainy", implementing("return ['not a record']")),
+    )
+    assert statuses(compiled)["weather"] == "active"
+    assert "an iterable of IndexEntry" in record_of(compiled, "rainy").error
+
+
+def test_a_record_without_the_field_that_must_be_unique_is_named(tmp_path: Path, compile_with: Compile) -> None:
+    offering = OFFERING.replace("Iterable[IndexEntry]", "Iterable").replace(
+        "hookspecs=Specs", "hookspecs=Specs, unique={'pressroom_weather_stations': 'path'}"
+    )
+    compiled = compile_with(
+        install_plugin(tmp_path, "weather", offering),
+        install_plugin(tmp_path, "rainy", implementing("return ['not a record']")),
+    )
+    assert "pressroom_weather_stations: path must be a text that is not empty" in record_of(compiled, "rainy").error
+
+
 def test_a_plugin_reaches_those_that_it_requires(tmp_path: Path, compile_with: Compile) -> None:
     needing = SOUND + '\nPLUGIN = Plugin(id="$id", title="T", summary="S", requires=("weather",))\n'
     compiled = compile_with(

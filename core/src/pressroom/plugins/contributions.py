@@ -185,7 +185,7 @@ def claims_of(unique: Mapping[str, str], hook: str, record: Any) -> tuple[str, .
         return claims(record)
     if hook not in unique:
         return ()
-    name = getattr(record, unique[hook])
+    name = getattr(record, unique[hook], None)
     if not isinstance(name, str) or not name:
         raise PluginError(f"{hook}: {unique[hook]} must be a text that is not empty, not {shown(name)}")
     return (f"the name {name} in {hook}",)

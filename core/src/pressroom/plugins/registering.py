@@ -5,13 +5,14 @@ The record of a failed plugin states the problem and how to fix it.
 
 from __future__ import annotations
 
+import collections.abc
 import importlib
 import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import MethodType, ModuleType
+from types import MethodType, ModuleType, SimpleNamespace
 from typing import Any, Final, get_args, get_type_hints
 
 import pluggy
@@ -207,8 +208,11 @@ def offered_hooks(offered: Any) -> dict[str, type[Any]]:
 
 
 def _yielded_type(specification: Any) -> type[Any]:
+    # Only this annotation is read: that of `plugin`, and often `Iterable`, are imported for type checkers alone.
+    names = {name: getattr(collections.abc, name) for name in collections.abc.__all__}
     try:
-        returned = get_type_hints(specification).get("return")
+        written = SimpleNamespace(__annotations__={"return": specification.__annotations__.get("return")})
+        returned = get_type_hints(written, {**names, **specification.__globals__}).get("return")
     except (NameError, TypeError, AttributeError):
         return object
     arguments = get_args(returned)
