@@ -132,7 +132,14 @@ async def text():
 def pressroom_index_entries(): return [IndexEntries("Own", entries)]
 
 async def page(request):
-    await fault(request.query["fault"])
+    match request.query["fault"]:
+        case "text": return HttpResponse("page")
+        case "csv": return HttpResponse("a,b", media_type="text/csv")
+        case "object": return HttpResponse({"a": 1})
+        case "status": return HttpResponse(b"page", "200")
+        case "type": return HttpResponse(b"page", media_type=None)
+        case "headers": return HttpResponse(b"page", headers=None)
+        case other: await fault(other)
     return HttpResponse(b"page")
 
 async def before(request):
@@ -144,6 +151,7 @@ def pressroom_routes():
         Route("/own", page),
         Route("/before", page, before_body=before),
         Route("/dashboard/own", page, page=DashboardPage("Own")),
+        Route("/titled", page, title="Own"),
     ]
 
 async def hosts():
@@ -539,3 +547,30 @@ def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, retur
     _job(faulty, returned)
     assert faulty.failures("job") == before + 1
     assert said in faulty.host.host.compiled.gate.latest["own"].error
+
+
+@pytest.mark.parametrize(
+    ("path", "returned", "said"),
+    [
+        ("/own", "object", "the body of the HttpResponse must be bytes, not dict {'a': 1}"),
+        ("/own", "status", "the status of the HttpResponse must be a number such as 200, not str '200'"),
+        ("/titled", "text", "the body of the HttpResponse must be bytes, not str 'page'"),
+        ("/dashboard/own", "text", "the body of the HttpResponse must be bytes, not str 'page'"),
+        ("/dashboard/own", "status", "the status of the HttpResponse must be a number such as 200, not str '200'"),
+        ("/dashboard/own", "type", "the media_type of the HttpResponse must be a str, not NoneType"),
+        ("/dashboard/own", "headers", "the headers of the HttpResponse must be a mapping, not None"),
+    ],
+)
+def test_a_route_that_returns_what_cannot_be_sent_is_named(faulty: Faulty, path: str, returned: str, said: str) -> None:
+    before = faulty.failures("route")
+    cookies = faulty.host.account().session_cookies()
+    answer = httpx.get(f"{faulty.host.url}{path}?fault={returned}", cookies=cookies, timeout=30)
+    assert answer.status_code == 500
+    assert faulty.failures("route") == before + 1
+    assert said in faulty.host.host.compiled.gate.latest["own"].error
+
+
+@pytest.mark.parametrize("path", ["/own", "/titled", "/dashboard/own"])
+def test_a_file_may_be_a_text(faulty: Faulty, path: str) -> None:
+    cookies = faulty.host.account().session_cookies()
+    assert httpx.get(f"{faulty.host.url}{path}?fault=csv", cookies=cookies, timeout=30).text == "a,b"

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from types import NoneType
 from typing import Any, Final
 
 import structlog
@@ -19,6 +20,7 @@ from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
+from pressroom.gate.failures import shown
 from pressroom.observability.logs import request_log
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
@@ -74,12 +76,29 @@ def plugin_failures(gate: PluginGate, plugin: str, path: str) -> Iterator[None]:
         raise InternalError("internal error; quote the request ID to the operator") from failure
 
 
-def checked_response(response: object) -> HttpResponse:
-    """Return the response of a plugin's route. Raises `TypeError` if it is not an `HttpResponse`."""
+def checked_response(response: object, *, framed: bool = False) -> HttpResponse:
+    """Return the response of a plugin's route. With `framed`, it may become a part of a page.
+
+    Raises:
+        TypeError: It is not an `HttpResponse`, or one that cannot be sent.
+    """
     if not isinstance(response, HttpResponse):
         raise TypeError(f"the route returned {type(response).__name__} instead of an HttpResponse")
+    shape: Any = answer  # Python does not check the types that a plugin passes
+    if not isinstance(shape.status, int) or not 100 <= shape.status <= 999:
+        raise TypeError(f"the status of the HttpResponse must be a number such as 200, not {shown(shape.status)}")
+    if framed and not isinstance(shape.media_type, str):
+        raise TypeError(f"the media_type of the HttpResponse must be a str, not {shown(shape.media_type)}")
+    # A str can be sent as it is, but not put into a page.
+    in_page = framed and shape.media_type.startswith("text/html") and not 300 <= shape.status < 400
+    if not isinstance(shape.body, _BYTES if in_page else (*_BYTES, str, NoneType)):
+        raise TypeError(f"the body of the HttpResponse must be bytes, not {shown(shape.body)}")
+    if shape.headers is None:
+        raise TypeError("the headers of the HttpResponse must be a mapping, not None")
     return response
 
+
+_BYTES: Final = (bytes, bytearray)
 
 EncodedHeaders = tuple[tuple[bytes, bytes], ...]
 """Headers encoded for sending."""

@@ -74,7 +74,7 @@ class PluginRequests:
                 with plugin_failures(self._gate, plugin, route.path):
                     response = await route.handler(http_request)
             with plugin_failures(self._gate, plugin, route.path):
-                return self._sent(checked_response(response), route.title)
+                return self._sent(checked_response(response, framed=bool(route.title)), route.title)
 
         return handle
 
@@ -90,7 +90,7 @@ class PluginRequests:
         """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
         http_request = self._asked(request, path)
         with plugin_failures(self._gate, plugin, name):
-            return self._sent(checked_response(await handler(http_request)), title)
+            return self._sent(checked_response(await handler(http_request), framed=bool(title)), title)
 
     def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)

@@ -72,7 +72,7 @@ class PluginPages:
                 role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):
-                response = checked_response(await route.handler(plugin_request))
+                response = checked_response(await route.handler(plugin_request), framed=True)
             if not response.media_type.startswith("text/html") or 300 <= response.status < 400:
                 headers = {"Cache-Control": "no-store", **response.headers}
                 return HTTPResponse(
