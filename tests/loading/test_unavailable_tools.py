@@ -69,6 +69,25 @@ def test_a_tool_that_is_switched_off_has_no_reason(tmp_path: Path, compile_with:
     assert compiled.catalog.warnings == ()
 
 
+def test_settings_for_the_old_name_of_a_tool_apply_to_it(tmp_path: Path, compile_with: Compile) -> None:
+    source = TOOLS.replace("REASON", '""').replace('name="guess",', 'name="guess", aliases=("estimate",),')
+    plugin = install_plugin(tmp_path, "words", SOUND + source)
+    off = compile_with(plugin, tools={"estimate": {"enabled": False}})
+    assert not {"guess", "estimate"} & set(off.catalog.mcp_tools)
+    assert off.catalog.warnings == ("tools.estimate: 'estimate' is an alias of 'guess'",)
+
+    plans = {"free": {"tools": ["estimate"], "rate_limits": {"estimate": "5/hour"}}}
+    catalog = compile_with(plugin, plans=plans).catalog
+    assert set(catalog.plans["free"].mcp_tools) == {"guess"}
+    assert catalog.warnings == (
+        "plans.free.rate_limits.estimate: 'estimate' is an alias of 'guess', so it has no effect",
+        "plans.free.tools: 'estimate' is an alias of 'guess'",
+    )
+
+    both = compile_with(plugin, tools={"estimate": {"enabled": False}, "guess": {"enabled": True}})
+    assert "guess" in both.catalog.mcp_tools
+
+
 def test_explain_tells_the_operator_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "pressroom.toml"
     config.write_text(f'[plugins.words]\n[storage]\npath = "{tmp_path / "data"}"\n')

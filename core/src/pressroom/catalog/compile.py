@@ -69,7 +69,7 @@ def compile_catalog(
         tools[tool.name] = tool
         if reason:
             unavailable[tool.name] = reason
-    switched_on = [name for name in sorted(tools) if _settings_of(settings, name, tools[name].mcp_name).enabled]
+    switched_on = [name for name in sorted(tools) if _settings_of(settings, tools[name].declaration).enabled]
     on = {name: tools[name] for name in switched_on if name not in unavailable}
     plans = {ANONYMOUS: PlanSettings(), settings.accounts.default_plan: PlanSettings()} | settings.plans
     return Catalog(
@@ -111,7 +111,7 @@ def _tool(
     else:
         name = mcp_name = declaration.name
         cache_discount, revision, quota = 1.0, "", declaration.quota
-    tool_settings = _settings_of(settings, name, mcp_name)
+    tool_settings = _settings_of(settings, declaration)
     params = _params(declaration, context)
     return Tool(
         name=name,
@@ -227,18 +227,35 @@ def _content_salt(name: str, contexts: Sequence[PluginContext], revision: str) -
     return "\n".join(parts).encode() + b"\n"
 
 
-def _settings_of(settings: Settings, name: str, mcp_name: str) -> ToolSettings:
-    return settings.tools.get(name) or settings.tools.get(mcp_name) or ToolSettings()
+def _names_of(declaration: Generator | McpTool) -> tuple[str, ...]:
+    """Return the names by which settings and plans can refer to a tool.
+
+    A tool that was renamed keeps its old name as an alias: if an operator has switched it off, it stays off.
+    """
+    if isinstance(declaration, Generator):
+        return (declaration.slug, declaration.mcp.name) if declaration.mcp else (declaration.slug,)
+    return (declaration.name, *declaration.aliases)
+
+
+def _settings_of(settings: Settings, declaration: Generator | McpTool) -> ToolSettings:
+    named = (settings.tools[name] for name in _names_of(declaration) if name in settings.tools)
+    return next(named, ToolSettings())
 
 
 def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[str]:
     known = {*tools, *(tool.mcp_name for tool in tools.values() if tool.mcp_name)}
+    aliases = {alias: name for name, tool in tools.items() for alias in _names_of(tool.declaration)}
     references = [(f"tools.{name}", name) for name in settings.tools]
     for plan, plan_settings in settings.plans.items():
         references += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
         references += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
     for key, name in references:
-        if name not in known:
+        if name in known:
+            continue
+        if name in aliases:
+            effect = ", so it has no effect" if ".rate_limits." in key else ""
+            yield f"{key}: {name!r} is an alias of {aliases[name]!r}{effect}"
+        else:
             similar = nearest(name, known)
             yield f"{key}: no active plugin offers {name!r}" + (f"; did you mean {similar!r}?" if similar else "")
     yield from _unknown_quotas(settings, {tool.quota for tool in tools.values() if tool.quota})
@@ -304,7 +321,7 @@ def _plan_view(
 
 
 def _matches(tool: Tool, pattern: str) -> bool:
-    return fnmatchcase(tool.name, pattern) or bool(tool.mcp_name and fnmatchcase(tool.mcp_name, pattern))
+    return any(fnmatchcase(name, pattern) for name in _names_of(tool.declaration))
 
 
 def _limits(tool: Tool, plan: str, rules: _Rules) -> tuple[LimitRule, ...]:

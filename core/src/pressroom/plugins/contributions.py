@@ -150,8 +150,8 @@ _NAMES: Final[Mapping[type[Any], tuple[str, str]]] = MappingProxyType(
 def claims(record: Any) -> tuple[str, ...]:
     """Return the exclusive claims of a record. Two plugins with the same claim are in conflict.
 
-    Slugs, MCP names and aliases share one namespace: `[tools.<name>]` and plans refer to tools by the first two,
-    clients by the last two.
+    Slugs, MCP names and aliases share one namespace: `[tools.<name>]` and plans refer to tools by all of them, clients
+    by the last two.
     """
     match record:
         case Generator():

@@ -77,7 +77,9 @@ class McpTool:
 
     `rate_limit` limits the calls of each caller; by default, they are not limited. `executor` is where the function
     runs. `timeout` is in seconds; `memory_mib` limits what a worker process may allocate for a call. `aliases` are
-    other names under which the tool can be called; they are not listed, and no two tools may share a name.
+    other names under which the tool can be called, such as those of earlier versions; they are not listed, and no two
+    tools may share a name. `[tools.<alias>]` and plans that name an alias apply to the tool, so that it stays off if an
+    operator has switched it off.
     `unavailable` takes the plugin's context and returns why the tool cannot work on this server, for example because a
     key is missing, as a phrase that can follow "not available: ", or an empty text if it can. It is called once, when
     all plugins are loaded. A tool that cannot work is not listed and cannot be called, and `get_account_usage` returns
