@@ -215,6 +215,14 @@ def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_
     assert document["error"]["code"] == "install_failed"
 
 
+def test_a_plugin_that_does_not_work_is_said_so(server: Environment, tmp_path: Path) -> None:
+    files = {"acme_faulty.py": "raise ValueError('no')\n"}
+    done = plugins(server, "install", build_wheel(tmp_path, "acme-faulty", files, {"faulty": "acme_faulty"}))
+    assert (
+        "  faulty: nothing yet, since it is broken: ValueError: no (acme_faulty.py, line 1)" in done.stdout.splitlines()
+    )
+
+
 def test_a_package_without_a_plugin_is_said_so(server: Environment, tmp_path: Path) -> None:
     made = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
     done = plugins(server, "install", made, check=False)

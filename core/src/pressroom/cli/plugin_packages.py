@@ -135,7 +135,9 @@ def _print_installed(invocation: Invocation, packages: Mapping[str, InstalledPac
         output.line(f"{name} {package.version} is installed. It offers:")
         for id_ in package.plugins:
             plugin = _described(invocation, id_)
-            offers = ", ".join(plugin["contributes"]) or plugin["error"] or "nothing that this server knows"
+            offers = ", ".join(plugin["contributes"]) or "nothing that this server knows"
+            if plugin["error"]:
+                offers = f"nothing yet, since it is {plugin['status']}: {plugin['error']}"
             output.line(f"  {id_}: {offers}")
     output.line("To use it, add to the configuration, and restart the server:")
     for package in packages.values():
