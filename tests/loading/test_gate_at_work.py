@@ -222,6 +222,8 @@ async def check():
 def pressroom_checks(): return [Check("own", check)]
 
 async def measure(session, subject):
+    if AT == "storage" and FAULT in ("none", "text"):
+        return {"none": None, "text": "5"}[FAULT]
     if AT == "storage":
         await fault()
     return 0
@@ -574,3 +576,22 @@ def test_a_route_that_returns_what_cannot_be_sent_is_named(faulty: Faulty, path:
 def test_a_file_may_be_a_text(faulty: Faulty, path: str) -> None:
     cookies = faulty.host.account().session_cookies()
     assert httpx.get(f"{faulty.host.url}{path}?fault=csv", cookies=cookies, timeout=30).text == "a,b"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("none", "not NoneType"), ("text", "not str '5'"), ("error", "ValueError: no way")]
+)
+def test_an_account_sees_its_usage_without_what_a_plugin_cannot_measure(faulty: Faulty, name: str, said: str) -> None:
+    account = faulty.host.account()
+
+    def kinds() -> list[str]:
+        stored = faulty.host.run(faulty.host.host.accounts.usage(account.id)).storage
+        return [] if stored is None else [kind.name for kind in stored.kinds]
+
+    assert kinds() == ["own"]
+    faulty.fails("storage", name)
+    before = faulty.failures("storage")
+    assert kinds() == []
+    assert faulty.failures("storage") == before + 1
+    assert said in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()

@@ -24,6 +24,7 @@ from pressroom.columns import as_id
 from pressroom.config import Settings
 from pressroom.config.call_models import PlanSettings
 from pressroom.errors import NotFound, QuotaExceeded
+from pressroom.gate import PluginFailed
 from pressroom.sdk import StorageKind, StorageUsage, StoredKind
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import QuotaRow, UserRow
@@ -107,8 +108,11 @@ class AccountStorage:
             return await self._measured(session, subject, await self._limit(session, subject))
 
     async def storage_within(self, session: AsyncSession, subject: str, plan: str) -> StorageUsage:
-        """Like `storage`, using an open session. `plan` is the account's plan, or empty if it has none."""
-        return await self._measured(session, subject, self._limit_of(plan))
+        """Like `storage`, using an open session, for people: it leaves out what a failing plugin stores.
+
+        `plan` is the account's plan, or empty if it has none.
+        """
+        return await self._measured(session, subject, self._limit_of(plan), lenient=True)
 
     async def _limit(self, session: Any, subject: str) -> int | None:
         plan = await session.scalar(select(UserRow.plan).where(UserRow.id == as_id(subject)))
@@ -117,8 +121,14 @@ class AccountStorage:
     def _limit_of(self, plan: str) -> int | None:
         return self._settings.plans.get(plan, _NO_PLAN).storage or None
 
-    async def _measured(self, session: Any, subject: str, limit: int | None) -> StorageUsage:
-        kinds = [StoredKind(kind.name, kind.title, await kind.measure(session, subject)) for kind in self._kinds()]
+    async def _measured(self, session: Any, subject: str, limit: int | None, *, lenient: bool = False) -> StorageUsage:
+        kinds = []
+        for kind in self._kinds():
+            try:
+                kinds.append(StoredKind(kind.name, kind.title, await kind.measure(session, subject)))
+            except PluginFailed:
+                if not lenient:
+                    raise
         return StorageUsage(tuple(kinds), limit)
 
     def _refusal(self, usage: StorageUsage, limit: int, size: int) -> str:

@@ -84,7 +84,7 @@ def checked_response(response: object, *, framed: bool = False) -> HttpResponse:
     """
     if not isinstance(response, HttpResponse):
         raise TypeError(f"the route returned {type(response).__name__} instead of an HttpResponse")
-    shape: Any = answer  # Python does not check the types that a plugin passes
+    shape: Any = response  # Python does not check the types that a plugin passes
     if not isinstance(shape.status, int) or not 100 <= shape.status <= 999:
         raise TypeError(f"the status of the HttpResponse must be a number such as 200, not {shown(shape.status)}")
     if framed and not isinstance(shape.media_type, str):

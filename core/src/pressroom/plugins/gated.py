@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -184,7 +185,11 @@ class GatedRecords:
 
     async def _measure(self, record: StorageKind, session: Any, subject: str) -> int:
         call, measure = self._call("storage", record.name), partial(record.measure, session, subject)
-        return await self.gate.run(call, STORAGE_SECONDS, measure, passes=(PressroomError,))
+        found: Any = await self.gate.run(call, STORAGE_SECONDS, measure, passes=(PressroomError,))
+        with self.gate.calling(call):
+            if not isinstance(found, int | Decimal):  # PostgreSQL sums 64-bit integers as decimals
+                raise TypeError(f"measure must return a number of bytes, 0 if there are no rows, not {shown(found)}")
+        return int(found)
 
     async def _make_room(self, record: StorageKind, session: Any, subject: str, size: int) -> None:
         if record.make_room is None:
