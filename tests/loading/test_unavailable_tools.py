@@ -80,12 +80,25 @@ def test_settings_for_the_old_name_of_a_tool_apply_to_it(tmp_path: Path, compile
     catalog = compile_with(plugin, plans=plans).catalog
     assert set(catalog.plans["free"].mcp_tools) == {"guess"}
     assert catalog.warnings == (
-        "plans.free.rate_limits.estimate: 'estimate' is an alias of 'guess', so it has no effect",
+        "plans.free.rate_limits.estimate: has no effect; the name to use here is 'guess'",
         "plans.free.tools: 'estimate' is an alias of 'guess'",
     )
 
     both = compile_with(plugin, tools={"estimate": {"enabled": False}, "guess": {"enabled": True}})
     assert "guess" in both.catalog.mcp_tools
+
+
+def test_an_mcp_name_without_effect_is_reported(tmp_path: Path, compile_with: Compile) -> None:
+    plugin = install_plugin(
+        tmp_path, "sound", SOUND.replace('produces=("text/plain",)', 'mcp=Mcp("utter"), produces=("text/plain",)')
+    )
+    plans = {"free": {"rate_limits": {"utter": "5/hour"}}}
+    catalog = compile_with(plugin, plans=plans, tools={"utter": {"cache_seconds": 0}}).catalog
+    assert catalog.warnings == (
+        "plans.free.rate_limits.utter: has no effect; the name to use here is 'sound'",
+        "tools.utter.cache_seconds: has no effect; the name to use here is 'sound'",
+    )
+    assert compile_with(plugin, tools={"utter": {"enabled": False}}).catalog.warnings == ()
 
 
 def test_explain_tells_the_operator_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

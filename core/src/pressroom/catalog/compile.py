@@ -249,15 +249,18 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
     for plan, plan_settings in settings.plans.items():
         references += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
         references += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
+    cached = [name for name, own in settings.tools.items() if own.cache_seconds is not None and name in aliases]
+    named += [(f"tools.{name}.cache_seconds", name) for name in cached]
     for key, name in references:
-        if name in known:
+        if name in tools:
             continue
-        if name in aliases:
-            effect = ", so it has no effect" if ".rate_limits." in key else ""
-            yield f"{key}: {name!r} is an alias of {aliases[name]!r}{effect}"
-        else:
+        if name not in aliases:
             similar = nearest(name, known)
             yield f"{key}: no active plugin offers {name!r}" + (f"; did you mean {similar!r}?" if similar else "")
+        elif ".rate_limits." in key or key.endswith(".cache_seconds"):
+            yield f"{key}: has no effect; the name to use here is {aliases[name]!r}"
+        elif name not in known:
+            yield f"{key}: {name!r} is an alias of {aliases[name]!r}"
     yield from _unknown_quotas(settings, {tool.quota for tool in tools.values() if tool.quota})
 
 
