@@ -250,7 +250,7 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
         references += [(f"plans.{plan}.rate_limits.{name}", name) for name in plan_settings.rate_limits]
         references += [(f"plans.{plan}.tools", name) for name in plan_settings.tools if not {"*", "?"} & set(name)]
     cached = [name for name, own in settings.tools.items() if own.cache_seconds is not None and name in aliases]
-    named += [(f"tools.{name}.cache_seconds", name) for name in cached]
+    references += [(f"tools.{name}.cache_seconds", name) for name in cached]
     for key, name in references:
         if name in tools:
             continue
