@@ -92,7 +92,7 @@ def check_analytics_source(source: AnalyticsSource, credential: Mapping[str, str
     "a query raises BackendError, SearchLimited or Rejected if the service has a problem",
     fix="raise SearchLimited for 429, Rejected for 401, and BackendError for missing or foreign responses",
 )
-async def _check_errors(service: AnalyticsAtService) -> None:
+async def _errors(service: AnalyticsAtService) -> None:
     for question in (_QUESTIONS[0], _QUESTIONS[-1]):
         await expect_away(service.fetcher, lambda question=question: service.traffic(question), SEARCH_ERRORS)  # type: ignore[misc]
     await expect_away(service.fetcher, service.page, SEARCH_ERRORS)
@@ -169,7 +169,7 @@ def check_keyword_source(source: KeywordSource) -> list[Finding]:
     "a query raises BackendError, SearchLimited or Rejected if the provider has a problem, and asks it only once",
     fix="raise SearchLimited for 429, Rejected for 401, BackendError for the rest; do not repeat what may cost money",
 )
-async def _check_outage(provider: KeywordsAtService) -> None:
+async def _outage(provider: KeywordsAtService) -> None:
     await expect_away(provider.fetcher, lambda: provider.ask("bread", "sourdough bread"), SEARCH_ERRORS)
 
 
