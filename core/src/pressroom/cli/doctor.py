@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.loading import compiled, tell_safe_mode
+from pressroom.cli.loading import compiled, print_safe_mode
 from pressroom.cli.options import Invocation, command_options, plugin_options
 from pressroom.cli.output import EXIT_PROBLEMS, FINE, Output
 from pressroom.validation.echo import counted
@@ -54,7 +54,7 @@ def doctor(invocation: Invocation, verbose: bool) -> int:
         )
     else:
         _print_findings(invocation.output, findings, verbose=verbose)
-        tell_safe_mode(invocation.output, host)
+        print_safe_mode(invocation.output, host)
     return EXIT_PROBLEMS if failed else FINE
 
 

@@ -40,7 +40,7 @@ def compiled(invocation: Invocation) -> LoadedApp:
     return app
 
 
-def tell_safe_mode(output: Output, loaded: LoadedApp) -> None:
+def print_safe_mode(output: Output, loaded: LoadedApp) -> None:
     """In safe mode, report which plugins were left out."""
     if loaded.settings.safe_mode:
         output.note(f"Safe mode: only built-in plugins are loaded. Left out: {', '.join(left_out(loaded)) or 'none'}.")

@@ -20,7 +20,7 @@ import click
 
 from pressroom.cli.options import Invocation, command_options
 from pressroom.cli.output import EXIT_PROBLEMS, FINE
-from pressroom.cli.plugin_check_report import CHECK_FOLDER, BrokenPromise, Stage, junit_report, tell
+from pressroom.cli.plugin_check_report import CHECK_FOLDER, BrokenPromise, Stage, junit_report, print_report
 from pressroom.cli.plugin_types import type_stages
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def check(
             {"ok": not failed, "stages": [{**asdict(stage), "outcome": stage.outcome} for stage in stages]}
         )
     else:
-        tell(invocation.output, stages)
+        print_report(invocation.output, stages)
     return EXIT_PROBLEMS if failed else FINE
 
 

@@ -59,7 +59,7 @@ class Stage:
         return self
 
 
-def tell(output: Output, stages: Sequence[Stage]) -> None:
+def print_report(output: Output, stages: Sequence[Stage]) -> None:
     """Write a table of the stages, then each broken promise with its location and fix."""
     rows = [
         (stage.outcome, stage.name, stage.plugin, f"{stage.seconds:.1f} s" if stage.seconds else "", _brief(stage))

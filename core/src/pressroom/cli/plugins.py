@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pressroom.cli.lazy import LazyGroup
-from pressroom.cli.loading import compiled, tell_safe_mode
+from pressroom.cli.loading import compiled, print_safe_mode
 from pressroom.cli.options import Invocation, command_options, common_options, plugin_options
 from pressroom.cli.output import EXIT_PROBLEMS, FINE
 from pressroom.errors import NotFound
@@ -71,7 +71,7 @@ def list_plugins(invocation: Invocation, requirements: bool) -> int:
                 invocation.output.note(f"{record.id}: {warning}")
         for server in servers:
             _print_running(invocation, server, plugins.records)
-    tell_safe_mode(invocation.output, host)
+    print_safe_mode(invocation.output, host)
     return EXIT_PROBLEMS if plugins.failed or any(_lost(server, plugins.records) for server in servers) else FINE
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pressroom.cli.loading import left_out, tell_safe_mode
+from pressroom.cli.loading import left_out, print_safe_mode
 from pressroom.cli.options import Invocation, command_options, plugin_options
 from pressroom.cli.takeover import current
 from pressroom.errors import BackendError, PluginError
@@ -148,7 +148,7 @@ async def _announce(invocation: Invocation, compiled: LoadedApp, host: Host) -> 
     if setup_url is not None:
         invocation.output.line("There is no account yet. Create the first one (the link is valid for 24 hours):")
         invocation.output.line(setup_url)
-    tell_safe_mode(invocation.output, compiled)
+    print_safe_mode(invocation.output, compiled)
     for record in compiled.plugins.failed:
         invocation.output.note(f"{record.id} does not work: {record.hint}")
 

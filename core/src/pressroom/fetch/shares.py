@@ -29,13 +29,13 @@ class Share:
     connections made. The bytes that a share holds in a `ByteBudget` are released when it closes.
     """
 
-    __slots__ = ("_held", "_token", "owner", "purpose", "requests")
+    __slots__ = ("_reserved", "_token", "owner", "purpose", "requests")
 
     def __init__(self, owner: str, purpose: Purpose) -> None:
         self.owner = owner
         self.purpose = purpose
         self.requests = 0
-        self._held: list[tuple[ByteBudget, int]] = []
+        self._reserved: list[tuple[ByteBudget, int]] = []
 
     def __enter__(self) -> Self:
         """Count the fetches of this task, and of tasks that it starts, against this share."""
@@ -47,14 +47,14 @@ class Share:
     ) -> None:
         """Release all held bytes, and restore the previous share."""
         _current.reset(self._token)
-        for budget, size in self._held:
+        for budget, size in self._reserved:
             budget.give_back(self.owner, size)
-        self._held.clear()
+        self._reserved.clear()
 
     def hold(self, budget: ByteBudget, size: int) -> None:
         """Hold some bytes until the share closes. Raises `Overloaded` if the budget has no room for them."""
         budget.take(self.owner, size)
-        self._held.append((budget, size))
+        self._reserved.append((budget, size))
 
 
 _NO_SHARE: Final = Share("", "call")

@@ -60,7 +60,7 @@ def import_plugin(candidate: Candidate) -> tuple[ModuleType, Plugin]:
             f"its entry point {candidate.module!r} names no module",
             hint=f'the package must say {candidate.id} = "package.module"; tell its authors',
         )
-    watch(module_name, candidate.id, _tell)
+    watch(module_name, candidate.id, _report_deprecation)
     if candidate.folder is not None:
         make_importable(candidate.folder)
     try:
@@ -80,7 +80,7 @@ def warnings_of(record: PluginRecord, plugin: Plugin | None) -> PluginRecord:
     return replace(record, warnings=tuple(messages))
 
 
-def _tell(plugin: str, deprecation: Deprecation) -> None:
+def _report_deprecation(plugin: str, deprecation: Deprecation) -> None:
     log.warning(
         "a plugin uses what is deprecated",
         plugin=plugin,

@@ -137,14 +137,14 @@ class ClientConnection(HttpProtocol):
     """
 
     HTTP_CLASS = StrictHttp
-    __slots__ = ("_asked", "_bounds", "_client", "_reads_body", "_virtual_hosts")
+    __slots__ = ("_bounds", "_client", "_reads_body", "_request_started", "_virtual_hosts")
 
     def _setup(self) -> None:
         super()._setup()  # type: ignore[no-untyped-call]
         self._bounds: ClientBounds = getattr(self.app.ctx, CLIENT_BOUNDS)
         self._virtual_hosts: VirtualHostTable = getattr(self.app.ctx, VIRTUAL_HOSTS)
         self._client: str | None = ""
-        self._asked = False
+        self._request_started = False
         self._reads_body = False
         self.request_handler = self._handle_counted if self._bounds.behind_proxies else self._handle
 
@@ -180,7 +180,7 @@ class ClientConnection(HttpProtocol):
         """Receive bytes. Only the first ones of a request start its timeout."""
         if self._client is None:
             return
-        began, self._asked = self._time, True
+        began, self._request_started = self._time, True
         super().data_received(data)
         http = self.http
         if http is not None and (http.stage is not Stage.IDLE or _is_unread(http)):
@@ -188,7 +188,7 @@ class ClientConnection(HttpProtocol):
 
     def close_if_idle(self) -> bool:
         """Close the connection, unless it has a request in progress, or is new and its first may be on its way."""
-        if not self._asked and monotonic() - self._time < FIRST_REQUEST_SECONDS:
+        if not self._request_started and monotonic() - self._time < FIRST_REQUEST_SECONDS:
             return False
         closed: bool = super().close_if_idle()
         return closed

@@ -65,7 +65,7 @@ class PluginRequests:
         async def handle(request: Request, **path: str) -> HTTPResponse:
             if route.before_body is None:
                 return await self.handle(request, plugin, route.path, route.handler, path, route.title)
-            http_request = self._asked(request, path)
+            http_request = self._request_of(request, path)
             with plugin_failures(self._gate, plugin, route.path):
                 response = await route.before_body(http_request)
             if response is None:
@@ -88,11 +88,11 @@ class PluginRequests:
         title: str = "",
     ) -> HTTPResponse:
         """Return a handler's response. `name` identifies the handler in the log; `title` is that of a public page."""
-        http_request = self._asked(request, path)
+        http_request = self._request_of(request, path)
         with plugin_failures(self._gate, plugin, name):
             return self._sent(checked_response(await handler(http_request), framed=bool(title)), title)
 
-    def _asked(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
+    def _request_of(self, request: Request, path: Mapping[str, str]) -> HttpRequest:
         request.ctx.client_ip = client_ip_of(request.ip, request.headers, self._proxies, self._secret)
         return HttpRequest(
             method=request.method,

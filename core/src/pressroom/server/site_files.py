@@ -51,7 +51,7 @@ class ServerFiles:
             generator.slug: generator
             for generator in map(generator_of, host.services.catalog.plans[ANONYMOUS].generators)
         }
-        self._made: dict[str, bytes] = {}
+        self._cache: dict[str, bytes] = {}
         self._failed: dict[str, float] = {}
         self._turn = asyncio.Lock()
 
@@ -88,14 +88,14 @@ class ServerFiles:
         """`GET /tools/card.png`, `/tools/<slug>/card.png`: the link preview image of a page, at a permanent URL."""
         if slug and slug not in self._tools:
             raise NotFound(f"there is no tool {slug[:64]}")
-        return _image(request, await self._kept(f"card {slug}", partial(self._make_card, slug)), "image/png")
+        return _image(request, await self._cached(f"card {slug}", partial(self._make_card, slug)), "image/png")
 
     async def icon(self, request: Request) -> HTTPResponse:
         """`GET /favicon.ico`, for clients without SVG support. If it cannot be made, redirect to the SVG."""
         try:
             if FAVICONS not in self._tools:
                 raise NotFound("there is no favicon generator")
-            content = await self._kept("icon", self._make_icon)
+            content = await self._cached("icon", self._make_icon)
         except (CallError, PluginFailed):
             return HTTPResponse(status=302, headers={"Location": f"{self._site.root}/tools/static/icon.svg"})
         return _image(request, content, "image/vnd.microsoft.icon")
@@ -119,19 +119,19 @@ class ServerFiles:
         body = "\n".join(lines).encode()
         return HTTPResponse(body, headers={"Cache-Control": _DAY}, content_type="application/xml; charset=utf-8")
 
-    async def _kept(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def _cached(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
         """Return the kept image, or make it. Raises `NotFound` for a minute after it failed."""
         async with self._turn:
-            if key not in self._made:
+            if key not in self._cache:
                 if self._failed.get(key, 0.0) > time.monotonic():
                     raise NotFound("this image could not be rendered; try again in a minute")
                 try:
-                    self._made[key] = await make()
+                    self._cache[key] = await make()
                 except (CallError, PluginFailed) as error:
                     self._failed[key] = time.monotonic() + _RETRY_SECONDS
                     log.warning("an image of the pages could not be made", image=key, error=str(error))
                     raise
-            return self._made[key]
+            return self._cache[key]
 
     async def _make_card(self, slug: str) -> bytes:
         brand, tool = self._branding, self._tools.get(slug)

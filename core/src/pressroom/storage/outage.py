@@ -144,14 +144,14 @@ class OutageGuard:
                 finally:
                     patience.end()
         except self._refused as error:
-            self._answered()
+            self._note_success()
             self._note_refusal(name, error)
             raise BackendError(f"{self.server} refused {name}: {error}") from error
         except self._unreachable as error:
             reason = self._reason(error) or f"no response within {self._timeout:g} s"
             self._failed(reason)
             raise self._unavailable(reason) from error
-        self._answered()
+        self._note_success()
         if name in self._refusing:
             self._refusing.discard(name)
             _log.info("server accepts calls again", server=self.server, call=name)
@@ -163,7 +163,7 @@ class OutageGuard:
             hint="Check that the server runs and that this host can reach it.",
         )
 
-    def _answered(self) -> None:
+    def _note_success(self) -> None:
         outage, self._outage = self._outage, None
         if outage is not None:
             _log.info(

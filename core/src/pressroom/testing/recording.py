@@ -69,7 +69,7 @@ class RecordedHttp:
 
     async def get(self, url: str, *, accept: str, max_bytes: int, seconds: float, redirects: int = 3) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        request = self._asked("GET", url, {"Accept": accept}, b"")
+        request = self._request_entry("GET", url, {"Accept": accept}, b"")
         if not self.recording:
             return self._replayed(request, max_bytes)
         try:
@@ -78,7 +78,7 @@ class RecordedHttp:
             )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
             raise self._failed(request, error) from None
-        return self._kept(request, fetched)
+        return self._recorded(request, fetched)
 
     async def request(
         self,
@@ -92,7 +92,7 @@ class RecordedHttp:
         redirects: int = 0,
     ) -> Fetched:
         """See `pressroom.sdk.Fetcher`."""
-        request = self._asked(method, url, headers or {}, content)
+        request = self._request_entry(method, url, headers or {}, content)
         if not self.recording:
             return self._replayed(request, max_bytes)
         try:
@@ -107,7 +107,7 @@ class RecordedHttp:
             )
         except (FetchFailed, FetchRefused, FetchUnknown) as error:
             raise self._failed(request, error) from None
-        return self._kept(request, fetched)
+        return self._recorded(request, fetched)
 
     async def exchange(
         self,
@@ -121,7 +121,7 @@ class RecordedHttp:
         plain_http: bool = False,
     ) -> FetchResponse:
         """See `pressroom.sdk.Fetcher`."""
-        request = self._asked(method, url, {"Accept": accept}, b"")
+        request = self._request_entry(method, url, {"Accept": accept}, b"")
         if not self.recording:
             response = self._response_to(request)
             content = _bytes_of(response)
@@ -157,7 +157,7 @@ class RecordedHttp:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(f"{self._without_secrets(text)}\n", encoding="utf-8")
 
-    def _asked(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> dict[str, Any]:
+    def _request_entry(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> dict[str, Any]:
         for name, value in headers.items():
             if is_secret_name(name):
                 self._seen.update(word for word in value.split() if len(word) >= _MIN_SECRET)
@@ -198,7 +198,7 @@ class RecordedHttp:
             f"Record it anew against the real service: {RECORD_VARIABLE}=1 python -m pytest"
         )
 
-    def _kept(self, request: Mapping[str, Any], fetched: Fetched) -> Fetched:
+    def _recorded(self, request: Mapping[str, Any], fetched: Fetched) -> Fetched:
         self._keep(request, fetched.url, fetched.status, fetched.headers.items(), fetched.content, fetched.redirects)
         return fetched
 

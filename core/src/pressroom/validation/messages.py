@@ -239,8 +239,8 @@ def _explained(
     errors: Sequence[ErrorDetails], root: Mapping[str, Any], also_known: tuple[str, ...]
 ) -> list[FieldProblem]:
     inner = {error["loc"][:-1] for error in errors if error["loc"]}
-    told = [error for error in errors if not (error["loc"] in inner and _has_enough(error))]
-    located = _without_repetition(_located(error, root, also_known) for error in told)
+    reported = [error for error in errors if not (error["loc"] in inner and _has_enough(error))]
+    located = _without_repetition(_located(error, root, also_known) for error in reported)
     if any(failure.error["type"] != "default_factory_not_called" for failure in located):
         located = [failure for failure in located if failure.error["type"] != "default_factory_not_called"]
     return [problem for group in _grouped(located, 0) for problem in _problems_of(group, 0)]

@@ -45,18 +45,18 @@ class Pace:
         self._clock = clock
         self._sleep = sleep
         self._free = 0.0
-        self._held = 0.0
+        self._paused_until = 0.0
 
     @property
     def idle(self) -> bool:
         """Whether the next request can be sent immediately."""
-        return max(self._free, self._held) <= self._clock()
+        return max(self._free, self._paused_until) <= self._clock()
 
     async def turn(self, *, writes: bool) -> None:
         """Wait until a request may be sent. Raises `SiteUnavailable` if that takes too long."""
         now = self._clock()
-        if now < self._held:
-            pause = self._held - now
+        if now < self._paused_until:
+            pause = self._paused_until - now
             raise SiteUnavailable(
                 f"DEV does not accept requests for another {pause:.0f} seconds", retry_after=ceil(pause)
             )
@@ -75,7 +75,7 @@ class Pace:
         A longer pause that is under way continues.
         """
         until = self._clock() + min(_MAX_PAUSE_SECONDS, max(0.0, _seconds(retry_after.strip())))
-        self._held = max(self._held, until)
+        self._paused_until = max(self._paused_until, until)
 
 
 class Paces:

@@ -108,7 +108,7 @@ class GhostSite(BasicSite):
         self._address = address
         self._key = credential.get("admin_api_key", "")
         self._fetcher = fetcher
-        self._answers: dict[str, _LastResponse] = {}
+        self._responses: dict[str, _LastResponse] = {}
 
     @property
     def codec(self) -> LexicalCodec:
@@ -301,7 +301,7 @@ class GhostSite(BasicSite):
         current = last.post
         if state == "gone":
             await self._api().send("DELETE", path_of(current.id)[0])
-            self._answers.pop(current.id, None)
+            self._responses.pop(current.id, None)
             return replace(current, state="gone")
         changes: dict[str, Any] = {"updated_at": updated_at(current.revision)}
         changes["status"] = {"live": "published", "draft": "draft", "scheduled": "scheduled"}[state]
@@ -373,7 +373,7 @@ class GhostSite(BasicSite):
 
     async def _put(self, post_id: str, changes: dict[str, Any]) -> RemotePost:
         path, kind = path_of(post_id)
-        self._answers.pop(post_id, None)
+        self._responses.pop(post_id, None)
         try:
             response = await self._api().send("PUT", path, query=_QUERY, document={RESOURCES[kind]: [changes]})
         except SiteRefused as error:
@@ -386,12 +386,12 @@ class GhostSite(BasicSite):
         row = response.row(RESOURCES[kind], written=written)
         post, dated = post_of(row, kind), moment(row.get("published_at"))
         settled = is_settled(post, response.headers.get("date", ""))
-        last = self._answers[post.id] = _LastResponse(post, dated, time.monotonic(), settled)
+        last = self._responses[post.id] = _LastResponse(post, dated, time.monotonic(), settled)
         return last
 
     def _remembered(self, post_id: str) -> _LastResponse | None:
         """Take the last response for a post from the cache, if it is recent. Saves a request before each change."""
-        last = self._answers.pop(post_id, None)
+        last = self._responses.pop(post_id, None)
         return last if last is not None and time.monotonic() - last.at <= _SECONDS_REMEMBERED else None
 
 

@@ -143,12 +143,14 @@ class LocalRepository:
             worktree.must_be_clean(path, current_sha)
         if blob is not None:
             repo.object_store.add_object(blob)
-        commit = self._made(repo, head, (path.encode(), mode if blob else None, blob.id if blob else None), message)
+        commit = self._add_commit(
+            repo, head, (path.encode(), mode if blob else None, blob.id if blob else None), message
+        )
         if head is None:
             return bool(repo.refs.add_if_new(ref, commit))
         return bool(repo.refs.set_if_equals(ref, head, commit))
 
-    def _made(
+    def _add_commit(
         self, repo: Repo, head: ObjectID | None, change: tuple[bytes, int | None, ObjectID | None], message: str
     ) -> ObjectID:
         """Add a commit that changes one file, and return its name. `change` is path, mode and blob of the file."""

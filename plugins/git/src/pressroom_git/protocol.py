@@ -227,7 +227,7 @@ class PushReport:
     """The response to a push: the protocol's report, and messages of the server outside of it."""
 
     content: bytes
-    told: str = ""
+    messages: str = ""
 
 
 class GitTransport(Protocol):
@@ -290,9 +290,9 @@ class GitClient:
         report = await self._transport.push(push_request(ref, old, new, pack))
         reason = push_result(ref, report.content)
         if reason is None:
-            suffix = f": {report.told}" if report.told else ""
+            suffix = f": {report.messages}" if report.messages else ""
             raise UnknownOutcome(f"{self.title} did not confirm whether it accepted the commit{suffix}")
-        return f"{reason} ({report.told})" if reason and report.told else reason
+        return f"{reason} ({report.messages})" if reason and report.messages else reason
 
     async def check_push(self) -> None:
         """Check that the credential may push."""

@@ -80,7 +80,7 @@ class RemoteRepository:
         self._url, self._branch, self._authorship = url, branch, authorship
         self._transport = transport
         self._git = GitClient(transport)
-        self._kept: _Newest | None = None
+        self._cached: _Newest | None = None
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
     def use_workers(self, beside: RunInWorker) -> None:
@@ -141,7 +141,7 @@ class RemoteRepository:
                 newest.snapshot.with_change, newest.head, path, content, message, self._authorship
             )
             reason = await self._git.push(newest.ref, newest.head, commit, pack)
-            self._kept = None
+            self._cached = None
             if not reason:
                 return
             if (await self._git.refs(self._branch)).names.get(newest.ref, "") == newest.head:
@@ -153,8 +153,8 @@ class RemoteRepository:
         refs = await self._git.refs(self._branch)
         ref = f"refs/heads/{self._branch}" if self._branch else refs.default or "refs/heads/main"
         head = refs.names.get(ref, "")
-        if self._kept is not None and self._kept.head == head:
-            return self._kept
+        if self._cached is not None and self._cached.head == head:
+            return self._cached
         newest = _Newest(refs, ref, head)
         if head:
             async with self._turn:
@@ -162,7 +162,7 @@ class RemoteRepository:
                 newest.snapshot = await self._run_in_worker(_read_snapshot, response, self._git.title, head)
             if not refs.filters and len(response) <= _MAX_CACHED_BYTES:
                 newest.response = response
-        self._kept = newest
+        self._cached = newest
         return newest
 
     async def _contents(self, newest: _Newest, shas: Sequence[str]) -> Mapping[str, File]:

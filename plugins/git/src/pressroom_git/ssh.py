@@ -109,7 +109,7 @@ class SshTransport:
         except Exception as error:  # noqa: BLE001 - asyncssh's parsers can raise anything
             # With a complete report, the push succeeded or failed as reported; a later error does not matter.
             if not (service == _RECEIVE and command.output.endswith(FLUSH)):
-                raise self._error(error, changes=service == _RECEIVE and command.asked) from None
+                raise self._error(error, changes=service == _RECEIVE and command.request_sent) from None
         return command
 
     async def _run(

@@ -118,7 +118,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
     Args:
         meter: counts the output.
         first: maximum size of the advertisement, in bytes.
-        most: maximum size of the output after it, in bytes.
+        max_bytes: maximum size of the output after it, in bytes.
     """
 
     def __init__(self, meter: SshMeter, *, first: int, max_bytes: int) -> None:
@@ -128,7 +128,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
 
         self.stderr = b""
         self.status: int | None = None
-        self.asked = False
+        self.request_sent = False
         """Whether sending the request has started."""
 
         self._first, self._most = first, max_bytes
@@ -156,7 +156,7 @@ class SshCommand(asyncssh.SSHClientSession[bytes]):
 
     async def send(self, request: bytes) -> None:
         """Send the request and close the input. Raises `OSError` if the server has closed its side."""
-        self.asked = True
+        self.request_sent = True
         for at in range(0, len(request), _WRITTEN):
             self._channel.write(request[at : at + _WRITTEN])
             await asyncio.sleep(0)

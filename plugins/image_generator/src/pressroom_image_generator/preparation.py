@@ -29,8 +29,8 @@ SECONDS_TOGETHER: Final = 8.0
 
 ACCEPT: Final = "image/avif,image/webp,image/png,image/jpeg,image/svg+xml,image/gif"
 
-_KEPT_SECONDS: Final = 120.0
-_KEPT_BYTES: Final = 32 * 2**20
+_CACHE_SECONDS: Final = 120.0
+_CACHE_BYTES: Final = 32 * 2**20
 _MAX_SHOWN_LENGTH: Final = 120
 
 _numbers: Final = count(1)
@@ -56,7 +56,7 @@ class ImageFetcher:
         kept_bytes: maximum total size of the cache.
     """
 
-    def __init__(self, *, kept_seconds: float = _KEPT_SECONDS, kept_bytes: int = _KEPT_BYTES) -> None:
+    def __init__(self, *, kept_seconds: float = _CACHE_SECONDS, kept_bytes: int = _CACHE_BYTES) -> None:
         self._kept_seconds = kept_seconds
         self._max_cached_bytes = kept_bytes
         self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()

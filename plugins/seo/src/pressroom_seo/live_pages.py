@@ -53,7 +53,7 @@ MAX_AT_ONCE: Final = 40
 SECONDS: Final = 25.0
 """Timeout in seconds of a synchronous check."""
 
-ASKED: Final = Politeness(interval=0.25, connections=2, max_wait=5.0, retries=1)
+LINK_POLITENESS: Final = Politeness(interval=0.25, connections=2, max_wait=5.0, retries=1)
 """Politeness for a few requests while a caller waits."""
 
 _ERRORS: Final = 400
@@ -163,7 +163,7 @@ async def look(
     links: Links,
     reader: SiteReader,
     *,
-    politeness: Politeness = ASKED,
+    politeness: Politeness = LINK_POLITENESS,
     progress: Progress | None = None,
 ) -> list[LinkReport]:
     """Check links. Broken ones come first, then those with other problems."""
@@ -194,7 +194,7 @@ async def canonical_page(
         return {}, None
     try:
         async with asyncio.timeout(seconds):
-            responses = await Visitor(fetcher, ASKED, reader=reader).follow(target)
+            responses = await Visitor(fetcher, LINK_POLITENESS, reader=reader).follow(target)
     except TimeoutError:
         return {}, None
     record = await reader.page(responses[-1], None)
@@ -248,7 +248,7 @@ async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) 
     """Fetch a page and check it. Raises `InvalidInput` if the URL may not be fetched."""
     address(url)
     started = time.monotonic()
-    visitor = _RecordingVisitor(plugin.services.fetcher, ASKED, reader=SiteReader(plugin.services.workers))
+    visitor = _RecordingVisitor(plugin.services.fetcher, LINK_POLITENESS, reader=SiteReader(plugin.services.workers))
     report = await check_page(visitor, url)
     elapsed = round((time.monotonic() - started) * 1000)
     if report.record.failure == "refused":
@@ -296,7 +296,9 @@ async def llms_txt_at(plugin: PluginContext[SeoConfig], url: str) -> LlmsReport:
 async def _llms_txt(
     plugin: PluginContext[SeoConfig], site: SiteScope, own: Mapping[str, Politeness], argument: str
 ) -> LlmsReport:
-    visitor = _RecordingVisitor(plugin.services.fetcher, ASKED, own=own, reader=SiteReader(plugin.services.workers))
+    visitor = _RecordingVisitor(
+        plugin.services.fetcher, LINK_POLITENESS, own=own, reader=SiteReader(plugin.services.workers)
+    )
     robots = await visitor.robots(site.origin)
     if visitor.last.failure == "refused" and visitor.last.url == f"{site.origin}/robots.txt":
         raise InvalidInput(argument, visitor.last.message)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pressroom_content.contract import BodyBlock
 
 from pressroom_wordpress.classic import classic_blocks, has_shortcodes
-from pressroom_wordpress.markup import HtmlElement, after_space, parse, player_of, said, serialised
+from pressroom_wordpress.markup import HtmlElement, after_space, parse, player_of, serialised, without_internals
 
 _LANGUAGE = re.compile(r"language-[\w+#-]+", re.ASCII)
 _ALIGNS: Final = ("left", "center", "right", "wide", "full")
@@ -128,7 +128,7 @@ def html_of_block(name: str, openings: Sequence[Delimiter], inner: str) -> str |
     if has_shortcodes(inner):
         return None
     nodes = parse(inner)
-    visible = said(nodes) if nodes is not None else None
+    visible = without_internals(nodes) if nodes is not None else None
     if visible is None:
         return None
     roots = [node for node in visible if isinstance(node, HtmlElement) or node.strip()]
@@ -160,7 +160,7 @@ def _player(attributes: Mapping[str, Any], inner: str) -> str | None:
     if player is None or figure is None or figure.name != "figure" or not figure.only("div", "figcaption"):
         return None
     captions = [element for element in figure.elements() if element.name == "figcaption"]
-    caption = said(captions[0].children) if captions else []
+    caption = without_internals(captions[0].children) if captions else []
     if caption is None or len(captions) > 1 or has_shortcodes(inner):
         return None
     below = f"<figcaption>{serialised(caption)}</figcaption>" if captions else ""

@@ -21,9 +21,9 @@ from pressroom_wordpress.markup import (
     after_space,
     parse,
     player_of,
-    said,
     serialised,
     tokens,
+    without_internals,
 )
 
 _TAG = re.compile(
@@ -188,7 +188,7 @@ def _html_of_element(root: HtmlElement, *, paragraphs: bool) -> str | None:
 
 
 def _html(nodes: Nodes | None) -> str | None:
-    visible = said(nodes) if nodes is not None else None
+    visible = without_internals(nodes) if nodes is not None else None
     return serialised(visible).strip() if visible is not None else None
 
 

@@ -268,7 +268,7 @@ _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 _NUMBER = re.compile(r"\d{1,5}(?:px|%)?", re.ASCII)
 
 
-def said(nodes: Sequence[HtmlElement | str]) -> list[HtmlElement | str] | None:
+def without_internals(nodes: Sequence[HtmlElement | str]) -> list[HtmlElement | str] | None:
     """Return trees without WordPress's internal attributes; `None` if readers would miss something.
 
     This is the case for an element, an attribute or a class that sanitising removes, such as a colour.
@@ -279,7 +279,7 @@ def said(nodes: Sequence[HtmlElement | str]) -> list[HtmlElement | str] | None:
             visible.append(node)
             continue
         attributes = _attributes(node)
-        children = said(node.children)
+        children = without_internals(node.children)
         if attributes is None or children is None or (node.name == "iframe" and (node.children or not attributes)):
             return None
         visible.append(HtmlElement(node.name, attributes, children))

@@ -76,11 +76,11 @@ async def term_ids(client: WordPressClient, kind: TermKind, names: Sequence[str]
         query = {"slug[]": unique_names[start : start + _AT_ONCE], "per_page": _PAGE}
         rows = (await client.get(TAXONOMIES[kind], query)).rows(with_ids=True)
         existing_ids |= {_name(row).casefold(): str(row.get("id", "")) for row in rows}
-    ids = {name: existing_ids.get(name.casefold()) or await _made(client, kind, name) for name in unique_names}
+    ids = {name: existing_ids.get(name.casefold()) or await _create_term(client, kind, name) for name in unique_names}
     return {name: identifier for name, identifier in ids.items() if identifier}
 
 
-async def _made(client: WordPressClient, kind: TermKind, name: str) -> str:
+async def _create_term(client: WordPressClient, kind: TermKind, name: str) -> str:
     path = TAXONOMIES[kind]
     try:
         return str((await client.send("POST", path, document={"name": name})).row(written=True)["id"])

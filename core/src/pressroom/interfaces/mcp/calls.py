@@ -300,7 +300,7 @@ class ToolCalls:
         return Forbidden(f"{name} is destructive, so {CALL_TOOL} does not run it: it has to be listed. {instructions}")
 
     def _how_to_list(self, tool: FindableTool, view: ToolListView) -> str:
-        sets = sorted({*view.asked, tool.toolsets[-1]})
+        sets = sorted({*view.selection, tool.toolsets[-1]})
         toolsets_text = (
             f"toolset {tool.toolsets[0]}" if len(tool.toolsets) == 1 else f"toolsets {', '.join(tool.toolsets)}"
         )

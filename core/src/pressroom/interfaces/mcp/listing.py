@@ -130,12 +130,12 @@ class ToolListView:
     """The part of a plan that a request sees.
 
     `listed` are the names in `tools/list`. `allowed` are the names of all tools that the connection can use; those not
-    listed are run through `call_tool`. `asked` are the toolsets that apply. `result` is the result of `tools/list`.
+    listed are run through `call_tool`. `selection` are the toolsets that apply. `result` is the result of `tools/list`.
     """
 
     listed: frozenset[str]
     allowed: frozenset[str]
-    asked: frozenset[str]
+    selection: frozenset[str]
     index: ToolIndex
     result: PrecompressedText
 

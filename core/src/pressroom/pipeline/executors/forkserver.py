@@ -79,13 +79,13 @@ class WorkerContext(ForkServerContext):
         self.Process = process  # type: ignore[misc]  # a class attribute there
 
 
-_asked = threading.local()
+_chosen = threading.local()
 _connect_to_default = multiprocessing.forkserver.connect_to_new_process
 
 
 def _connect(fds: Sequence[int]) -> tuple[int, int]:
     """Connect to the fork server that this thread has chosen; `multiprocessing` has no argument for it."""
-    server: ForkServer | None = getattr(_asked, "server", None)
+    server: ForkServer | None = getattr(_chosen, "server", None)
     return server.connect_to_new_process(fds) if server is not None else _connect_to_default(fds)
 
 
@@ -94,11 +94,11 @@ multiprocessing.forkserver.connect_to_new_process = _connect
 
 @contextlib.contextmanager
 def _asking(server: ForkServer) -> Iterator[None]:
-    _asked.server = server
+    _chosen.server = server
     try:
         yield
     finally:
-        del _asked.server
+        del _chosen.server
 
 
 class _MainModule:

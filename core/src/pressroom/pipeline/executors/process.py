@@ -76,7 +76,7 @@ class Worker:
             WorkerLost: the process ended during the call.
         """
         try:
-            reply = await self._answer(reference, arguments, memory_mib, seconds)
+            reply = await self._reply(reference, arguments, memory_mib, seconds)
         except TimeoutError:
             raise
         except (WorkerLost, BrokenProcessPool, OSError, RuntimeError) as error:
@@ -91,7 +91,7 @@ class Worker:
         """Return the contributed call that ran when the process was last killed or lost, or None."""
         return self._note.call()
 
-    async def _answer(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
+    async def _reply(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
         scope = asyncio.timeout(seconds + _STUCK_AFTER)
         try:
             async with scope:

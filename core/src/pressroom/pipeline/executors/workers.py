@@ -56,7 +56,7 @@ class _OwnerQueue:
 
     def __init__(self, places: int) -> None:
         self.places = asyncio.Semaphore(places)
-        self.asked = 0
+        self.calls = 0
 
 
 class WorkerPool:
@@ -161,11 +161,11 @@ class WorkerPool:
     async def _done(self, work: _Work) -> Reply:
         """Run a function in its turn. It runs to its end, and keeps its place until then, even if its caller leaves."""
         turn = self._turns[work.owner]
-        if turn.asked >= _MAX_CALLS_OF_OWNER:
+        if turn.calls >= _MAX_CALLS_OF_OWNER:
             raise Overloaded(
                 "Too much work of this caller is already waiting. Try again in a few seconds.", retry_after=5
             )
-        turn.asked += 1
+        turn.calls += 1
         try:
             await _patiently(turn.places.acquire())
             try:
@@ -173,8 +173,8 @@ class WorkerPool:
             finally:
                 turn.places.release()
         finally:
-            turn.asked -= 1
-            if not turn.asked:
+            turn.calls -= 1
+            if not turn.calls:
                 del self._turns[work.owner]
 
     async def _in_worker(self, work: _Work) -> Reply:

@@ -65,7 +65,7 @@ class CacheIndexContract(ContractTests[CacheIndex]):
 
     def test_cache_index(self, promise: Promise[CacheIndex], make_cache_index: MakeCacheIndex) -> None:
         """Check one promise."""
-        self.assert_kept(promise, opening_cache_index(make_cache_index))
+        self.assert_fulfilled(promise, opening_cache_index(make_cache_index))
 
 
 CACHE_INDEX: Final = ContractSuite[CacheIndex]("cache index")

@@ -87,7 +87,7 @@ class FileStoreContract(ContractTests[FileStorePair]):
 
     def test_file_store(self, promise: Promise[FileStorePair], make_store: MakeFileStore) -> None:
         """Check one promise."""
-        self.assert_kept(promise, opening_file_stores(make_store))
+        self.assert_fulfilled(promise, opening_file_stores(make_store))
 
 
 FILE_STORE: Final = ContractSuite[FileStorePair]("file store")

@@ -214,7 +214,7 @@ class ContractTests(Generic[S]):
         if "promise" in metafunc.fixturenames:
             metafunc.parametrize("promise", self.suite.applicable(self.has, self.excluded), ids=str)
 
-    def assert_kept(self, promise: Promise[S], opening: Callable[[], AbstractAsyncContextManager[S]]) -> None:
+    def assert_fulfilled(self, promise: Promise[S], opening: Callable[[], AbstractAsyncContextManager[S]]) -> None:
         """Check one promise. Raises `AssertionError` with the finding if it is broken."""
         findings = run_apart(lambda: self.suite.check_one(promise, opening, where=type(self).__name__))
         if findings:

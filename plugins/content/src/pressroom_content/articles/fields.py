@@ -66,9 +66,9 @@ class Draft:
         Raises:
             InvalidInput: a field is invalid; its path is the field's name.
         """
-        return replace(self, **dict(_kept(changes)))
+        return replace(self, **dict(_normalised(changes)))
 
-    def kept(self) -> Draft:
+    def normalised(self) -> Draft:
         """Return the draft with all fields normalised. Raises `InvalidInput`."""
         return self.with_changes({name: getattr(self, name) for name in FIELDS})
 
@@ -116,7 +116,7 @@ def article_of(row: ArticleRow) -> Article:
     )
 
 
-def _kept(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _normalised(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in changes.items():
         if name in _LINES:
             yield name, _SPACES.sub(" ", value).strip()

@@ -81,7 +81,7 @@ class Articles:
             NotFound: the account has no such website.
             QuotaExceeded: the account's storage is full.
         """
-        draft = draft.kept()
+        draft = draft.normalised()
         if request_id is not None and (earlier := await self._created_earlier(user_id, request_id, draft)) is not None:
             return earlier
         provisional = replace(draft, slug=await slug_for(self._database, draft))

@@ -75,7 +75,7 @@ async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str
     """Return the body of a post with its code highlighted, or unchanged if that takes too long."""
     if not has_code(row.html):
         return row.html
-    return await _made(plugin, _highlighted, row, row.revision, owner, highlighted, row.html)
+    return await _converted(plugin, _highlighted, row, row.revision, owner, highlighted, row.html)
 
 
 async def shown_body(
@@ -93,10 +93,10 @@ async def shown_body(
     if len(html) <= _QUICK_LENGTH:
         return for_readers(html, images, root, table_label, urls)
     version = (row.revision, len(html), repr(sorted(images.items())), root, table_label, urls)
-    return await _made(plugin, _shown, row, version, owner, for_readers, html, images, root, table_label, urls)
+    return await _converted(plugin, _shown, row, version, owner, for_readers, html, images, root, table_label, urls)
 
 
-async def _made(
+async def _converted(
     plugin: PluginContext,
     cache: _BodyCache,
     row: BuiltinPostRow,

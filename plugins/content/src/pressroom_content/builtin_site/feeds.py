@@ -179,7 +179,7 @@ _MAX_ITEMS: Final = 20
 _MAX_TEXT: Final = 4 * 2**20
 """The maximum total length of the bodies in one feed, in characters. Older posts are included with their excerpts."""
 
-_MAX_KEPT_BYTES: Final = 32 * 2**20
+_MAX_CACHED_BYTES: Final = 32 * 2**20
 
 
 _FORMS: Final[Mapping[str, tuple[Callable[[FeedSite, Sequence[FeedItem]], bytes], str]]] = {
@@ -252,7 +252,7 @@ class Feeds:
             self._bytes -= len(earlier.body)
         self._feeds[key] = feed
         self._bytes += len(feed.body)
-        while self._bytes > _MAX_KEPT_BYTES and len(self._feeds) > 1:
+        while self._bytes > _MAX_CACHED_BYTES and len(self._feeds) > 1:
             _, oldest = self._feeds.popitem(last=False)
             self._bytes -= len(oldest.body)
 

@@ -277,16 +277,16 @@ async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
     This needs no network request. Any other URL gets 404.
     """
     redirects: tuple[str, ...] = ()
-    response = await _answer(plugin, url) or HttpResponse(b"", 404)
+    response = await _redirect_of(plugin, url) or HttpResponse(b"", 404)
     target = response.headers.get("Location", "")
-    if target and (redirected := await _answer(plugin, target)) is not None:
+    if target and (redirected := await _redirect_of(plugin, target)) is not None:
         redirects, url, response = (url,), target, redirected
     media_type = response.media_type.partition(";")[0]
     headers = {name.lower(): value for name, value in response.headers.items()}
     return Fetched(url, response.status, media_type, response.body, headers, redirects)
 
 
-async def _answer(plugin: PluginContext[ContentConfig], url: str) -> HttpResponse | None:
+async def _redirect_of(plugin: PluginContext[ContentConfig], url: str) -> HttpResponse | None:
     """Return the response for a URL of a built-in site; `None` for any other URL."""
     location = await Domains(plugin).place_of(url)
     if location is None:

@@ -143,22 +143,22 @@ class SiteErrors:
             return SiteUnavailable(f"{title} cannot be reached: {error.message}")
         return UnknownOutcome(f"{title} did not say what it did: {error.message}")
 
-    def failure(self, title: str, method: str, answer: JsonResponse) -> SiteError | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> SiteError | None:
         """Return the error for a response that is not JSON, or has a status of 300 or above."""
-        status, reason = answer.status, f"HTTP {answer.status}{_words(answer.body)}"
-        if _OK <= status < _REDIRECT and (answer.body is not None or answer.empty):
+        status, reason = response.status, f"HTTP {response.status}{_words(response.body)}"
+        if _OK <= status < _REDIRECT and (response.body is not None or response.empty):
             return None
         if status < _REDIRECT:
             description = (
-                _page(answer) or f"{answer.problem or 'returned nothing'} instead of its API; is there a firewall?"
+                _page(response) or f"{response.problem or 'returned nothing'} instead of its API; is there a firewall?"
             )
             message = f"{title} {description}"
             return SiteUnavailable(message) if method in _SAFE else UnknownOutcome(message)
         if status < _REFUSED:
-            location = answer.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
+            location = response.headers.get("location", "elsewhere")[:_MAX_REPORTED_LENGTH]
             return SiteRefused(f"{title} redirects to {location}; change the website's URL to where it is now")
         if status in _UNAUTHORIZED:
-            if page := _page(answer):
+            if page := _page(response):
                 return SiteRejected(f"{title} {page}")
             return SiteRejected(f"{title} does not allow this ({reason}); connect the website again if it did before")
         if status in _GONE:
@@ -169,8 +169,8 @@ class SiteErrors:
                 "the site's host raise its limit for uploads"
             )
         if status in _NOT_NOW:
-            description = _page(answer) or f"does not accept requests right now ({reason})"
-            return SiteUnavailable(f"{title} {description}", retry_after=answer.retry_after)
+            description = _page(response) or f"does not accept requests right now ({reason})"
+            return SiteUnavailable(f"{title} {description}", retry_after=response.retry_after)
         if status < _FAILED:
             return SiteRefused(f"{title} refused this ({reason})")
         message = f"{title} failed with an internal error ({reason}); its error log says why"
@@ -185,16 +185,16 @@ def _has_id(row: Mapping[str, Any]) -> bool:
     return 0 < len(str(id_)) <= _MAX_ID_LENGTH and str(id_).isprintable()
 
 
-def _page(answer: JsonResponse) -> str:
+def _page(response: JsonResponse) -> str:
     """Return the description of a web page that came instead of an API response, or an empty text if none did."""
-    if answer.body is not None or answer.empty or answer.media_type not in _PAGES:
+    if response.body is not None or response.empty or response.media_type not in _PAGES:
         return ""
-    server = answer.headers.get("server", "").lower()
-    names = [name for sign, name in _FIREWALLS.items() if sign in server or sign in answer.headers]
+    server = response.headers.get("server", "").lower()
+    names = [name for sign, name in _FIREWALLS.items() if sign in server or sign in response.headers]
     by = f" of {names[0]}" if names else ""
     return (
-        f"showed a web page instead of its API (HTTP {answer.status}): a firewall{by}, bot protection or a maintenance "
-        "page is in the way; allow this server's requests to the API there"
+        f"showed a web page instead of its API (HTTP {response.status}): a firewall{by}, bot protection or a "
+        "maintenance page is in the way; allow this server's requests to the API there"
     )
 
 

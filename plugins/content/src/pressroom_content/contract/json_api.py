@@ -113,7 +113,7 @@ class ErrorPolicy(Protocol):
     def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> PressroomError:
         """Return the error for a request without a complete response. `FetchUnknown`: it may have taken effect."""
 
-    def failure(self, title: str, method: str, answer: JsonResponse) -> PressroomError | None:
+    def failure(self, title: str, method: str, response: JsonResponse) -> PressroomError | None:
         """Return the error for a response, or `None` if the response is fine. Called for every response."""
 
 

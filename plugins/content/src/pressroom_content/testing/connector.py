@@ -84,7 +84,7 @@ class ConnectorAtSite:
         except SiteError:
             return None
 
-    async def asked(self, ask: Callable[[], Awaitable[Any]], trouble: Trouble) -> tuple[Any, SiteError | None]:
+    async def call(self, ask: Callable[[], Awaitable[Any]], trouble: Trouble) -> tuple[Any, SiteError | None]:
         """Call the site while it has a problem; return the result and `None`, or `None` and the error.
 
         Raises:
@@ -181,7 +181,7 @@ async def _checks(subject: ConnectorAtSite) -> None:
     if site is None:
         return
     for trouble in (*_LOST, *_WRONG, "revoked"):
-        report, error = await subject.asked(site.check, trouble)
+        report, error = await subject.call(site.check, trouble)
         if error is None:
             expect(type(report) is ConnectionReport, repr(report))
             passed = report.ok and bool(subject.fake.requests) and trouble != "odd"
@@ -196,12 +196,12 @@ async def _reads_in_trouble(subject: ConnectorAtSite) -> None:
     site = subject.opened()
     for name, ask in _reads(site) if site else ():
         for trouble in (*_LOST, *_WRONG):
-            value, error = await subject.asked(ask, trouble)
+            value, error = await subject.call(ask, trouble)
             if not subject.fake.requests or (trouble == "odd" and value is None):
                 continue  # no request was sent, or the response had no result
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
             paths = [request.path for request in subject.fake.requests]
-            expect(all(paths.count(path) <= 2 for path in paths), f"{name} asked {len(paths)} times: {paths[:3]}")
+            expect(all(paths.count(path) <= 2 for path in paths), f"{name} call {len(paths)} times: {paths[:3]}")
             expect(not writes(subject.fake), f"{name} sent {writes(subject.fake)[:2]}")
 
 
@@ -213,7 +213,7 @@ async def _lost(subject: ConnectorAtSite) -> None:
     site = subject.opened()
     for name, ask in _writes(subject, site) if site else ():
         for trouble in _LOST:
-            value, error = await subject.asked(ask, trouble)
+            value, error = await subject.call(ask, trouble)
             sent = writes(subject.fake)
             if not subject.fake.requests:
                 continue
@@ -236,7 +236,7 @@ async def _unexpected_response(subject: ConnectorAtSite) -> None:
     for name, ask in _writes(subject, site) if site else ():
         # A receiver that only acknowledges may do so in any format.
         for trouble in ("error",) if _is_recalling(site) else _WRONG:
-            value, error = await subject.asked(ask, trouble)
+            value, error = await subject.call(ask, trouble)
             if not subject.fake.requests:
                 continue
             expect(error is not None, f"{name} returned {value!r} from a site that {describe_trouble(trouble)}")
@@ -246,12 +246,12 @@ async def _unexpected_response(subject: ConnectorAtSite) -> None:
 
 @CONNECTOR.promise(
     "a revoked credential raises SiteRejected, or SiteRefused if it was not sent yet",
-    fix="raise SiteRejected for 401, so that users are asked to connect the site again",
+    fix="raise SiteRejected for 401, so that users are call to connect the site again",
 )
 async def _revoked(subject: ConnectorAtSite) -> None:
     site = subject.opened()
     for name, ask in (*_reads(site), *_writes(subject, site)) if site else ():
-        value, error = await subject.asked(ask, "revoked")
+        value, error = await subject.call(ask, "revoked")
         if subject.fake.requests:
             outcome = _named(error) if error else repr(value)
             expect(isinstance(error, SiteRejected | SiteRefused), f"{outcome} from {name}, at 401")
@@ -266,7 +266,7 @@ async def _secrets(subject: ConnectorAtSite) -> None:
         return
     for ask in (lambda: site.find(_POST), lambda: site.create(_POST)):
         for trouble in (*_WRONG, "cut", "revoked"):
-            _, error = await subject.asked(ask, trouble)
+            _, error = await subject.call(ask, trouble)
             expect_no_secret(f"{error} {getattr(error, 'hint', '')}", subject.credential, subject.connector.fields)
 
 
@@ -280,11 +280,11 @@ async def _capable(subject: ConnectorAtSite) -> None:
         return
     declared = subject.connector.capabilities
     if declared.upload:
-        media, error = await subject.asked(lambda: site.find_media("pr-contract"), "html")
+        media, error = await subject.call(lambda: site.find_media("pr-contract"), "html")
         expect(error is not None or media is None, f"find_media returned {media!r} from a page of HTML")
         expect(media is None or type(media) is RemoteMedia, repr(media))
     if not declared.redirects:
-        _, error = await subject.asked(site.redirects, "cut")
+        _, error = await subject.call(site.redirects, "cut")
         expect(error is not None, "redirects() returned something, and the connector declares none")
 
 
@@ -293,11 +293,11 @@ async def _capable(subject: ConnectorAtSite) -> None:
     fix="raise SiteUnavailable with the seconds as retry_after, so that the server tries again at that time",
 )
 async def _busy(subject: ConnectorAtSite) -> None:
-    # This promise is last: a connector may send nothing more until the time that the site asked for.
+    # This promise is last: a connector may send nothing more until the time that the site call for.
     site = subject.opened()
     if site is None:
         return
-    value, error = await subject.asked(lambda: site.create(_POST), "busy")
+    value, error = await subject.call(lambda: site.create(_POST), "busy")
     if subject.fake.requests:
         expect(isinstance(error, SiteUnavailable), f"{_named(error) if error else repr(value)} from create")
         retry_after = getattr(error, "retry_after", None)

@@ -46,7 +46,7 @@ MAX_ENTRIES: Final = 1_000
 """Maximum number of articles, and of built-in sites, in the index."""
 
 _MEDIA: Final[Mapping[Twin, str]] = {"markdown": "text/markdown; charset=utf-8", "text": "text/plain; charset=utf-8"}
-_MAX_KEPT: Final = 8_000_000
+_MAX_CACHED: Final = 8_000_000
 """Maximum total length of the cached texts, in characters."""
 
 _MAX_WAITING: Final = 16
@@ -151,7 +151,7 @@ class TextTwins:
         text = f"{'# ' if twin == 'markdown' else ''}{article.title}\n\n{body.strip()}\n"
         self._texts[key] = text
         self._size += len(text)
-        while self._size > _MAX_KEPT and len(self._texts) > 1:
+        while self._size > _MAX_CACHED and len(self._texts) > 1:
             _, oldest = self._texts.popitem(last=False)
             self._size -= len(oldest)
         return text

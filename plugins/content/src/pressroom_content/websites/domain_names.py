@@ -181,12 +181,12 @@ async def assigned_websites(domain: str, servers: Sequence[str] = ()) -> Collect
     if len(name) > _MAX_NAME:
         return ()
     try:
-        answer = await _resolver(servers).resolve(f"{name}.", "TXT", search=False)
+        response = await _resolver(servers).resolve(f"{name}.", "TXT", search=False)
     except (NXDOMAIN, NoAnswer):
         return ()
     except DNSException as error:
         raise RecordsUnknown(" ".join(str(error).split())[:300] or type(error).__name__) from error
-    texts = [b"".join(record.strings).decode("utf-8", "replace").strip() for record in list(answer)[:_MAX_RECORDS]]
+    texts = [b"".join(record.strings).decode("utf-8", "replace").strip() for record in list(response)[:_MAX_RECORDS]]
     return frozenset(text.removeprefix(_KEY).strip() for text in texts if text.startswith(_KEY))
 
 

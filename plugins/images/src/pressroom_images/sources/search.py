@@ -146,7 +146,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
         ImageProviderUnavailable: all providers were unavailable; the message lists each of them.
         CallError: all providers failed, at least one for another reason; the first error is raised.
     """
-    pages = await asyncio.gather(*(_asked(plugin, source, query) for source in sources), return_exceptions=True)
+    pages = await asyncio.gather(*(_results_of(plugin, source, query) for source in sources), return_exceptions=True)
     notes: list[str] = []
     results: list[Iterable[FoundImage]] = []
     more = False
@@ -169,7 +169,7 @@ async def search(plugin: PluginContext, sources: Sequence[ImageSource], query: I
     return CombinedResults(tuple(_interleaved(results))[: query.per_page], more, tuple(dict.fromkeys(notes)))
 
 
-async def _asked(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
+async def _results_of(plugin: PluginContext, source: ImageSource, query: ImageQuery) -> ImagePage:
     """Search a provider, retrying once after a pause if it was unreachable and failed fast."""
     started = time.monotonic()
     try:

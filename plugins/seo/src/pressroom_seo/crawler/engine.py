@@ -140,7 +140,7 @@ class Crawl:
         self._last_progress = 0.0
         self._busy: float | None = None
         self._pause: float | None = None
-        self._begun = self._clock.monotonic()
+        self._started_at = self._clock.monotonic()
         self._tries: dict[str, int] = {}
         self._facts: SiteFacts | None = None
         self._surveyed_at = 0.0
@@ -158,7 +158,7 @@ class Crawl:
 
         If the crawl pauses, `stopped` of the result is `paused`; create another crawl from the checkpoint to continue.
         """
-        self._begun = self._clock.monotonic()
+        self._started_at = self._clock.monotonic()
         facts = await self._survey()
         robots = facts.robots
         if facts.stopped:
@@ -180,7 +180,7 @@ class Crawl:
         elif self._is_paused():
             return await self._paused(facts)
         await self._checkpoint(self.state())
-        await self._tell(1.0, f"{self._pages} pages read")
+        await self._report_progress(1.0, f"{self._pages} pages read")
         return facts
 
     async def _paused(self, facts: SiteFacts) -> SiteFacts:
@@ -203,7 +203,7 @@ class Crawl:
         """Survey the site before its pages are crawled; a resumed crawl reuses a survey for up to a day."""
         now = self._clock.time()
         if self._facts is None or now - self._surveyed_at >= _SURVEY_LASTS:
-            await self._tell(0.0, "reading robots.txt and sitemaps")
+            await self._report_progress(0.0, "reading robots.txt and sitemaps")
             robots = await self._visitor.robots(self._site.origin)
             facts = begin_survey(self._visitor, self._site, robots, plain_url=self._plan.plain_url)
             if robots.busy is not None and self._postpone_request(f"{self._site.origin}/robots.txt", robots.busy):
@@ -229,7 +229,7 @@ class Crawl:
         wait = self._visitor.gate(host_of(url)).wait
         if wait > self._plan.patience:
             self._pause = max(self._pause or 0.0, wait)
-        elif self._clock.monotonic() - self._begun > self._plan.turn:
+        elif self._clock.monotonic() - self._started_at > self._plan.turn:
             self._pause = self._pause or 0.0
         return self._pause is not None
 
@@ -319,7 +319,7 @@ class Crawl:
             await self._checkpoint(self.state())
         total = min(self._plan.max_pages, self._pages + len(self._frontier) + self._frontier.under_way)
         share = self._pages / max(1, total)
-        await self._tell(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
+        await self._report_progress(_PAGES_BEGIN + share * (_PAGES_END - _PAGES_BEGIN), f"{self._pages} pages read")
 
     def _postpone(self, url: str, wait: float) -> bool:
         """Return whether to request a URL again after `wait` seconds; the crawl pauses or, if busy, stops."""
@@ -397,9 +397,9 @@ class Crawl:
             if self._links % _CHECKPOINT_EVERY == 0:
                 await self._checkpoint(self.state())
             share = self._links / len(waiting)
-            await self._tell(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links checked")
+            await self._report_progress(_PAGES_END + share * (1 - _PAGES_END) * 0.99, f"{self._links} links checked")
 
-    async def _tell(self, fraction: float, message: str) -> None:
+    async def _report_progress(self, fraction: float, message: str) -> None:
         """Report progress: monotonically, and only in steps of at least 1%."""
         fraction = min(1.0, max(fraction, self._last_progress))
         if fraction in (0.0, 1.0) or fraction - self._last_progress >= 0.01:

@@ -29,11 +29,11 @@ _SEPARATORS = re.compile(r"[\s._-]+")
 class Context:
     """An article with its parsed body and other derived data."""
 
-    def __init__(self, article: ScoringArticle, world: World, profile: str, asked: frozenset[str]) -> None:
+    def __init__(self, article: ScoringArticle, world: World, profile: str, requested: frozenset[str]) -> None:
         self.article = article
         self.world = world
         self.profile = profile
-        self.asked = asked
+        self.requested = requested
 
     @cached_property
     def document(self) -> Document:

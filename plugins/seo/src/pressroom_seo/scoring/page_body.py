@@ -73,7 +73,7 @@ def page_body(tree: LexborHTMLParser) -> PageBody:
     around = _HeadlineSurroundings(body)
     around.drop()
     heading = body.css_first("h1") or tree.css_first("h1")
-    return PageBody(body.html or "", " ".join(heading.text().split()) if heading else "", around.said())
+    return PageBody(body.html or "", " ".join(heading.text().split()) if heading else "", around.byline())
 
 
 def _main(tree: LexborHTMLParser) -> LexborNode | None:
@@ -121,7 +121,7 @@ class _HeadlineSurroundings:
         self._authors: list[str] = []
         self._dates: list[tuple[datetime | date, bool]] = []
 
-    def said(self) -> Byline:
+    def byline(self) -> Byline:
         """Return the author and dates of the removed lines."""
         return Byline(
             tuple(dict.fromkeys(self._authors)),

@@ -259,7 +259,7 @@ def _beginning(sentence: Sentence, articles: frozenset[str]) -> tuple[str, ...]:
 def inclusive_language(context: Context, rule: Rule) -> Verdict:
     """Does it use words that exclude people? Advice, only on request."""
     del rule
-    if "inclusive_language" not in context.asked:
+    if "inclusive_language" not in context.requested:
         return skipped("Off by default; list it in “checks” to run it.")
     pack = context.pack
     if pack is None or pack.inclusive is None:
