@@ -42,6 +42,24 @@ def test_prose_is_checked_and_code_is_not(tmp_path: Path, name: str, text: str, 
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "def ask_told(asked: int) -> None: ...",
+            ["1: 'told' in the name 'ask_told'", "1: 'asked' in the name 'asked'"],
+        ),
+        ("class LateAnswer: ...", ["1: 'Answer' in the name 'LateAnswer'"]),
+        ("MAX_ANSWERS = 1", ["1: 'ANSWERS' in the name 'MAX_ANSWERS'"]),
+        ("self.said = told.asked", ["1: 'said' in the name 'said'"]),
+        ("phrases_asked = result = 1", []),
+    ],
+)
+def test_names_that_a_program_defines_are_checked(tmp_path: Path, text: str, words: list[str]) -> None:
+    (tmp_path / "core/src").mkdir(parents=True)
+    assert [line.partition(": write")[0] for line in found(tmp_path, "core/src/a.py", text)] == words
+
+
 def test_every_exception_has_a_reason() -> None:
     document = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    assert [one for one in document["allow"] if not one.get("reason")] == []
+    assert [one for one in (*document["allow"], *document["allow_name"]) if not one.get("reason")] == []

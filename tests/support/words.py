@@ -1,8 +1,8 @@
 """Find words in prose that this project avoids, and suggest replacements.
 
 Run it from the root of the repository: `python tests/support/words.py [FILE...]`. It reads documentation, templates,
-and the docstrings, comments and strings of programs; code in backticks, identifiers and examples are not prose. The
-words are in `words.toml`, with a reason for each exception.
+and the docstrings, comments and strings of programs; code in backticks and examples are not prose. In the names that
+programs define, it looks for words of their own list. The words are in `words.toml`, with a reason for each exception.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ _NOT_TEXT: Final = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(script|style)\
 _PLACEHOLDER: Final = re.compile(r"\{\{ cookiecutter.*?\}\}")
 _STATEMENT: Final = re.compile(r"\{%.*?%\}")
 _TAG: Final = re.compile(r"<[^>]*>", re.DOTALL)
+_NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SPOKEN: Final = re.compile(r"\b(?:alt|title|aria-label|placeholder|content)=\"([^\"]*)\"")
 
 
@@ -78,6 +79,8 @@ class WordList:
             Allowance(re.compile(one["text"], re.IGNORECASE), one.get("paths", ("*",)))
             for one in document.get("allow", ())
         ]
+        self._in_names = {word: one["write"] for one in document.get("name", ()) for word in one["words"]}
+        self._allowed_names = {name for one in document.get("allow_name", ()) for name in one["names"]}
 
     def found_in(self, text: str, path: str) -> Iterator[tuple[int, str, str]]:
         """Yield position, text and replacement of each word to avoid."""
@@ -91,6 +94,13 @@ class WordList:
             for match in word.pattern.finditer(text):
                 if not any(start <= match.start() and match.end() <= end for start, end in allowed):
                     yield match.start(), match[0], word.write
+
+    def found_in_name(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield each word to avoid of an identifier, and its replacement."""
+        if name not in self._allowed_names:
+            for word in _NAME_PART.findall(name):
+                if word.lower() in self._in_names:
+                    yield word, self._in_names[word.lower()]
 
 
 def blank(text: str, pattern: re.Pattern[str]) -> str:
@@ -132,6 +142,16 @@ def prose_of_program(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, blank(node.value, _NOT_PROSE)
 
 
+def names_of_program(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the identifiers that a program defines, with their line numbers."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+
+
 _READERS: Final = {".md": prose_of_markdown, ".html": prose_of_template, ".py": prose_of_program}
 
 
@@ -153,6 +173,10 @@ def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
             line = begin + prose.count("\n", 0, position)
             shown = " ".join(found.split())
             yield f"{path}:{line}: {shown!r}: " + (f"write {write}" if write else "say it another way")
+    if fnmatchcase(path, "*/src/*.py") and "{{" not in path and not fnmatchcase(path, "*/migrations/versions/*"):
+        for line, name in names_of_program(file.read_text(encoding="utf-8")):
+            for found, write in words.found_in_name(name):
+                yield f"{path}:{line}: {found!r} in the name {name!r}: write {write}"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -133,7 +133,7 @@ class PluginGate:
         plugin = self.code.culprit(call.plugin, frames)
         return call if plugin == call.plugin else replace(call, plugin=plugin)
 
-    def tell(self, failure: PluginFailed) -> None:
+    def report(self, failure: PluginFailed) -> None:
         """Log a failure that was counted, unless it has been logged."""
         if not failure.logged:
             failure.logged = True

@@ -80,7 +80,7 @@ class LoadedApp:
     def drop(self, plugin: str, error: BaseException) -> None:
         """Remove a plugin that failed after it was loaded, and compile the rest again."""
         if isinstance(error, PluginFailed):
-            self.gate.tell(error)
+            self.gate.report(error)
         else:
             self.gate.note(PluginCall(plugin, "start"), "failed", error)
         self.plugins = self.plugins.without(plugin, "lifespan", error)

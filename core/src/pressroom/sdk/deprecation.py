@@ -76,12 +76,12 @@ _plugins: Final[dict[str, tuple[str, Report]]] = {}
 _uses: Final[dict[str, dict[Deprecation, None]]] = {}
 
 
-def watch(module: str, plugin: str, tell: Report) -> None:
+def watch(module: str, plugin: str, report: Report) -> None:
     """Attribute the deprecated features that a module and its package use to a plugin. The host calls this.
 
-    `tell` is called on the first use of each deprecated feature.
+    `report` is called on the first use of each deprecated feature.
     """
-    _plugins[module] = _plugins[module.rpartition(".")[0] or module] = plugin, tell
+    _plugins[module] = _plugins[module.rpartition(".")[0] or module] = plugin, report
 
 
 def uses_of(plugin: str) -> tuple[Deprecation, ...]:
@@ -94,12 +94,12 @@ def _note(deprecation: Deprecation, frame: FrameType | None, owner: str) -> None
         frame = frame.f_back
     if frame is None:
         return
-    plugin, tell = _plugin_of(str(frame.f_globals.get("__name__", "")))
+    plugin, report = _plugin_of(str(frame.f_globals.get("__name__", "")))
     if plugin:
         if deprecation in _uses.setdefault(plugin, {}):
             return
         _uses[plugin][deprecation] = None
-        tell(plugin, deprecation)
+        report(plugin, deprecation)
     warnings.warn_explicit(
         deprecation.message,
         DeprecationWarning,

@@ -113,14 +113,14 @@ class SshTransport:
         return command
 
     async def _run(
-        self, wire: SshWire, command: SshCommand, service: str, ask: RequestFactory, host_keys: HostKeys, key: Any
+        self, link: SshWire, command: SshCommand, service: str, ask: RequestFactory, host_keys: HostKeys, key: Any
     ) -> None:
         client = _Client(host_keys)
         try:
             connection = await asyncssh.connect(
                 self._address.host,
                 self._address.port,
-                tunnel=wire,
+                tunnel=link,
                 config=None,
                 **self._options(client, host_keys, key),
             )

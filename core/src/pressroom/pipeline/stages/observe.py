@@ -64,7 +64,7 @@ class Observe(CallStage[Outcome, Outcome]):
             mcp_name=tool.mcp_name if tool else self._mcp_name(request),
         )
         for audience in self._audiences:
-            audience.tell(record)
+            audience.notify(record)
         return call
 
     def _mcp_name(self, request: CallRequest) -> str:
@@ -95,7 +95,7 @@ class _Audience:
         self._failing = False
         self.tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, record: CallRecord) -> None:
+    def notify(self, record: CallRecord) -> None:
         """Notify the observer; what it awaits is done in the background."""
         if len(self._waiting) >= MAX_WAITING:
             self._metrics.observer_failure(self._observer.name)

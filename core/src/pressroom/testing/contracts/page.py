@@ -84,7 +84,7 @@ async def _csrf(subject: Subject) -> None:
     "a request without parameters causes no internal error",
     fix="respond with 400 or 404 to missing parameters; the log has the traceback",
 )
-async def _answered(subject: Subject) -> None:
+async def _handled(subject: Subject) -> None:
     if "<" in subject.record.path:
         return
     for method in sorted(_methods(subject) & {"GET", "POST"}):

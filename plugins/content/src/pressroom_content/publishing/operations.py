@@ -74,13 +74,13 @@ async def recheck(
     A post that no longer exists or is not live is published again. Nothing else is sent.
     """
     publication = result.publication
-    if result.begun or result.repeated or publication.status not in _CHECKED_STATUSES:
+    if result.started or result.repeated or publication.status not in _CHECKED_STATUSES:
         return result, None
     state = await look(plugin, publication)
     if state.lost:
         repeat = PublishRequest(again=True, request_id=request.request_id)
         return await Publications(plugin).begin(user_id, publication.article_id, publication.website_id, repeat), None
-    return PublicationStart(await Publications(plugin).get(user_id, publication.id), begun=False, new=False), state
+    return PublicationStart(await Publications(plugin).get(user_id, publication.id), started=False, new=False), state
 
 
 async def bring(
@@ -108,7 +108,7 @@ async def bring(
             ):  # somebody deleted it on the site: create it again
                 request = replace(request, again=True)
             elif not existing.external_id or (newest == existing.article_version and unchanged):
-                return PublicationStart(existing, begun=True, new=False)
+                return PublicationStart(existing, started=True, new=False)
     return await publications.begin(user_id, content_id, website_id, request)
 
 

@@ -203,7 +203,7 @@ class Publications:
                     article = await read_article(session, user_id, article_id)
                     website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
                     result = await self._begin(session, article, website, request)
-                    if result.begun and result.publication.mode == "schedule":
+                    if result.started and result.publication.mode == "schedule":
                         await note_status(session, user_id, article.id, "scheduled")
                     return result
             except IntegrityError:  # created concurrently by another request
@@ -270,7 +270,7 @@ class Publications:
         now = await now_of(session)
         row = await session.scalar(_of_pair(article.user_id, article.id, website.id).with_for_update())
         if row is not None and is_repeated(row, request):
-            return PublicationStart(record(row), begun=False, new=False, repeated=True)
+            return PublicationStart(record(row), started=False, new=False, repeated=True)
         columns = resolved(row, request, article.version, site_settings.read(website.settings).default_status)
         self._check(article, website, columns["mode"], exists=row is not None)
         new, resume = row is None, False
@@ -287,7 +287,7 @@ class Publications:
             )
             session.add(row)
         elif not needs_work(row, columns, request):
-            return PublicationStart(record(row), begun=False, new=False)
+            return PublicationStart(record(row), started=False, new=False)
         else:
             resume = row.status in ("failed", *UNDER_WAY) and is_same(row, columns) and not request.force
         if request.force and not new:
@@ -296,7 +296,7 @@ class Publications:
             setattr(row, name, value)
         row.request_id = request.request_id
         await self._restart(session, row, now, resume=resume)
-        return PublicationStart(record(row), begun=True, new=new)
+        return PublicationStart(record(row), started=True, new=new)
 
     async def of_pair(self, user_id: str, article_id: str, website_id: str) -> Publication | None:
         """Return the publication of an article on a website, or `None`."""

@@ -39,13 +39,13 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class PublicationStart:
-    """A publication, whether work on it has `begun`, and whether it is `new`.
+    """A publication, whether work on it has `started`, and whether it is `new`.
 
     `repeated` is true if an earlier call with the same request ID made it.
     """
 
     publication: Publication
-    begun: bool
+    started: bool
     new: bool
     repeated: bool = False
 

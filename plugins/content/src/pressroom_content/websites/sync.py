@@ -145,7 +145,7 @@ def _note(next_cursor: str | None, *, more: bool) -> str:
 async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> Mapping[str, bytes]:
     """Return the fingerprints of the pages that earlier jobs of a pass read, by URL."""
     query = select(PageRow.url, PageRow.fingerprint).where(
-        PageRow.website_id == website.id, PageRow.seen_at >= sync_pass.begun_at
+        PageRow.website_id == website.id, PageRow.seen_at >= sync_pass.started_at
     )
     async with plugin.services.database.reading() as session:
         return {row.url: row.fingerprint for row in await session.execute(query)}
@@ -153,7 +153,7 @@ async def _seen(plugin: PluginContext, website: Website, sync_pass: SyncPass) ->
 
 async def _forget_unseen(plugin: PluginContext, website: Website, sync_pass: SyncPass) -> int:
     """Delete the pages that a complete pass did not see, and return their number."""
-    unseen = select(PageRow.id).where(PageRow.website_id == website.id, PageRow.seen_at < sync_pass.begun_at)
+    unseen = select(PageRow.id).where(PageRow.website_id == website.id, PageRow.seen_at < sync_pass.started_at)
     forgotten = 0
     while True:
         async with plugin.services.database.writing() as session:
@@ -259,13 +259,13 @@ _CURSOR = re.compile(r"(\d{1,18})-(\d{1,6})(?:-(\d{4}-\d{2}-\d{2}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SyncPass:
-    """A pass over the posts of a website. Pages that were seen after `begun_at` belong to it.
+    """A pass over the posts of a website. Pages that were seen after `started_at` belong to it.
 
     `read` is the number of posts that earlier calls read. `since` is the day that the first call was given, such as
     `2026-11-21`; empty if all posts are read.
     """
 
-    begun_at: datetime
+    started_at: datetime
     read: int = 0
     since: str = ""
 
@@ -276,7 +276,7 @@ class SyncPass:
 
     def cursor(self, read: int) -> str:
         """Return the cursor with which the next call continues after this many posts."""
-        micros = (self.begun_at - _EPOCH) // timedelta(microseconds=1)
+        micros = (self.started_at - _EPOCH) // timedelta(microseconds=1)
         return f"{micros}-{read}" + (f"-{self.since}" if self.since else "")
 
     @classmethod
@@ -285,10 +285,10 @@ class SyncPass:
         with suppress(ValueError, OverflowError):  # no such time or day
             match = _CURSOR.fullmatch(cursor)
             if match is not None:
-                begun_at = _EPOCH + timedelta(microseconds=int(match[1]))
+                started_at = _EPOCH + timedelta(microseconds=int(match[1]))
                 since = date.fromisoformat(match[3]).isoformat() if match[3] else ""
-                if begun_at <= datetime.now(UTC):
-                    return cls(begun_at, int(match[2]), since)
+                if started_at <= datetime.now(UTC):
+                    return cls(started_at, int(match[2]), since)
         raise InvalidInput(
             "cursor", "must be the next_cursor of an earlier job of this tool; leave it out to start over"
         )

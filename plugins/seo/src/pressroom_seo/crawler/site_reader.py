@@ -49,7 +49,7 @@ class SitemapReading:
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    answer: CrawlResponse
+    response: CrawlResponse
     depth: int | None
     record: PageRecord | None = None
 
@@ -135,7 +135,7 @@ class SiteReader:
         for waiting in self._waiting:
             if waiting.record is not None:
                 continue
-            size += len(waiting.answer.content)
+            size += len(waiting.response.content)
             if len(batch) == _BATCH or (batch and size > _BATCH_BYTES):
                 break
             batch.append(waiting)
@@ -143,7 +143,7 @@ class SiteReader:
 
     async def _read(self, batch: Sequence[_Waiting]) -> None:
         try:
-            records = await self._run_with_retries(records_of, [(waiting.answer, waiting.depth) for waiting in batch])
+            records = await self._run_with_retries(records_of, [(waiting.response, waiting.depth) for waiting in batch])
         except CallError as error:
             if error.code not in _UNREAD:
                 raise
@@ -152,11 +152,11 @@ class SiteReader:
                     await self._read([waiting])
                 return
             unreadable = replace(
-                batch[0].answer,
+                batch[0].response,
                 content=b"",
                 message="the page could not be read: it takes too long, or too much memory",
             )
-            records = [replace(record_of(unreadable, batch[0].depth), size=len(batch[0].answer.content))]
+            records = [replace(record_of(unreadable, batch[0].depth), size=len(batch[0].response.content))]
         for waiting, record in zip(batch, records, strict=True):
             waiting.record = record
 
