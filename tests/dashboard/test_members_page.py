@@ -118,6 +118,17 @@ def test_what_is_wrong_with_an_invitation_is_said_beside_it(signed_in: BrowserWi
     assert signed_in.submit(page, MEMBERS, action="invite", role="owner", note="").status == 400
 
 
+def test_sending_the_form_again_makes_no_second_invitation(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
+    page = signed_in.get(MEMBERS)
+    assert signed_in.submit(page, MEMBERS, action="invite", role="reader", note="x" * 101).status == 400
+    assert signed_in.submit(page, MEMBERS, action="invite", role="reader", note="").status == 200
+    again = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="")
+    assert (again.status, "no second invitation was created" in again.text) == (409, True)
+    assert len(host.run(host.host.accounts.invitations.list(person.id))) == 1
+
+
 def test_who_has_made_too_many_invitations_is_told_when_to_make_the_next(
     host: RunningHost, browser: BrowserWithoutScreen
 ) -> None:

@@ -192,6 +192,7 @@ async def work(run):
         case "naive": return Reschedule(datetime(2026, 1, 1))
         case "payload": return Reschedule(datetime.now(UTC), {"book": object()})
         case "pause": return Pause("5")
+        case "past": return Pause(-5)
         case other: await fault(other)
 
 @hookimpl
@@ -542,6 +543,7 @@ def test_a_generator_that_returns_what_cannot_be_stored_is_named(faulty: Faulty,
         ("naive", "Reschedule.at must be a datetime with a time zone, not datetime"),
         ("payload", "dict {'book': <object object>} cannot be stored as JSON: TypeError"),
         ("pause", "Pause.seconds must be a number, not str '5'"),
+        ("past", "Pause.seconds must be 0 or more, not int -5"),
     ],
 )
 def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, returned: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -22,6 +23,8 @@ def checked_outcome(returned: Any) -> JobOutcome:
     if isinstance(returned, Pause):
         if not isinstance(returned.seconds, int | float):
             raise TypeError(f"Pause.seconds must be a number, not {shown(returned.seconds)}")
+        if not 0 <= returned.seconds < math.inf:
+            raise ValueError(f"Pause.seconds must be 0 or more, not {shown(returned.seconds)}")
         return returned
     if isinstance(returned, Reschedule):
         at: Any = returned.at  # Python does not check the types that a plugin passes

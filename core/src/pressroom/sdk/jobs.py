@@ -81,7 +81,7 @@ class Pause:
     """Return this from a job that has to wait: it frees its slot for other jobs, and runs again after `seconds`.
 
     The attempt does not count, and `progress` is kept. The attempt's state is not kept in memory: store whatever the
-    job needs to continue in the database.
+    job needs to continue in the database. `seconds` must be 0 or more.
     """
 
     seconds: float

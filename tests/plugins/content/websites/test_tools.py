@@ -58,6 +58,7 @@ def test_settings(ada: Client) -> None:
     assert "expected_version" in ada.refusal(
         "update_website_settings", website_id=website, settings={"author": "Eve"}, expected_version=1
     )
+    assert ada.data("update_website_settings", website_id=website, settings={})["version"] == 2
     assert "settings.timezone" in ada.refusal(
         "update_website_settings", website_id=website, settings={"timezone": "Mars"}
     )

@@ -75,6 +75,7 @@ class ConnectionPages:
         try:
             connection, key = await self._accounts.api_keys.create(visit.user.id, name, choice)
         except InvalidInput as error:
+            await self._forms.release(visit.user.id, first(fields, "form_id"))
             problem = sentence(error.problem)
             texts = {"name_error": problem} if error.field == "name" else {"problem": problem}
             return await self._list(visit, status=400, name=name, choice=choice, **texts)

@@ -69,11 +69,22 @@ class OneTimeForms:
         if not _FORM_ID.fullmatch(form_id):
             return False
         try:
-            status = await self._limiter.take(_ONCE, f"form\n{user_id}\n{form_id}", 1)
+            status = await self._limiter.take(_ONCE, _form_key(user_id, form_id), 1)
         except BackendError as error:
             log.warning("a form could not be marked as used", error=str(error))
             return True
         return status.allowed
+
+    async def release(self, user_id: str, form_id: str) -> None:
+        """Let a form be sent again, since it was refused."""
+        try:
+            await self._limiter.give_back(_ONCE, _form_key(user_id, form_id), 1)
+        except BackendError as error:
+            log.warning("a form could not be released", error=str(error))
+
+
+def _form_key(user_id: str, form_id: str) -> str:
+    return f"form\n{user_id}\n{form_id}"
 
 
 LOST: Final = "You no longer have access to that account. You are back in your own."

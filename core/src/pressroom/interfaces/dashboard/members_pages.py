@@ -29,7 +29,7 @@ from pressroom.errors import BackendError, InvalidInput, NotFound, RateLimited, 
 from pressroom.http.browser_sessions import SWITCH, BrowserSessions, Fields, sign_in_path
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, OneTimeForms, first
 from pressroom.interfaces.dashboard.navigation import DASHBOARD, MEMBERS
 from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP, SignInPages
@@ -55,6 +55,11 @@ _MESSAGES: Final = {
     "removed": "The member is removed and no longer has access to your account.",
     "revoked": "The invitation is revoked. Its link no longer works.",
 }
+
+_ALREADY_SENT: Final = (
+    "This form was already sent, so no second invitation was created. If you did not copy the link, revoke the "
+    "invitation and create another."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,7 @@ class MembersPage:
         self._browser = frame.browser
         self._accounts = frame.host.accounts
         self._limiter = frame.host.services.limiter
+        self._forms = OneTimeForms(frame.host.services.limiter)
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes to serve."""
@@ -145,10 +151,13 @@ class MembersPage:
 
     async def _invite(self, visit: DashboardRequest, fields: Fields) -> HTTPResponse:
         role, note = first(fields, "role"), first(fields, "note")
+        if not await self._forms.spend(visit.user.id, first(fields, "form_id")):
+            return await self._page(visit, status=409, problem=_ALREADY_SENT)
         await self._count(visit.user.id)
         try:
             invitation, token = await self._accounts.invitations.create(visit.user.id, role, note)
         except InvalidInput as error:
+            await self._forms.release(visit.user.id, first(fields, "form_id"))
             problem = sentence(error.problem)
             errors = {"note": problem} if error.field == "note" else {}
             return await self._page(
@@ -200,6 +209,7 @@ class MembersPage:
             most=MAX_MEMBERS,
             roles=[(name, ROLE_NOTES[name]) for name in ASSIGNABLE_ROLES],
             max_note_length=MAX_NOTE_LENGTH,
+            form_id=self._forms.new(),
             values={"role": "editor", "note": "", **(values or {})},
             errors={"note": "", **(errors or {})},
             message=message,

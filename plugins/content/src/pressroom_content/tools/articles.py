@@ -26,6 +26,7 @@ from pressroom_content.articles.fields import Draft, read_as
 from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Cursor, Day, WebsiteId
+from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
 from pressroom_content.tools.common import (
@@ -134,7 +135,7 @@ async def create_content(params: CreateParams, call: Call) -> ToolResult:
     )
     text = (
         f"{'It is there already' if created.repeated else 'Stored'} as {article.id}, version {article.version}, slug "
-        f"{article.slug}, {article.word_count:,} words, status "
+        f"{article.slug}, {plural(article.word_count, 'word')}, status "
         f"{article.status}. {seo_line(data.seo)}\nPreview for the owner: {data.preview_url}"
     )
     return ToolResult(text, data, counts=not created.repeated)
@@ -372,7 +373,7 @@ def _line(item: ContentItem, zone: ZoneInfo) -> str:
     score = "no SEO score" if item.score is None else f"SEO score {item.score}"
     about = [
         f"version {item.version}",
-        f"{item.word_count:,} words",
+        plural(item.word_count, "word"),
         score,
         f"changed {time_text(item.updated_at, zone)}",
     ]

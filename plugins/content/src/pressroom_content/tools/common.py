@@ -11,6 +11,7 @@ from pressroom.sdk import Call, InvalidInput, Params, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Score
+from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
 
 MAX_LINE_LENGTH = 500
@@ -149,7 +150,7 @@ def field_lines(view: ArticleView) -> Iterator[str]:
     yield f"title: {view.title}"
     yield (
         f"content_id: {view.content_id}, version {view.version}, status {view.status}, body stored as "
-        f"{view.body_format}, {view.word_count:,} words, {view.body_chars:,} characters"
+        f"{view.body_format}, {plural(view.word_count, 'word')}, {plural(view.body_chars, 'character')}"
     )
     yield f"SEO score: {'none' if view.score is None else view.score}"
     # A post stays live while an update of it is in progress, or after one that failed.

@@ -28,6 +28,7 @@ from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
 from pressroom_content.articles.trash import copy
 from pressroom_content.contract import Post, WebsiteId
+from pressroom_content.pages.shown import plural
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.rendering.sanitising import render
@@ -127,7 +128,7 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         publication_id=bound.publication_id if bound is not None else None,
         warnings=list(warnings),
     )
-    size = f"slug {article.slug}, {article.word_count:,} words."
+    size = f"slug {article.slug}, {plural(article.word_count, 'word')}."
     if bound is not None and bound.made is None:
         line = f"“{article.title}” is here already as {article.id}, {size}"
     else:

@@ -232,7 +232,7 @@ class Websites:
     async def update_settings(
         self, user_id: str, website_id: str, changes: Mapping[str, Any], expected_version: int | None = None
     ) -> Website:
-        """Change settings, and the name and the domain if `changes` has them.
+        """Change settings, and the name and the domain if `changes` has them. Without changes, the version stays.
 
         Raises:
             NotFound: the account has no such website.
@@ -247,6 +247,8 @@ class Websites:
                     "expected_version",
                     f"the website is now at version {row.version}; read it with get_website, then repeat",
                 )
+            if not changes and name is None:
+                return self._website(row)
             if name is not None:
                 if not isinstance(name, str) or not 1 <= len(name.strip()) <= 200:
                     raise InvalidInput("settings.name", "must be a text of 1 to 200 characters")
