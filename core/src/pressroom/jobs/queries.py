@@ -145,7 +145,7 @@ def _next_subject(kind: ColumnElement[str], after: ColumnElement[str] | None = N
 class QueueSnapshot:
     """The jobs at `now`: `due` are the ones that have been due longest, `coming` the next ones, of any kind.
 
-    Both together are at most `MAX_LOOK`. With `more`, there may be others after the last one.
+    Both together are at most `MAX_SNAPSHOT`. With `more`, there may be others after the last one.
     """
 
     now: datetime

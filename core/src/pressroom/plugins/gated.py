@@ -240,7 +240,7 @@ _FUNCTIONS: Final[Mapping[type[Any], Mapping[str, str]]] = {
     Check: {"run": "_check"},
     Job: {"run": "_job"},
 }
-"""The functions of each record type that pass the gate, and the methods of `Gated` that replace them."""
+"""The functions of each record type that pass the gate, and the methods of `GatedRecords` that replace them."""
 
 
 async def _itself(awaitable: Awaitable[T]) -> T:

@@ -29,7 +29,7 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 _MAX_DEFAULT_PROCESSES: Final = 2
-_PATIENCE: Final = 60.0
+_MAX_WAIT_SECONDS: Final = 60.0
 """The longest wait for a turn, in seconds."""
 
 _MAX_CALLS_OF_OWNER: Final = 16
@@ -52,10 +52,10 @@ class _Work:
 
 
 class _OwnerQueue:
-    """The running work of one owner (`places`), and the number of its functions, running and waiting (`asked`)."""
+    """The running work of one owner (`slots`), and the number of its functions, running and waiting (`calls`)."""
 
-    def __init__(self, places: int) -> None:
-        self.places = asyncio.Semaphore(places)
+    def __init__(self, slots: int) -> None:
+        self.slots = asyncio.Semaphore(slots)
         self.calls = 0
 
 
@@ -91,7 +91,7 @@ class WorkerPool:
             for _ in range(count)
         )
         self._idle = list(self._workers)
-        self._turns: defaultdict[str, _OwnerQueue] = defaultdict(lambda: _OwnerQueue(max(1, count - 1)))
+        self._owner_queues: defaultdict[str, _OwnerQueue] = defaultdict(lambda: _OwnerQueue(max(1, count - 1)))
         self._tasks: set[asyncio.Task[Reply]] = set()
 
     async def open(self) -> None:
@@ -159,26 +159,26 @@ class WorkerPool:
             task.exception()  # marks it as retrieved: asyncio would log it if the caller has gone
 
     async def _done(self, work: _Work) -> Reply:
-        """Run a function in its turn. It runs to its end, and keeps its place until then, even if its caller leaves."""
-        turn = self._turns[work.owner]
-        if turn.calls >= _MAX_CALLS_OF_OWNER:
+        """Run a function in its turn. It runs to its end, and keeps its slot until then, even if its caller leaves."""
+        queue = self._owner_queues[work.owner]
+        if queue.calls >= _MAX_CALLS_OF_OWNER:
             raise Overloaded(
                 "Too much work of this caller is already waiting. Try again in a few seconds.", retry_after=5
             )
-        turn.calls += 1
+        queue.calls += 1
         try:
-            await _patiently(turn.places.acquire())
+            await _patiently(queue.slots.acquire())
             try:
                 return await self._in_worker(work)
             finally:
-                turn.places.release()
+                queue.slots.release()
         finally:
-            turn.calls -= 1
-            if not turn.calls:
-                del self._turns[work.owner]
+            queue.calls -= 1
+            if not queue.calls:
+                del self._owner_queues[work.owner]
 
     async def _in_worker(self, work: _Work) -> Reply:
-        await self._gate.enter(_PATIENCE)
+        await self._gate.enter(_MAX_WAIT_SECONDS)
         began, work.began = time.monotonic(), True
         worker = self._idle.pop()  # the most recently used one: its caches are warm
         try:
@@ -207,7 +207,7 @@ def _name_of(function: Callable[..., object]) -> str:
 
 async def _patiently(turn: Awaitable[object]) -> None:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_MAX_WAIT_SECONDS):
             await turn
     except TimeoutError:
         raise Overloaded(

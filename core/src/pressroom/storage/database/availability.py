@@ -141,7 +141,7 @@ class DatabaseProbe:
             await asyncio.wait({task})
 
     async def responds(self) -> bool:
-        """Return whether the database responds, within `ANSWER_SECONDS`."""
+        """Return whether the database responds, within `RESPONSE_SECONDS`."""
         now = time.monotonic()
         if self._asking is None and now - self._probed_at >= FRESH_SECONDS:
             self._probed_at = now

@@ -79,7 +79,7 @@ async def add_groups(session: AsyncSession, crawl: CrawlRow) -> None:
 
 
 def with_marks(statement: Any, crawl: CrawlRow) -> Any:
-    """Join a query of findings with the marks on the finding itself (`Own`) and on its check (`Group`)."""
+    """Join a query of findings with the marks on the finding itself (`PageMark`) and on its check (`GroupMark`)."""
     own = and_(PageMark.website_id == crawl.website_id, PageMark.issue_id == FindingRow.id)
     group = and_(Group.website_id == crawl.website_id, Group.issue_id == FindingRow.group_id)
     return statement.outerjoin(PageMark, own).outerjoin(Group, group)
