@@ -34,7 +34,7 @@ async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, p
     assert (article.title, article.slug, article.tags) == ("An old post", "old-post", ("news",))
     assert (article.meta_description, article.categories) == ("Old.", ("Engineering",))
     assert article.body.startswith("One\n\n<!-- block:")
-    assert found.kept == ("gallery", "form")
+    assert found.block_names == ("gallery", "form")
     done = await blog.publish(article.id)
     assert (done.id, done.status, done.external_id) == (found.publication_id, "published", "old")
     assert done.url == f"{platform.url}/old-post"
@@ -78,7 +78,7 @@ async def test_one_post_is_bound_to_one_article(plugin: PluginContext, platform:
     others = [one for one in results if not isinstance(one, AdoptedPost)]
     assert len({one.article.id for one in found}) == 1
     assert all(isinstance(one, InvalidInput) for one in others)
-    assert (await blog.adopted()).made is None
+    assert (await blog.adopted()).update is None
     own = await write(plugin, title="Ours", slug="ours", featured_media_id="")
     done = await blog.publish(own)
     assert (await blog.adopted(done.url.rpartition("/")[2])).article.id == own
@@ -191,14 +191,14 @@ async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: St
     assert "the body now says 'Uno'" in done.error
     assert (done.status, blog.puts()) == ("published", 0)
     shown = await merge_edits(plugin, ADA, publication_id, {}, dry_run=True)
-    assert (shown.edited, shown.made, shown.conflicts) == (True, None, ())
+    assert (shown.edited, shown.update, shown.conflicts) == (True, None, ())
     assert "-One\n+Uno" in shown.diff
     assert shown.fields == {"title": "A new title"}
     merged = await merge_edits(plugin, ADA, publication_id, {})
-    assert merged.made is not None
-    assert merged.made.article.title == "A new title"
+    assert merged.update is not None
+    assert merged.update.article.title == "A new title"
     again = await merge_edits(plugin, ADA, publication_id, {})
-    assert (again.edited, again.made) == (False, None)
+    assert (again.edited, again.update) == (False, None)
     done = await blog.publish(content_id)
     assert (done.status, done.error) == ("published", "")
     assert blog.post["title"] == "A new title"
@@ -222,10 +222,10 @@ async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platf
     assert [(one.name, one.before, one.article, one.site) for one in found_edits.field_conflicts] == [
         ("title", "An old post", "Mine", "Theirs")
     ]
-    assert found_edits.made is None
-    assert (await merge_edits(plugin, ADA, publication_id, {"1": "site"})).made is None
+    assert found_edits.update is None
+    assert (await merge_edits(plugin, ADA, publication_id, {"1": "site"})).update is None
     done = await merge_edits(plugin, ADA, publication_id, {"1": "site", "title": "article"})
-    assert done.made is not None
+    assert done.update is not None
     assert (await blog.publish(content_id)).error == ""
     assert (blog.post["title"], blog.post["html"]) == ("Mine", RAW.replace("Two words.", "Two other words."))
 
@@ -239,7 +239,7 @@ async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platf
     platform.edit(identifier, html=sent.replace("One.", "Uno.") + "[poll 3]\n\n")
     await blog.replaced(content_id, "Three.", "Tre.")
     assert "[poll 3]" in (await blog.publish(content_id)).error
-    assert (await merge_edits(plugin, ADA, done.id, {})).made is not None
+    assert (await merge_edits(plugin, ADA, done.id, {})).update is not None
     assert (await blog.publish(content_id)).error == ""
     html = platform.posts[identifier]["html"]
     assert ("Uno." in html, "Tre." in html, html.endswith("[poll 3]\n\n")) == (True, True, True)
@@ -271,7 +271,7 @@ async def test_a_lost_answer_is_not_mistaken_when_the_post_is_edited_there_meanw
     if not arrives:
         assert "Their end." in done.error
         assert "Two better words." not in blog.post["html"]
-        assert (await merge_edits(plugin, ADA, found.publication_id, {})).made is not None
+        assert (await merge_edits(plugin, ADA, found.publication_id, {})).update is not None
         done = await blog.publish(found.article.id)
     assert (done.status, done.error) == ("published", "")
     assert ("Two better words." in blog.post["html"], "Their end." in blog.post["html"]) == (True, True)
@@ -366,7 +366,7 @@ async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_
     for url in (done.url, f"{done.url}/", f"{done.url}#part"):
         found = await adopt(plugin, ADA, blog.website, url)
         assert found is not None
-        assert (found.article.id, found.publication_id, found.made) == (content_id, done.id, None)
+        assert (found.article.id, found.publication_id, found.update) == (content_id, done.id, None)
     other = await connect(plugin, platform.url, platform.token)
     assert await adopt(plugin, ADA, other, done.url) is None
     assert await adopt(plugin, ADA, blog.website, f"{done.url}?p=7") is None
@@ -385,4 +385,4 @@ async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
     assert (await blog.adopted("replaced")).article.id == content_id
     blog.post["slug"] = "replaced"
     found = await blog.adopted("replaced")
-    assert (found.made is not None, found.article.title) == (True, "An old post")
+    assert (found.update is not None, found.article.title) == (True, "An old post")

@@ -74,8 +74,8 @@ async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginConte
     assert [(one.name, one.before, one.article, one.site) for one in found.field_conflicts] == [
         ("featured", "", PHOTO, THEIRS)
     ]
-    assert found.made is None
-    assert (await merge_edits(plugin, ADA, done.id, {"featured": "site"})).made is not None
+    assert found.update is None
+    assert (await merge_edits(plugin, ADA, done.id, {"featured": "site"})).update is not None
     assert (await blog.publish(done.article_id)).error == ""
     assert platform.posts[done.external_id]["featured"] == THEIRS
 
@@ -118,7 +118,7 @@ async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
     article = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n")
     done = await blog.publish(article, options={"tags": ["chosen"]})
     platform.edit(done.external_id, featured=THEIRS, tags=["theirs"])
-    assert (await merge_edits(plugin, ADA, done.id, {})).made is not None
+    assert (await merge_edits(plugin, ADA, done.id, {})).update is not None
     assert (await blog.publish(article)).error == ""
     del platform.posts[done.external_id]
     await blog.replaced(article, "One.", "Uno.")

@@ -127,7 +127,7 @@ async def test_two_articles_of_one_post_do_not_write_over_each_other(
     told = await publish(plugin, other.article.id, again)
     assert "the body now says 'Two better words.'" in told.error
     assert blog.post["title"] == "An old post"
-    assert (await merge_edits(plugin, ADA, other.publication_id, {})).made is not None
+    assert (await merge_edits(plugin, ADA, other.publication_id, {})).update is not None
     assert (await publish(plugin, other.article.id, again)).error == ""
     assert blog.post["title"] == "A new title"
     assert "Two better words." in blog.post["html"]

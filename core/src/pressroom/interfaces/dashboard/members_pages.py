@@ -82,7 +82,7 @@ class InvitationView:
     id: str
     role: str
     note: str
-    made: str
+    created: str
     until: str
     until_at: str
 
@@ -215,8 +215,8 @@ class MembersPage:
             message=message,
             problem=problem,
             link=link,
-            made=created,
-            made_until=day(created.expires_at) if created is not None else "",
+            created=created,
+            created_until=day(created.expires_at) if created is not None else "",
         )
 
 

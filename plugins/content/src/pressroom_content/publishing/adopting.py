@@ -43,14 +43,14 @@ _MAX_TERM_LENGTH: Final = 100
 class AdoptedPost:
     """An article that is bound to a post.
 
-    `kept` lists the names of its blocks that only the website understands. `made` is `None` if the account already had
-    the article. `mergeable` is true if edits on the website can be merged into it.
+    `block_names` lists the names of its blocks that only the website understands. `update` is `None` if the account
+    already had the article. `mergeable` is true if edits on the website can be merged into it.
     """
 
     article: Article
     publication_id: str
-    kept: tuple[str, ...] = ()
-    made: ArticleUpdate | None = None
+    block_names: tuple[str, ...] = ()
+    update: ArticleUpdate | None = None
     mergeable: bool = False
 
 

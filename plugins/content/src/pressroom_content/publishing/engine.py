@@ -100,7 +100,7 @@ class Engine:
             return await self._recheck(attempt)
         if not isinstance(attempt, _StartedPublication):
             return attempt
-        leased = attempt.held
+        leased = attempt.leased
         try:
             with publishing():
                 await self._continue(attempt)
@@ -146,7 +146,7 @@ class Engine:
             return _StartedPublication(leased, _Source(website, sealed, article, known, uploaded_media))
 
     async def _continue(self, attempt: _StartedPublication) -> None:
-        leased = attempt.held
+        leased = attempt.leased
         work: PublicationWork | None = None
         try:
             with self._plugin.extensions.calling(f"publication {leased.row.id}", passes=(LeaseLost,)):
@@ -174,7 +174,7 @@ class Engine:
 
     async def _do_steps(self, work: PublicationWork) -> Postponement | None:
         for name in STEPS:
-            if work.held.steps[name].state != "done":
+            if work.leased.steps[name].state != "done":
                 work.current = name
                 postponed = await ACTIONS[name](work)
                 if postponed is not None:
@@ -222,7 +222,7 @@ class Engine:
             newest = await read_article(session, row.user_id, row.article_id)
 
         await self._release(
-            work.held,
+            work.leased,
             note,
             status=status,
             due_at=work.recheck_at,
@@ -235,7 +235,7 @@ class Engine:
 
     async def _remove_unused(self, work: PublicationWork) -> None:
         """Remove images that no post of the website shows, while this process holds the publication's lock."""
-        step = work.held.steps["media"]
+        step = work.leased.steps["media"]
         uploaded = step.detail.get("uploaded", {})
         if not uploaded:
             return  # avoids rendering the article
@@ -243,14 +243,14 @@ class Engine:
         if uploaded.keys() <= used_ids:
             return
         remaining = {name: at for name, at in uploaded.items() if name in used_ids}
-        work.held.note("media", step.state, {**step.detail, "uploaded": remaining})
+        work.leased.note("media", step.state, {**step.detail, "uploaded": remaining})
         unused: Sequence[str] = ()
 
         async def drop(session: AsyncSession) -> None:
             nonlocal unused
             unused = await drop_uses(session, work.site, work.row.website_id, work.row.id, used_ids)
 
-        await work.held.save(drop)
+        await work.leased.save(drop)
         await remove_unused(work.site, unused)
 
     async def _unknown(self, leased: LeasedPublication, work: PublicationWork | None, error: UnknownOutcome) -> None:
@@ -321,7 +321,7 @@ class _Source:
 class _StartedPublication:
     """A publication whose processing has begun, with its input or the error that prevents it."""
 
-    held: LeasedPublication
+    leased: LeasedPublication
     source: _Source | CallError
 
 

@@ -215,7 +215,7 @@ def _merged_text(piece: BodyPiece, site: Sequence[BodySegment], keys: Mapping[st
 class SiteEdits:
     """The edits made on a website, and the outcome of merging them.
 
-    `diff` is a unified diff of the body's Markdown, `fields` holds the new values of other fields. `made` is the
+    `diff` is a unified diff of the body's Markdown, `fields` holds the new values of other fields. `update` is the
     article's new version. It is `None` if there are undecided conflicts, in a dry run, if nothing was edited, or if the
     article has the edits already.
     """
@@ -226,7 +226,7 @@ class SiteEdits:
     fields: Mapping[str, Any] | None = None
     conflicts: tuple[MergeConflict, ...] = ()
     field_conflicts: tuple[FieldConflict, ...] = ()
-    made: ArticleUpdate | None = None
+    update: ArticleUpdate | None = None
 
 
 async def merge_edits(
@@ -296,7 +296,7 @@ async def merge_edits(
             f"the site has {', '.join(unsent)} otherwise than the article; publish_content sends it" if unsent else ""
         )
         await leased.save(remember, revision=shortened(remote.revision), sent_hash=digest, error=error)
-        return replace(result, made=updated)
+        return replace(result, update=updated)
 
 
 def _merged(

@@ -59,7 +59,9 @@ async def terms(work: PublicationWork) -> None:
     reusable = {
         kind: ids[kind]
         for kind, term_names in requested.items()
-        if work.able.read_back and names.get(kind) == term_names and len(ids.get(kind, ())) >= len(set(term_names))
+        if work.capabilities.read_back
+        and names.get(kind) == term_names
+        and len(ids.get(kind, ())) >= len(set(term_names))
     }
     work.done(await _look_up_terms(work, requested, reusable))
 
@@ -74,7 +76,7 @@ async def send_with_terms(work: PublicationWork, send: Callable[[Post], Awaitabl
     except SiteRefused:
         if not await _renew_terms(work, tuple(_FIELDS)):
             raise
-    work.held.lease.check()
+    work.leased.lease.check()
     return await send(await work.post())
 
 
@@ -83,7 +85,7 @@ async def with_lost_terms(work: PublicationWork, remote: RemotePost) -> RemotePo
     lost = list(_lost(await work.post(), remote, await _requested_terms(work)))
     if not lost or not await _renew_terms(work, lost):
         return remote
-    work.held.lease.check()
+    work.leased.lease.check()
     return await work.site.update(remote.id, await work.post(), remote.revision)
 
 
@@ -111,7 +113,7 @@ async def _look_up_terms(
         tags=tuple(missing.get("tag", ())),
         categories=tuple(missing.get("category", ())),
     )
-    author_ids, warnings = await find_author(work.site, work.connector, work.able, post)
+    author_ids, warnings = await find_author(work.site, work.connector, work.capabilities, post)
     ids: dict[TermKind, Sequence[str]] = {**author_ids, **known}
     if post.tags or post.categories:
         term_ids = await work.site.ensure_terms(replace(post, author=""))
@@ -126,7 +128,7 @@ async def _look_up_terms(
 
 async def _renew_terms(work: PublicationWork, kinds: Collection[TermKind]) -> bool:
     """Look up earlier term IDs again. Return whether any of them changed."""
-    step, requested = work.held.steps["terms"], await _requested_terms(work)
+    step, requested = work.leased.steps["terms"], await _requested_terms(work)
     before = step.detail.get("term_ids", {})
     renewed = [kind for kind in kinds if kind in requested and kind not in work.current_term_kinds]
     if not renewed:
@@ -134,7 +136,7 @@ async def _renew_terms(work: PublicationWork, kinds: Collection[TermKind]) -> bo
     detail = await _look_up_terms(
         work, requested, {kind: kind_ids for kind, kind_ids in before.items() if kind not in renewed}
     )
-    work.held.note("terms", step.state, detail)
+    work.leased.note("terms", step.state, detail)
     return bool(detail["term_ids"] != before)
 
 

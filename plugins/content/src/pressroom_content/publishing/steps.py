@@ -79,7 +79,7 @@ async def media(work: PublicationWork) -> Postponement | None:
     uploads = {image.file.id for image in manuscript.uploads}
     hosted = {media_id: media for media_id, media in work.uploaded().items() if media_id in uploads}
     if hosted:
-        work.held.later(lambda session: note_uses(session, work.website.id, work.row.id, hosted))
+        work.leased.later(lambda session: note_uses(session, work.website.id, work.row.id, hosted))
     return None
 
 
@@ -120,10 +120,10 @@ async def draft(work: PublicationWork) -> Postponement | None:
         values = {"external_id": remote.id, "url": web_url(remote.url), "revision": shortened(remote.revision)}
         if ours:
             work.done({**work.without_note("post"), **_written(work, post)}, **values)
-            await work.held.save()
+            await work.leased.save()
             return None
         work.note("running", work.without_note("post"), **values)
-        await work.held.save()
+        await work.leased.save()
     return await _rewrite(work)
 
 
@@ -133,7 +133,7 @@ def _audience(work: PublicationWork) -> str:
     Raises `SiteRefused` if the platform cannot restrict the audience: the new post would be public.
     """
     audience = work.audience
-    if audience and not work.able.audience:
+    if audience and not work.capabilities.audience:
         raise SiteRefused(
             f"the post that was on the site before was not for everybody ({audience}), and this platform cannot be "
             "told so from here: everybody could read the new post. unpublish_content ends this publication; after "
@@ -147,7 +147,7 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
     digest = hash_of_post(post)
     try:
         remote = await work.site.read(work.row.external_id)
-        baseline = work.held.steps["read_back"].detail.get("seen")
+        baseline = work.leased.steps["read_back"].detail.get("seen")
         if baseline and await compared(work.plugin, is_another, baseline, remote, work.row.marker):
             raise SiteRefused(
                 f"{other_post_note(remote)}. Take this publication down with unpublish_content, which leaves that post "
@@ -171,16 +171,16 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
             "running",
             {**work.without_note("update"), "post_hash": ""},
             external_id="",
-            revision="" if work.able.read_back else work.row.revision,
+            revision="" if work.capabilities.read_back else work.row.revision,
             sent_hash=b"",
         )
         if await work.kept():  # the terms that the post had on the site have to be sent from here
-            work.held.note("terms", "pending", work.held.steps["terms"].detail)
+            work.leased.note("terms", "pending", work.leased.steps["terms"].detail)
         if work.bound:
             work.step.detail["warnings"] = [_CREATED_AGAIN]
         work.unbind()
-        await work.held.save(lambda session: unbind(session, work.row.id))
-        if work.held.steps["terms"].state != "done":
+        await work.leased.save(lambda session: unbind(session, work.row.id))
+        if work.leased.steps["terms"].state != "done":
             work.current = "terms"
             await terms(work)
             work.current = "draft"
@@ -190,13 +190,13 @@ async def _rewrite(work: PublicationWork) -> Postponement | None:
         revision=shortened(remote.revision),
         url=web_url(remote.url) or work.row.url,
     )
-    await work.held.save()
+    await work.leased.save()
     return None
 
 
 def _note_trashed(work: PublicationWork) -> None:
     """Warn that a post is restored from its site's trash. Raises `SiteRefused` if the post is bound."""
-    if "taken_down" in work.held.steps["live"].detail:
+    if "taken_down" in work.leased.steps["live"].detail:
         return
     if work.bound and not work.force:
         raise SiteRefused(
@@ -212,7 +212,7 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
     edited = bool(row.sent_hash) and shortened(remote.revision) != row.revision
     edited = edited and not await compared(plugin, is_unedited, remote, row.sent_hash)
     if edited and not work.force:
-        baseline = work.held.steps["read_back"].detail.get("seen") or {}
+        baseline = work.leased.steps["read_back"].detail.get("seen") or {}
         was_sent = "update" in work.step.detail.get("sent", {})
         if was_sent and await _has_arrived(work, baseline, post, remote):
             return remote  # this was our own request, whose response was lost
@@ -227,13 +227,13 @@ async def _write(work: PublicationWork, remote: RemotePost) -> RemotePost:
             if work.known is not None
             else "Nothing was written; publish_content with force overwrites the edit.",
         )
-    if not work.able.update:
+    if not work.capabilities.update:
         raise SiteRefused("posts on this platform cannot be changed once they are there")
-    work.held.lease.check()
+    work.leased.lease.check()
     sent = {**work.step.detail.get("sent", {}), "update": datetime.now(UTC).isoformat()}
     backup = {"overwritten": await compared(plugin, copy_of, remote)} if edited else {}
     work.note("running", {**work.step.detail, **backup, "sent": sent})
-    await work.held.save()
+    await work.leased.save()
     revision = "" if work.force else remote.revision
     return await send_with_terms(work, lambda new_post: work.site.update(row.external_id, new_post, revision))
 
@@ -252,7 +252,7 @@ def _written(work: PublicationWork, post: Post) -> dict[str, Any]:
 
 async def read_back(work: PublicationWork) -> None:
     """Read the post back from the site, and record its differences from what was sent."""
-    if not work.able.read_back:
+    if not work.capabilities.read_back:
         work.done({"warnings": []}, sent_hash=b"")
         return
     remote = work.remote = await work.site.read(work.row.external_id)
@@ -266,7 +266,7 @@ async def read_back(work: PublicationWork) -> None:
     warnings += _dropped_warnings(work.dropped())
     body, (sent, kept_fields) = await work.remembered(remote.raw, codec), await work.sent_fields()
     work.done({**work.step.detail, "warnings": warnings}, **values)
-    work.held.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept_fields))
+    work.leased.later(lambda session: remember_body(session, work.row.id, body, remote, sent, kept_fields))
 
 
 def _dropped_warnings(names: Sequence[str]) -> Iterator[str]:
@@ -288,26 +288,26 @@ async def live(work: PublicationWork) -> Postponement | None:
             return result
         remote = result
     if remote.state != "live":
-        work.held.lease.check()
+        work.leased.lease.check()
         # If there is no response, the post is read and set again if needed. Setting a state is idempotent.
         remote = await work.site.set_state(remote.id, "live")
         if remote.state != "live":
             raise SiteRefused(f"the site took the post, but it is {remote.state} there and not live")
     work.done(_without_takedown(work), **await _record_baseline(work, remote))
-    await work.held.save()  # checking the page may take a while
+    await work.leased.save()  # checking the page may take a while
     return None
 
 
 async def _unscheduled(work: PublicationWork) -> None:
     """Leave the post as a draft: it may be in the trash, or natively scheduled on the site."""
-    state = work.held.steps["read_back"].detail.get("state", "draft")
-    unknown = not work.able.read_back and "taken_down" in work.step.detail  # it may be in the trash
+    state = work.leased.steps["read_back"].detail.get("state", "draft")
+    unknown = not work.capabilities.read_back and "taken_down" in work.step.detail  # it may be in the trash
     if state == "draft" and not work.step.detail.get("native") and not unknown:
         work.done(_without_takedown(work))
         return
     remote = work.remote or await work.site.read(work.row.external_id)
     if remote.state in ("scheduled", "trashed"):
-        work.held.lease.check()
+        work.leased.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
     warnings = [_LIVE_ON_SITE] if remote.state == "live" else []
     work.done(
@@ -333,12 +333,12 @@ async def _wait_until_due(work: PublicationWork, remote: RemotePost) -> Postpone
             return Postponement("scheduled", now + _LOOK)
         work.step.detail["warnings"] = ["the site did not publish the post at its time; it was published from here"]
         return remote
-    native = work.able.schedule and at - now >= MIN_NOTICE
+    native = work.capabilities.schedule and at - now >= MIN_NOTICE
     if remote.state in ("scheduled", "trashed") and not native:  # scheduled for another time, or trashed
-        work.held.lease.check()
+        work.leased.lease.check()
         remote = await work.site.set_state(remote.id, "draft")
     if native and not (remote.state == "scheduled" and remote.publish_at == at):
-        work.held.lease.check()
+        work.leased.lease.check()
         remote = await work.site.set_state(remote.id, "scheduled", at)
         native = remote.state == "scheduled" and remote.publish_at is not None and abs(remote.publish_at - at) < _LOOK
         if remote.state == "live":
@@ -359,9 +359,9 @@ async def verify_url(work: PublicationWork) -> None:
         title=work.article.title,
         canonical_url=work.canonical_url,
         html=(await work.post()).html,
-        built=work.able.built,
-        waiting=work.able.built,
-        updated=work.able.built and updated,
+        built=work.capabilities.built,
+        waiting=work.capabilities.built,
+        updated=work.capabilities.built and updated,
     )
     verification = await verify(work.plugin, expected)
     if verification.later:
@@ -371,10 +371,10 @@ async def verify_url(work: PublicationWork) -> None:
 
 async def _record_baseline(work: PublicationWork, remote: RemotePost) -> dict[str, Any]:
     digest = b""
-    if work.able.read_back:
+    if work.capabilities.read_back:
         baseline, digest = await compared(work.plugin, baseline_of, remote)
-        step = work.held.steps["read_back"]
-        work.held.note("read_back", step.state, {**step.detail, "seen": baseline})
+        step = work.leased.steps["read_back"]
+        work.leased.note("read_back", step.state, {**step.detail, "seen": baseline})
     url = web_url(remote.url) or work.row.url
     return {
         "revision": shortened(remote.revision),

@@ -65,10 +65,10 @@ class PublicationWork:
     """
 
     plugin: PluginContext[ContentConfig]
-    held: LeasedPublication
+    leased: LeasedPublication
     website: Website
     connector: SiteConnector
-    able: Capabilities
+    capabilities: Capabilities
     site: Site
     article: Article
     original_url: str
@@ -84,12 +84,12 @@ class PublicationWork:
     @property
     def row(self) -> PublicationRow:
         """The publication's row."""
-        return self.held.row
+        return self.leased.row
 
     @property
     def step(self) -> PublicationStep:
         """The step in progress."""
-        return self.held.steps[self.current]
+        return self.leased.steps[self.current]
 
     @property
     def force(self) -> bool:
@@ -113,7 +113,7 @@ class PublicationWork:
 
     def uploaded(self) -> dict[str, RemoteMedia]:
         """Return the images that are on the site, by their IDs in the library."""
-        stored = self.held.steps["media"].detail.get("uploaded", {})
+        stored = self.leased.steps["media"].detail.get("uploaded", {})
         return {identifier: RemoteMedia(**values) for identifier, values in stored.items()}
 
     @property
@@ -138,7 +138,7 @@ class PublicationWork:
 
     async def post(self) -> Post:
         """Return the post with the IDs that the site has assigned. Raises the same exceptions as `manuscript`."""
-        term_ids = self.held.steps["terms"].detail.get("term_ids", {})
+        term_ids = self.leased.steps["terms"].detail.get("term_ids", {})
         ids: dict[Any, tuple[str, ...]] = {kind: tuple(values) for kind, values in term_ids.items()}
         prepared, run = (await self.manuscript()).without_files, self.plugin.services.workers.run
         post = await run(
@@ -225,7 +225,7 @@ class PublicationWork:
 
         It is written with the next save: a step that is not stored as done can be repeated.
         """
-        self.held.note(self.current, state, detail, **values)
+        self.leased.note(self.current, state, detail, **values)
 
     def done(self, detail: dict[str, Any] | None = None, **values: Any) -> None:
         """Mark the current step as done, and reset the number of attempts."""
@@ -256,10 +256,10 @@ class PublicationWork:
             settled = datetime.fromisoformat(sent[key]) + timedelta(seconds=float(self.plugin.config.settle_seconds))
             if datetime.now(UTC) < settled:
                 return self._until_settled(settled)
-        self.held.lease.check()
+        self.leased.lease.check()
         sent[key] = datetime.now(UTC).isoformat()
         self.note("running", self.step.detail | {"sent": sent})
-        await self.held.save()
+        await self.leased.save()
         try:
             called = f"platform {self.connector.platform}"
             with self.plugin.extensions.calling(called, self.connector):

@@ -90,7 +90,7 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
     data = MergeResult(
         publication_id=result.publication.id,
         content_id=result.publication.article_id,
-        version=result.made.article.version if result.made is not None else None,
+        version=result.update.article.version if result.update is not None else None,
         edited=result.edited,
         diff=_shown(result.diff),
         fields=dict(result.fields or {}),
@@ -111,7 +111,7 @@ def _result_text(result: SiteEdits, data: MergeResult) -> str:
         head = f"Nothing was written: {count} conflicts. Ask the user, then repeat with choices."
         if count > len(data.conflicts):
             head += f" The first {len(data.conflicts)} are shown; choices of all of them bring the next."
-    elif result.made is None:
+    elif result.update is None:
         head = "Nothing was written: a dry run. Without conflicts."
     else:
         head = f"{data.content_id} has the edits as version {data.version}; publish_content sends it."

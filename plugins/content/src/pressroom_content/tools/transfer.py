@@ -129,26 +129,26 @@ async def import_content(params: ImportArticleParams, call: Call) -> ToolResult:
         warnings=list(warnings),
     )
     size = f"slug {article.slug}, {plural(article.word_count, 'word')}."
-    if bound is not None and bound.made is None:
+    if bound is not None and bound.update is None:
         line = f"“{article.title}” is here already as {article.id}, {size}"
     else:
         done = "Took over" if bound is not None else "Imported" if params.content_id is None else "Copied"
         line = f"{done} “{article.title}” as {article.id}, {size}"
     if bound is not None:
         line += f" Change it with update_content; publish_content then updates the post ({bound.publication_id})."
-    return ToolResult("\n- ".join([line, *warnings]), data, counts=bound is None or bound.made is not None)
+    return ToolResult("\n- ".join([line, *warnings]), data, counts=bound is None or bound.update is not None)
 
 
 _COPY_WARNING: Final = "it is a copy: publishing it makes another post, beside the page that is there"
 
 
 def _adoption_warnings(bound: AdoptedPost) -> tuple[str, ...]:
-    if bound.made is None:
+    if bound.update is None:
         merge = "; merge_site_edits brings in what was edited on the website since" if bound.mergeable else ""
         return (f"the article is here already{merge}",)
-    if not bound.kept:
+    if not bound.block_names:
         return ()
-    return (f"kept as they are on the website, at the places of their lines: {', '.join(bound.kept)[:1000]}",)
+    return (f"kept as they are on the website, at the places of their lines: {', '.join(bound.block_names)[:1000]}",)
 
 
 class PreviewParams(Params):
