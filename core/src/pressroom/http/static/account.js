@@ -4,7 +4,7 @@
 
 for (const box of $$("[data-switches]")) {
   const rows = $$("[data-switch]", box);
-  const shown = () => rows.filter((row) => !row.hidden);
+  const visible = () => rows.filter((row) => !row.hidden);
   const filter = $("[data-filter]", box);
   const count = $("[data-count]", box);
   const tally = () => {
@@ -12,21 +12,21 @@ for (const box of $$("[data-switches]")) {
     count.textContent = `${on} of ${rows.length} tools on`;
   };
   filter?.addEventListener("input", () => {
-    const wanted = filter.value.trim().toLowerCase();
-    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    const query = filter.value.trim().toLowerCase();
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(query);
     for (const set of $$("[data-set]", box)) {
-      const found = $$("[data-switch]", set).some((row) => !row.hidden);
-      set.hidden = wanted !== "" && !found;
-      $("details", set).open = wanted !== "" && found;
+      const matches = $$("[data-switch]", set).some((row) => !row.hidden);
+      set.hidden = query !== "" && !matches;
+      $("details", set).open = query !== "" && matches;
     }
-    $("[data-none]", box).hidden = shown().length > 0;
+    $("[data-none]", box).hidden = visible().length > 0;
   });
   filter?.addEventListener("keydown", (event) => {
     if (event.key === "Enter") event.preventDefault();
   });
   for (const button of $$("[data-all]", box)) {
     button.addEventListener("click", () => {
-      for (const row of shown()) $("input[type=checkbox]", row).checked = button.dataset.all === "on";
+      for (const row of visible()) $("input[type=checkbox]", row).checked = button.dataset.all === "on";
       tally();
     });
   }

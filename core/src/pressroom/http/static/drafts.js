@@ -97,14 +97,14 @@ class DraftPlace {
   async left() {
     this.channel?.postMessage({ asks: this.page });
     await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
-    const found = [];
+    const offers = [];
     for (const key of drafts.keys(this.prefix)) {
       const draft = drafts.read(key);
       if (key === this.key || this.taken.has(key)) continue;
       if (!draft?.values || Date.now() - draft.at > MAX_DRAFT_AGE_MS) drafts.remove(key);
-      else found.push({ key, draft });
+      else offers.push({ key, draft });
     }
-    return found.sort((one, other) => other.draft.at - one.draft.at).slice(0, MAX_OFFERS);
+    return offers.sort((first, second) => second.draft.at - first.draft.at).slice(0, MAX_OFFERS);
   }
 }
 

@@ -13,7 +13,7 @@ function numberedPlace(text, message) {
   const line = match && lines[match[1] - 1];
   if (line === undefined || line === null) return undefined;
   const at = Math.min(Math.max((match[2] ?? 1) - 1, 0), line.length);
-  const start = lines.slice(0, match[1] - 1).reduce((sum, one) => sum + one.length + 1, 0) + at;
+  const start = lines.slice(0, match[1] - 1).reduce((sum, line) => sum + line.length + 1, 0) + at;
   const quoted = quotedPlace(text.slice(start), message.slice(match.index + match[0].length));
   if (quoted?.[0] === 0) return [start, start + quoted[1]];
   const word = match[2] && /^\s*[^\s<>"']+/.exec(line.slice(at).replace(/^[<"']/, "x"));
@@ -23,12 +23,12 @@ function numberedPlace(text, message) {
 
 function quotedPlace(text, message) {
   for (const [, name, quoted] of message.matchAll(/(?:([\w-]+): [^"]*?)?"([^"]{2,})"/g)) {
-    const wanted = quoted.replace(/…+$/, "").trim().split(/\s+/).filter(Boolean).map(literal).join("\\s+");
-    if (!wanted) continue;
-    const patterns = name ? [`\\b${literal(name)}\\s*:\\s*(?:${wanted})`, wanted] : [wanted];
+    const words = quoted.replace(/…+$/, "").trim().split(/\s+/).filter(Boolean).map(literal).join("\\s+");
+    if (!words) continue;
+    const patterns = name ? [`\\b${literal(name)}\\s*:\\s*(?:${words})`, words] : [words];
     for (const pattern of patterns) {
-      const found = new RegExp(pattern, "i").exec(text);
-      if (found) return [found.index, found.index + found[0].length];
+      const match = new RegExp(pattern, "i").exec(text);
+      if (match) return [match.index, match.index + match[0].length];
     }
   }
   return undefined;
@@ -36,8 +36,8 @@ function quotedPlace(text, message) {
 
 function namedPlace(text, message) {
   const name = /\b(?:property|attribute) ([\w-]+)/.exec(message)?.[1];
-  const found = name && new RegExp(`(?<![\\w-])${literal(name)}\\s*[:=]`, "i").exec(text);
-  return found ? [found.index, found.index + found[0].length - 1] : undefined;
+  const match = name && new RegExp(`(?<![\\w-])${literal(name)}\\s*[:=]`, "i").exec(text);
+  return match ? [match.index, match.index + match[0].length - 1] : undefined;
 }
 
 function literal(text) {
@@ -134,7 +134,7 @@ class Editor {
     for (const edge of this.marks.flatMap(([start, end]) => [start - at, end - at])) {
       if (edge > 0 && edge < piece.length) edges.add(edge);
     }
-    const cuts = [...edges].sort((one, other) => one - other);
+    const cuts = [...edges].sort((first, second) => first - second);
     return cuts.slice(1).map((end, index) => {
       const start = cuts[index];
       const node = element("span", piece.slice(start, end));

@@ -27,7 +27,7 @@ export class InPlace {
   }
 
   // Whether the user can type in the image. On touch screens, studio.css hides the overlay.
-  get shown() {
+  get isOpen() {
     return this.layer.offsetWidth > 0;
   }
 
@@ -83,7 +83,7 @@ export class InPlace {
   // `before`, the elements cover all rows entirely.
   differences(now, before, rows) {
     const { columnWidth, rowHeight, columns } = this.at;
-    const made = [];
+    const spans = [];
     for (let row = 0; row < rows; row++) {
       const [line, old] = [now[row] ?? "", before ? (before[row] ?? "") : " ".repeat(columns)];
       if (before && line === old) continue;
@@ -94,24 +94,24 @@ export class InPlace {
       span.style.left = `${start * columnWidth}px`;
       span.style.top = `${row * rowHeight}px`;
       span.style.width = `${(Math.max(line.length, old.length) - start) * columnWidth}px`;
-      made.push(span);
+      spans.push(span);
     }
-    return made;
+    return spans;
   }
 
   // Returns the nodes of a line from a column on, with words in the colours that they have in the image.
   coloured(line, start) {
     const { words = {} } = this.at;
-    const made = [];
+    const nodes = [];
     for (const { 0: part, index } of line.matchAll(/[A-Za-z_$][\w$]*|\d+|\s+|[^]/g)) {
       const text = part.slice(Math.max(0, start - index));
       if (!text) continue;
       const node = document.createElement("b");
       node.textContent = text;
       if (Object.hasOwn(words, part)) node.style.color = words[part];
-      made.push(node);
+      nodes.push(node);
     }
-    return made;
+    return nodes;
   }
 
   // Returns a line with its tabs replaced by spaces.

@@ -71,7 +71,7 @@ class Tool {
     this.place(jsonIn(canvas.dataset.editable));
     const first = () => this.fields.find(({ box }) => !this.panel.contains(box))?.control;
     canvas.addEventListener("click", ({ target }) => {
-      const area = this.inPlace?.shown && this.inPlace.area;
+      const area = this.inPlace?.isOpen && this.inPlace.area;
       if (target !== area) (area || first())?.focus({ preventScroll: true });
     });
     // The server doesn't locate the text in the image of a design link, or of a sample that wasn't rendered before. A
@@ -181,7 +181,7 @@ class Tool {
     const start = jsonIn(this.form.dataset.start, {});
     for (const [name, text] of Object.entries(samples[this.caseNumber] ?? {})) {
       const field = this.all.find(({ spec }) => spec.name === name);
-      const known = [start[name], ...Object.values(samples).map((one) => one[name])];
+      const known = [start[name], ...Object.values(samples).map((sample) => sample[name])];
       if (field && (!field.text || known.includes(field.text))) field.text = text;
     }
   }
@@ -231,15 +231,15 @@ class Tool {
   }
 
   input() {
-    const found = {};
+    const values = {};
     for (const field of this.fields) {
       const { value } = field;
       if (value === undefined) continue;
       const [outer, inner] = field.spec.path ?? [];
-      if (inner) (found[outer] ??= {})[inner] = value;
-      else found[field.spec.name] = value;
+      if (inner) (values[outer] ??= {})[inner] = value;
+      else values[field.spec.name] = value;
     }
-    return found;
+    return values;
   }
 
   // Requests a preview, one request at a time. If the form changes meanwhile, another request follows, and a slow one is
@@ -294,11 +294,11 @@ class Tool {
 
   async previewed(response, body) {
     if (!response.ok) {
-      const answer = await response.json().catch(() => null);
+      const envelope = await response.json().catch(() => null);
       this.drawn = this.markup = undefined;
       if (response.status === 503 && !this.again) this.timer = setTimeout(() => this.refresh(), 1000);
-      else if (response.status === 429) this.pausePreviews(answer?.error?.retryAfter ?? 60);
-      else this.refused(response.status, answer, { quiet: true });
+      else if (response.status === 429) this.pausePreviews(envelope?.error?.retryAfter ?? 60);
+      else this.refused(response.status, envelope, { quiet: true });
       return;
     }
     const blob = await response.blob();
@@ -450,8 +450,8 @@ class Tool {
   async copyImage() {
     const format = this.all.find((field) => field.spec.name === "format");
     const changes = format?.spec.choices?.includes("png") ? { format: "png" } : {};
-    const made = this.make(changes);
-    const image = made.then(async (response) => {
+    const request = this.make(changes);
+    const image = request.then(async (response) => {
       if (!response) throw new Error("refused");
       return asPng(await response.blob());
     });
@@ -459,7 +459,7 @@ class Tool {
       // Pass a promise: awaiting the image first would lose the permission that the click gave.
       await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
     } catch (error) {
-      if (await made) throw error;
+      if (await request) throw error;
       return NOT_COPIED;
     }
     return undefined;
@@ -507,8 +507,8 @@ class Tool {
     return this.fields.find((field) => (field.spec.path ?? [field.spec.name]).at(-1) === "title")?.text ?? "";
   }
 
-  refused(status, answer, { quiet = false } = {}) {
-    const error = answer?.error;
+  refused(status, envelope, { quiet = false } = {}) {
+    const error = envelope?.error;
     if (!error?.message) {
       this.fail(`Unexpected response from the server (status ${status}). Try again later.`);
       return;
@@ -516,8 +516,8 @@ class Tool {
     const names = [...this.fields.map(({ spec }) => spec.name), ...this.groups.map(({ name }) => name)];
     const next = new RegExp(`([.?!]) (?=(?:${names.join("|").replaceAll(".", "\\.")})(?:[.[][^:\\s]*)?: )`, "g");
     // The message has a sentence for each invalid field.
-    const told = error.message.replace(next, "$1\n").split("\n");
-    const wrong = told.map((text) => this.tell(told.length > 1 ? text.replace(/\.$/, "") : text)).find(Boolean);
+    const messages = error.message.replace(next, "$1\n").split("\n");
+    const wrong = messages.map((text) => this.tell(messages.length > 1 ? text.replace(/\.$/, "") : text)).find(Boolean);
     if (wrong && !quiet) wrong.target.focus();
     if (!error.retryAfter) this.fail(error.message);
     else this.fail(error.message.replace(/[;,.] try again .*/is, ""), `Try again in ${waitingTime(error.retryAfter)}.`);

@@ -1,9 +1,9 @@
 // Helpers for a tool's page: request samples, file names, design links and swatches.
 
 function element(name, ...content) {
-  const made = document.createElement(name);
-  made.append(...content);
-  return made;
+  const node = document.createElement(name);
+  node.append(...content);
+  return node;
 }
 
 // Request samples in several languages, by the same rules as the server's `code_samples`.
@@ -17,10 +17,10 @@ const ENCODERS = {
 function pythonLiteral(value, indent = "    ") {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
-  if (Array.isArray(value)) return `[${value.map((one) => pythonLiteral(one, indent)).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => pythonLiteral(item, indent)).join(", ")}]`;
   if (typeof value !== "object" || !Object.keys(value).length) return JSON.stringify(value);
   const inner = `${indent}    `;
-  const members = Object.entries(value).map(([name, one]) => `${inner}${JSON.stringify(name)}: ${pythonLiteral(one, inner)},\n`);
+  const members = Object.entries(value).map(([name, member]) => `${inner}${JSON.stringify(name)}: ${pythonLiteral(member, inner)},\n`);
   return `{\n${members.join("")}${indent}}`;
 }
 
@@ -115,8 +115,8 @@ function designIn(fragment) {
   if (!fragment.startsWith(FRAGMENT)) return undefined;
   try {
     const text = atob(fragment.slice(FRAGMENT.length).replaceAll("-", "+").replaceAll("_", "/"));
-    const found = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))));
-    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+    const values = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))));
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch {
     return undefined;
   }

@@ -83,8 +83,8 @@ class Upload {
     const [width, height] = [image.naturalWidth ?? image.width, image.naturalHeight ?? image.height];
     if (known && file.size <= this.maxBytes && Math.max(width, height) <= MAX_EDGES[0]) return dataUrl(file);
     for (const edge of MAX_EDGES) {
-      const made = await this.smaller(image, Math.min(1, edge / Math.max(width, height)), width, height);
-      if (made && made.size <= this.maxBytes) return dataUrl(made);
+      const smaller = await this.smaller(image, Math.min(1, edge / Math.max(width, height)), width, height);
+      if (smaller && smaller.size <= this.maxBytes) return dataUrl(smaller);
     }
     throw new Refused(`${file.name} is too large; choose an image with fewer pixels.`);
   }
@@ -94,7 +94,7 @@ class Upload {
     canvas.width = Math.max(1, Math.round(width * share));
     canvas.height = Math.max(1, Math.round(height * share));
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    const type = ["image/webp", "image/png"].find((one) => this.types.includes(one)) ?? this.types[0];
+    const type = ["image/webp", "image/png"].find((candidate) => this.types.includes(candidate)) ?? this.types[0];
     return new Promise((resolve) => canvas.toBlob(resolve, type, 0.9));
   }
 

@@ -14,7 +14,7 @@ class Writing {
     this.place = new DraftPlace(form.dataset.writing);
     this.body = form.elements.body;
     this.maxBytes = Number(form.dataset.maxBytes);
-    this.asked = 0;
+    this.changes = 0;
     this.isAsking = false;
     this.places = new Set();
     $("[data-plain-preview]", form).hidden = true;
@@ -37,10 +37,10 @@ class Writing {
   }
 
   values() {
-    const found = Object.fromEntries(new FormData(this.form));
-    for (const name of ["csrf", "version", "request_id"]) delete found[name];
-    for (const place of this.places) found.body = found.body.replace(place, "");
-    return found;
+    const values = Object.fromEntries(new FormData(this.form));
+    for (const name of ["csrf", "version", "request_id"]) delete values[name];
+    for (const place of this.places) values.body = values.body.replace(place, "");
+    return values;
   }
 
   get isChanged() {
@@ -166,10 +166,10 @@ class Writing {
   async insertImage(file, place) {
     const { media, mediaToken, format } = this.form.dataset;
     const name = altOf(file);
-    let shown = "";
+    let markup = "";
     try {
       const url = await uploadImage(media, mediaToken, file);
-      shown = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
+      markup = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
     } catch (error) {
       const problem = $("[data-image-problem]", this.form);
       problem.textContent = `${file.name}: ${error.message || NOT_SENT}`;
@@ -182,9 +182,9 @@ class Writing {
     if (start >= 0) {
       // Restore the caret by hand: `preserve` would select the inserted text if the caret is at its end.
       const [caret, end] = [this.body.selectionEnd, start + place.length];
-      this.body.setRangeText(shown, start, end, "end");
+      this.body.setRangeText(markup, start, end, "end");
       if (caret < start) this.body.setSelectionRange(caret, caret);
-      if (caret > end) this.body.setSelectionRange(caret + shown.length - place.length, caret + shown.length - place.length);
+      if (caret > end) this.body.setSelectionRange(caret + markup.length - place.length, caret + markup.length - place.length);
     }
     this.edited(this.body);
     if (this.saveWith && !this.places.size) this.form.requestSubmit(this.saveWith);
@@ -193,8 +193,8 @@ class Writing {
   keep() {
     if (this.isForgotten || this.isSent || !this.isChanged) return;
     const version = this.form.elements.version.value;
-    const kept = drafts.write(this.place.key, { at: Date.now(), version, values: this.values() });
-    $("[data-kept]", this.form).textContent = kept ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
+    const stored = drafts.write(this.place.key, { at: Date.now(), version, values: this.values() });
+    $("[data-kept]", this.form).textContent = stored ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
   }
 
   // Shows an error if the text is too long, and returns whether it is. UTF-8 needs at most three bytes for each UTF-16
@@ -237,7 +237,7 @@ class Writing {
   }
 
   follow(pause = PAUSE_MS) {
-    this.asked += 1;
+    this.changes += 1;
     clearTimeout(this.pause);
     this.pause = setTimeout(() => this.preview(), pause);
   }
@@ -249,30 +249,30 @@ class Writing {
   // Sends one request at a time. If the text changes meanwhile, the response is dropped and another request follows.
   async preview() {
     if (this.isAsking || this.checkLength()) return;
-    const asked = this.asked;
+    const changes = this.changes;
     this.isAsking = true;
     try {
       const fields = new URLSearchParams(new FormData(this.form));
       fields.set("csrf", this.form.dataset.previewToken);
       fields.set("at", String(this.body.selectionEnd / Math.max(1, this.body.value.length)));
-      const answer = await fetch(this.form.dataset.preview, { method: "POST", body: fields });
-      if (answer.status === 401 || answer.status === 403) {
+      const response = await fetch(this.form.dataset.preview, { method: "POST", body: fields });
+      if (response.status === 401 || response.status === 403) {
         this.say("You are signed out. Your text is kept: sign in in another tab, then save.");
-      } else if (answer.status === 404) {
+      } else if (response.status === 404) {
         this.say("This article was deleted. Your text is kept in this browser.");
-      } else if (answer.status < 500 && !answer.ok && ![408, 429].includes(answer.status)) {
-        this.say(`The server refused this preview (status ${answer.status}). Your text is kept in this browser.`);
-      } else if (!answer.ok) {
+      } else if (response.status < 500 && !response.ok && ![408, 429].includes(response.status)) {
+        this.say(`The server refused this preview (status ${response.status}). Your text is kept in this browser.`);
+      } else if (!response.ok) {
         this.say("The preview will follow shortly.");
         this.follow(BUSY_MS);
-      } else if (asked === this.asked) {
-        this.show(await answer.json());
+      } else if (changes === this.changes) {
+        this.show(await response.json());
       }
     } catch {
       this.say("No connection. Your text is kept in this browser.");
     } finally {
       this.isAsking = false;
-      if (asked !== this.asked) this.follow(0);
+      if (changes !== this.changes) this.follow(0);
     }
   }
 
@@ -300,9 +300,9 @@ function altOf(file) {
 }
 
 function element(name, ...content) {
-  const made = document.createElement(name);
-  made.append(...content);
-  return made;
+  const node = document.createElement(name);
+  node.append(...content);
+  return node;
 }
 
 for (const form of $$("[data-writing]")) new Writing(form);
@@ -316,17 +316,17 @@ async function followSteps() {
   const box = $("[data-follow]");
   if (!box) return;
   try {
-    const answer = await fetch(location.href);
-    const text = await answer.text();
+    const response = await fetch(location.href);
+    const text = await response.text();
     const page = new DOMParser().parseFromString(ownPages ? ownPages.createHTML(text) : text, "text/html");
     const fresh = $("#publications", page);
     // Don't replace a form that the user is filling in.
-    if (answer.ok && fresh && !box.contains(document.activeElement)) {
+    if (response.ok && fresh && !box.contains(document.activeElement)) {
       box.replaceChildren(...fresh.childNodes);
       if (!("follow" in fresh.dataset)) {
         delete box.dataset.follow;
-        const begun = $("[data-begun]");
-        if (begun) begun.textContent = "Done. The status below is up to date.";
+        const started = $("[data-begun]");
+        if (started) started.textContent = "Done. The status below is up to date.";
       }
     }
   } catch {
@@ -381,14 +381,14 @@ for (const day of $$("[data-day]")) {
 // Pointer events also work on touch screens, unlike the calendar's drag and drop.
 
 function renumber(list) {
-  for (const [index, one] of [...list.children].entries()) {
+  for (const [index, row] of [...list.children].entries()) {
     const number = (text) => text.replace(/\d+/, index + 1);
-    for (const control of $$("[name]", one)) {
+    for (const control of $$("[name]", row)) {
       if (control.dataset.way) control.value = number(control.value);
       else control.name = number(control.name);
     }
-    for (const text of $$(".visually-hidden", one)) text.textContent = number(text.textContent);
-    for (const way of $$("[data-way]", one)) way.disabled = way.dataset.way === "up" ? !index : !one.nextElementSibling;
+    for (const text of $$(".visually-hidden", row)) text.textContent = number(text.textContent);
+    for (const way of $$("[data-way]", row)) way.disabled = way.dataset.way === "up" ? !index : !row.nextElementSibling;
   }
 }
 
@@ -397,15 +397,15 @@ function dragRow(list, row, event) {
   const handle = event.currentTarget;
   const ends = new AbortController();
   const listen = (target, type, action) => target.addEventListener(type, action, { signal: ends.signal });
-  const middle = (one) => {
-    const { top, height } = one.getBoundingClientRect();
+  const middle = (child) => {
+    const { top, height } = child.getBoundingClientRect();
     return top + height / 2;
   };
   // In rows with two lines, the handle is not at the vertical middle.
   const held = event.clientY - middle(row);
   let before = row;
   const mark = () => {
-    for (const one of list.children) one.classList.remove("drop-before", "drop-after");
+    for (const child of list.children) child.classList.remove("drop-before", "drop-after");
     if (before === row || before === row.nextElementSibling) return;
     (before ?? list.lastElementChild).classList.add(before ? "drop-before" : "drop-after");
   };
@@ -421,7 +421,7 @@ function dragRow(list, row, event) {
   handle.setPointerCapture(event.pointerId);
   row.classList.add("dragged");
   listen(handle, "pointermove", ({ clientY }) => {
-    before = [...list.children].find((one) => clientY - held < middle(one)) ?? null;
+    before = [...list.children].find((child) => clientY - held < middle(child)) ?? null;
     if (clientY < 40 || clientY > innerHeight - 40) scrollBy(0, clientY < 40 ? -12 : 12);
     mark();
   });
