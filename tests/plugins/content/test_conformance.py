@@ -16,9 +16,9 @@ def test_the_plugin_conforms() -> None:
 
 
 def test_every_property_is_described() -> None:
-    own = [*articles.TOOLS, *article_history.TOOLS, *transfer.TOOLS, *links.TOOLS, *ideas.TOOLS, *voice.TOOLS]
-    assert set(own) <= set(TOOLS)
-    for tool in own:
+    content_tools = [*articles.TOOLS, *article_history.TOOLS, *transfer.TOOLS, *links.TOOLS, *ideas.TOOLS, *voice.TOOLS]
+    assert set(content_tools) <= set(TOOLS)
+    for tool in content_tools:
         for schema in (input_schema(tool.params), input_schema(tool.result)):
-            missing = [name for name, one in schema["properties"].items() if not one.get("description")]
+            missing = [name for name, property_ in schema["properties"].items() if not property_.get("description")]
             assert missing == [], (tool.name, missing)

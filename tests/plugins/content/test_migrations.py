@@ -49,7 +49,7 @@ async def test_what_was_stored_before_the_upgrade_counts(empty_database: SqlData
             )
     await migrator.migrate()
     async with empty_database.reading() as session:
-        sizes = {one.name: await one.measure(session, "u_1") for one in STORAGE}
+        sizes = {storage.name: await storage.measure(session, "u_1") for storage in STORAGE}
         assert sizes == {"articles": 7 + 2 * (7 + 2), "exports": 0, "sites": 0}
         assert await STORAGE[1].measure(session, "u_2") == 0
 

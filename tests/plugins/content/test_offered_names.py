@@ -67,16 +67,19 @@ def installed(folder: Path, *ids: str) -> Iterator[None]:
 
 
 def config(*ids: str, **plugins: Mapping[str, Any]) -> dict[str, Any]:
-    others: dict[str, Any] = {"content": {}, "seo": {}, "images": {}, **{id_: {} for id_ in ids}}
-    return {"builtin_plugins": False, "plugins": {**others, **{id_: {"config": one} for id_, one in plugins.items()}}}
+    other_plugins: dict[str, Any] = {"content": {}, "seo": {}, "images": {}, **{id_: {} for id_ in ids}}
+    return {
+        "builtin_plugins": False,
+        "plugins": {**other_plugins, **{id_: {"config": settings} for id_, settings in plugins.items()}},
+    }
 
 
 async def result_of(configured: dict[str, Any], folder: Path, check: str) -> tuple[str, str]:
     loaded = LoadedApp(settings_for_test(configured, folder / "data"))
     assert not loaded.plugins.failed
     findings = await diagnose(loaded, lambda: None)
-    (found,) = (one.result for one in findings if one.check == check)
-    return found.status, found.message
+    (result,) = (finding.result for finding in findings if finding.check == check)
+    return result.status, result.message
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [("", 11), ("abacus_scorer", 11), ("seo", None)])
@@ -86,8 +89,8 @@ def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, 
         RunningHost(settings_for_test(config("abacus", content={"scorer": chosen}), tmp_path / "data")) as running,
     ):
         ada = client_of(running, "ada@example.org")
-        made = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="bread-1")
-        score = made["seo"]["score"]
+        article = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="bread-1")
+        score = article["seo"]["score"]
 
     assert (score == 11) is (expected == 11)
 
@@ -105,13 +108,15 @@ def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_n
         reasons: dict[str, Reason] = {"kill": "failed", "raise": "failed", "number": "failed", "hang": "timeout"}
         for fault, reason in reasons.items():
             before = gate.failures["abacus", "extension", reason]
-            made = ada.data("create_content", title=fault, body="Flour and water.", client_request_id=f"faulty-{fault}")
-            assert made["seo"]["score"] is None
-            assert made["word_count"] == 3
+            article = ada.data(
+                "create_content", title=fault, body="Flour and water.", client_request_id=f"faulty-{fault}"
+            )
+            assert article["seo"]["score"] is None
+            assert article["word_count"] == 3
             assert gate.failures["abacus", "extension", reason] == before + 1
             assert gate.latest["abacus"].call.name == "scorer abacus_scorer"
-        made = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="sound")
-        assert made["seo"]["score"] == 11
+        article = ada.data("create_content", title="Bread", body="Flour and water.", client_request_id="sound")
+        assert article["seo"]["score"] == 11
 
 
 def test_what_somebody_writes_is_kept_where_the_store_of_a_scorer_is_away(tmp_path: Path) -> None:
@@ -127,27 +132,27 @@ async def prepare(article):
         on_path(tmp_path / "site"),
         RunningHost(settings_for_test(config("abacus"), tmp_path / "data")) as running,
     ):
-        made = client_of(running, "ada@example.org").data("create_content", title="Bread", body="Flour and water.")
-    assert (made["seo"]["score"], made["word_count"]) == (None, 3)
+        article = client_of(running, "ada@example.org").data("create_content", title="Bread", body="Flour and water.")
+    assert (article["seo"]["score"], article["word_count"]) == (None, 3)
 
 
 async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_path: Path) -> None:
     with installed(tmp_path, "abacus"):
         by_chance = await result_of(config("abacus"), tmp_path, "content: scorer")
-        chosen = await result_of(config("abacus", content={"scorer": "seo"}), tmp_path, "content: scorer")
+        result = await result_of(config("abacus", content={"scorer": "seo"}), tmp_path, "content: scorer")
         unknown = await result_of(config("abacus", content={"scorer": "yoast"}), tmp_path, "content: scorer")
 
     assert by_chance[0] == "warning"
     assert "abacus_scorer (plugin abacus), seo (plugin seo)" in by_chance[1]
-    assert chosen == ("ok", "seo scores articles")
+    assert result == ("ok", "seo scores articles")
     assert unknown[0] == "error"
     assert "'yoast', which no plugin offers" in unknown[1]
 
 
 async def test_providers_of_other_plugins_take_their_place_in_the_operators_order(tmp_path: Path) -> None:
-    wanted = {"providers": ["abacus-images", "openverse", "flikr"]}
+    images = {"providers": ["abacus-images", "openverse", "flikr"]}
     with installed(tmp_path, "abacus"):
-        status, message = await result_of(config("abacus", images=wanted), tmp_path, "images: providers")
+        status, message = await result_of(config("abacus", images=images), tmp_path, "images: providers")
 
     assert status == "warning"
     assert "names flikr, which no plugin offers; there is abacus-images, openverse" in message

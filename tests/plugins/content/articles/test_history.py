@@ -18,7 +18,7 @@ def test_to_the_trash_and_back(ada: Client, make: Make) -> None:
     for _ in range(2):
         assert ada.data("delete_content", content_id=id_, confirm=True) == {"trashed": True, "publications": []}
     assert ada.data("list_content")["items"] == []
-    assert [one["content_id"] for one in ada.data("list_content", status="trashed")["items"]] == [id_]
+    assert [item["content_id"] for item in ada.data("list_content", status="trashed")["items"]] == [id_]
     change = {"content_id": id_, "expected_version": 1, "fields": {"title": "x"}}
     assert "restore_content" in ada.refusal("update_content", **change)
     for _ in range(2):
@@ -53,11 +53,11 @@ def test_versions_and_what_changed_between_them(ada: Client, make: Make) -> None
     id_ = make("Tea", "one\n\ntwo\n\nthree\n")
     ada.data("update_content", content_id=id_, expected_version=1, edits=[{"find": "two", "replace": "2\n\n2b"}])
     ada.data("update_content", content_id=id_, expected_version=2, fields={"title": "Chai", "tags": ["a", "b"]})
-    found = ada.data("get_content", content_id=id_, versions=True, compare_with=1)
-    assert [one["version"] for one in found["versions"]] == [3, 2, 1]
-    second = found["versions"][1]
+    result = ada.data("get_content", content_id=id_, versions=True, compare_with=1)
+    assert [version["version"] for version in result["versions"]] == [3, 2, 1]
+    second = result["versions"][1]
     assert (second["client"], second["changed"], second["added"], second["removed"]) == ("laptop", ["body"], 3, 1)
-    lines = found["diff"].splitlines()
+    lines = result["diff"].splitlines()
     assert lines[:2] == ["--- version 1", "+++ version 3"]
     assert {"-title: Tea", "+title: Chai", "+tags: a, b", "-two", "+2", "+2b", " three"} <= set(lines)
     same = ada.call("get_content", content_id=id_, version=2, compare_with=2)
@@ -86,17 +86,17 @@ def test_a_difference_of_very_long_texts_is_cut(ada: Client, make: Make) -> None
 
 
 def test_old_trash_is_removed_with_everything_that_was_known_of_it(ada: Client, make: Make, website: str) -> None:
-    gone, fresh, live = make("Gone"), make("Fresh"), make("Live", website_id=website)
+    expired, fresh, live = make("Gone"), make("Fresh"), make("Live", website_id=website)
     publish(ada, live, website)
-    for id_ in (gone, fresh, live):
+    for id_ in (expired, fresh, live):
         ada.data("delete_content", content_id=id_, confirm=True)
     plugin = ada.plugin
 
     async def make_old() -> None:
         long_ago = datetime.now(UTC) - timedelta(days=31)
         async with plugin.services.database.writing() as session:
-            wanted = update(ArticleRow).where(ArticleRow.id.in_([gone, live])).values(trashed_at=long_ago)
-            await session.execute(wanted)
+            statement = update(ArticleRow).where(ArticleRow.id.in_([expired, live])).values(trashed_at=long_ago)
+            await session.execute(statement)
 
     async def left() -> list[int]:
         tables = (
@@ -107,7 +107,7 @@ def test_old_trash_is_removed_with_everything_that_was_known_of_it(ada: Client, 
         )
         async with plugin.services.database.reading() as session:
             return [
-                await session.scalar(select(func.count()).select_from(table).where(column == gone)) or 0
+                await session.scalar(select(func.count()).select_from(table).where(column == expired)) or 0
                 for table, column in tables
             ]
 
@@ -115,5 +115,5 @@ def test_old_trash_is_removed_with_everything_that_was_known_of_it(ada: Client, 
     assert all(ada.host.run(left()))
     assert ada.host.run(trash.remove_old(plugin)) >= 1
     assert ada.host.run(left()) == [0, 0, 0, 0]
-    remaining = {one["content_id"] for one in ada.data("list_content", status="trashed")["items"]}
+    remaining = {item["content_id"] for item in ada.data("list_content", status="trashed")["items"]}
     assert remaining == {fresh, live}

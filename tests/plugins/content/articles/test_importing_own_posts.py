@@ -25,23 +25,23 @@ def connect(client: Client, name: str) -> str:
 def imported(client: Client, url: str, **arguments: Any) -> dict[str, Any]:
     """Import a URL and return the result; check that an article was created unless the result has a publication."""
     before = len(client.data("list_content")["items"])
-    made = client.data("import_content", url=url, **arguments)
+    result = client.data("import_content", url=url, **arguments)
     after = len(client.data("list_content")["items"])
-    assert after - before == (0 if made["publication_id"] else 1)
-    return made
+    assert after - before == (0 if result["publication_id"] else 1)
+    return result
 
 
 @pytest.mark.parametrize("ending", ["", "/", "#leaves", "?utm_source=letter", ".md", "/llms.txt"])
 def test_a_post_of_a_built_in_site_is_its_article(ada: Client, make: Make, website: str, ending: str) -> None:
     article = make("Tea", BODY)
     done = ada.data("publish_content", content_id=article, website_id=website)
-    told = ada.call("import_content", url=f"{done['url']}{ending}")
-    made = told["structuredContent"]
-    assert (made["content_id"], made["publication_id"]) == (article, done["publication_id"])
+    result = ada.call("import_content", url=f"{done['url']}{ending}")
+    imported_article = result["structuredContent"]
+    assert (imported_article["content_id"], imported_article["publication_id"]) == (article, done["publication_id"])
     assert len(ada.data("list_content")["items"]) == 1
-    text = told["content"][0]["text"]
+    text = result["content"][0]["text"]
     assert text.startswith(f"“Tea” is here already as {article}")
-    assert "merge_site_edits" not in f"{text}{made['warnings']}"
+    assert "merge_site_edits" not in f"{text}{imported_article['warnings']}"
 
 
 def test_an_old_url_of_a_post_is_its_article(ada: Client, make: Make, website: str) -> None:
@@ -97,17 +97,17 @@ def test_a_post_whose_article_is_deleted_becomes_a_copy(ada: Client, make: Make,
             await session.execute(delete(ArticleRow).where(ArticleRow.id == article))
 
     ada.host.run(remove())
-    made = imported(ada, url)
-    assert (made["title"], made["publication_id"]) == ("Tea", None)
-    assert any("it is a copy" in one for one in made["warnings"])
+    copy = imported(ada, url)
+    assert (copy["title"], copy["publication_id"]) == ("Tea", None)
+    assert any("it is a copy" in warning for warning in copy["warnings"])
 
 
 def test_a_post_of_another_account_is_not_named(ada: Client, eve: Client, make: Make, website: str) -> None:
     url = publish(ada, make("Tea", BODY), website)
     assert "must be on a connected website" in eve.refusal("import_content", url=url)
     connect(eve, "Another blog")
-    made = imported(eve, url)
-    assert (made["title"], made["publication_id"]) == ("Tea", None)
+    copy = imported(eve, url)
+    assert (copy["title"], copy["publication_id"]) == ("Tea", None)
 
 
 def test_a_page_that_is_not_a_post_is_no_article(ada: Client, make: Make, website: str) -> None:
@@ -123,5 +123,5 @@ def test_a_post_at_a_domain_has_both_urls(ada: Client, make: Make, website: str)
     article = make("Tea", BODY, slug="tea")
     old = publish(ada, article, website)
     url = prove(names, ada, website, f"tea-{ada.user_id.lower().replace('_', '-')}.example.org")
-    for one in (f"{url}/tea", old):
-        assert imported(ada, one)["content_id"] == article
+    for address in (f"{url}/tea", old):
+        assert imported(ada, address)["content_id"] == article

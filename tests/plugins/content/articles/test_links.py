@@ -42,15 +42,18 @@ def test_suggestions_stand_where_a_link_may_stand(
             "buy good green tea leaves, and warm the <b>tea pot</b> before.</p>"
         )
     id_ = make("Green tea at home", body, body_format=form)
-    found = ada.data("suggest_internal_links", content_id=id_)
-    by_url = {one["target_url"]: one for one in found["suggestions"]}
+    result = ada.data("suggest_internal_links", content_id=id_)
+    by_url = {suggestion["target_url"]: suggestion for suggestion in result["suggestions"]}
     assert set(by_url) == set(published.values())
     leaves = by_url[published["leaves"]]
     assert leaves["anchor_text"] == "green tea leaves"
     assert leaves["position"] == body.index("green tea leaves, and")
     pots = by_url[published["pots"]]
     assert (pots["anchor_text"], pots["reason"]) == ("tea pot", "the keyphrase of “Tea pots”")
-    links = [{name: one[name] for name in ("target_url", "anchor_text", "position")} for one in found["suggestions"]]
+    links = [
+        {name: suggestion[name] for name in ("target_url", "anchor_text", "position")}
+        for suggestion in result["suggestions"]
+    ]
     done = ada.data("apply_internal_links", content_id=id_, expected_version=1, links=links)
     assert (done["version"], done["applied"]) == (2, 2)
     stored = ada.data("get_content", content_id=id_, format=form)["body"]
@@ -82,7 +85,7 @@ def test_links_that_cannot_be_put_in(ada: Client, make: Make, link: dict[str, ob
 
 def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: Make) -> None:
     text = " ".join(f"word{number}" for number in range(300))
-    one = make("One", text, keyphrase="Green tea")
+    article = make("One", text, keyphrase="Green tea")
     almost = make("Almost", text.replace("word150", "another"))
     make("Other", " ".join(f"thing{number}" for number in range(300)))
     phrase = make("Phrase", "Something else altogether.", keyphrase="green tea")
@@ -90,7 +93,7 @@ def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: 
     ada.data("delete_content", content_id=trashed, confirm=True)
     eve.data("create_content", title="Mine", body=text)
     checker = services_of(ada.plugin).text_checks
-    first, second = ada.host.run(checker.duplicates(ada.user_id, one))
+    first, second = ada.host.run(checker.duplicates(ada.user_id, article))
     assert (first.content_id, first.exact) == (almost, True)
     assert 0.95 < first.similarity < 1
     assert first.shared[0].startswith("word")
@@ -98,4 +101,4 @@ def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: 
     assert second.shared == ("keyphrase: Green tea",)
     assert ada.host.run(checker.duplicates(ada.user_id, make("Empty", ""))) == []
     with pytest.raises(NotFound):
-        ada.host.run(checker.duplicates(eve.user_id, one))
+        ada.host.run(checker.duplicates(eve.user_id, article))

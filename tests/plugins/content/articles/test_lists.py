@@ -82,23 +82,23 @@ def test_a_filter_by_something_unknown_is_an_error(ada: Client, make: Make, name
 def test_pages_go_on_where_they_ended_whatever_is_made_meanwhile(ada: Client, make: Make) -> None:
     for number in range(7):
         make(f"Tea {number}")
-    seen: list[str] = []
+    titles: list[str] = []
     cursor = None
     while True:
         page = ada.data("list_content", limit=3, query="tea", **({"cursor": cursor} if cursor else {}))
-        seen += [item["title"] for item in page["items"]]
+        titles += [item["title"] for item in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:
             break
-        make(f"Tea new {len(seen)}")
-    assert seen == [f"Tea {number}" for number in reversed(range(7))]
+        make(f"Tea new {len(titles)}")
+    assert titles == [f"Tea {number}" for number in reversed(range(7))]
 
 
 @pytest.mark.parametrize("cursor", ["x", "????", "MC4xLmE", "é", "LTk5LjEuYQ"])
 def test_a_cursor_that_is_none(ada: Client, cursor: str) -> None:
-    answer = ada.call("list_content", cursor=cursor)
-    if answer.get("isError"):
-        assert "cursor" in answer["content"][0]["text"]
+    result = ada.call("list_content", cursor=cursor)
+    if result.get("isError"):
+        assert "cursor" in result["content"][0]["text"]
 
 
 def test_a_published_article_has_its_address(ada: Client, make: Make, website: str) -> None:

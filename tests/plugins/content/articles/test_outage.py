@@ -49,8 +49,8 @@ async def stored(plugin: PluginContext, user_id: str) -> bool:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url() as address:
-        yield address
+    with postgresql_url() as url:
+        yield url
 
 
 async def test_nothing_is_half_written_and_the_answer_is_clear(url: str, tmp_path: Path) -> None:
@@ -60,13 +60,13 @@ async def test_nothing_is_half_written_and_the_answer_is_clear(url: str, tmp_pat
         config["storage"] = {"database": through(url, proxy.endpoint), "database_timeout": 3}
         async with running(settings_for_test(config, tmp_path)) as host:
             client = await asyncio.to_thread(client_of, host, "ada@example.com")
-            made = await asyncio.to_thread(client.data, "create_content", title="Before", body="Text.")
+            article = await asyncio.to_thread(client.data, "create_content", title="Before", body="Text.")
             await proxy.cut()
             text = await asyncio.to_thread(client.refusal, "create_content", title="Meanwhile", body="Text.")
             assert "try again" in text
             proxy.restore()
-            again = partial(asyncio.to_thread, in_host, host, client.user_id)
-            assert await eventually(again, bool)
+            attempt = partial(asyncio.to_thread, in_host, host, client.user_id)
+            assert await eventually(attempt, bool)
             items = (await asyncio.to_thread(client.data, "list_content"))["items"]
-            assert [one["title"] for one in items] == ["After", "Before"]
-            assert items[1]["content_id"] == made["content_id"]
+            assert [item["title"] for item in items] == ["After", "Before"]
+            assert items[1]["content_id"] == article["content_id"]

@@ -42,11 +42,11 @@ def test_no_look_up_reads_a_whole_table(ada: Client, eve: Client) -> None:
     database = ada.plugin.services.database
     ids = ada.host.run(fill(database, ada.user_id, ARTICLES, new_id("w"), 24))
     ada.host.run(fill(database, eve.user_id, 10, new_id("w")))
-    seen: dict[str, Any] = {}
+    executed: dict[str, Any] = {}
 
     def remember(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
         if statement.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "DELETE") and "content_" in statement:
-            seen[statement] = parameters
+            executed[statement] = parameters
 
     event.listen(Engine, "before_cursor_execute", remember)
     try:
@@ -54,19 +54,23 @@ def test_no_look_up_reads_a_whole_table(ada: Client, eve: Client) -> None:
         ada.data("list_content", status="published", tag="news", updated_since="2020-01-01")
         ada.data("list_content", query="ba bo")
         ada.data("get_content", content_id=ids[0])
-        made = ada.data("create_content", title="New", body="Text.", client_request_id="r")["content_id"]
-        ada.data("update_content", content_id=made, expected_version=1, fields={"title": "Newer", "slug": "newer"})
-        ada.data("get_content", content_id=made, versions=True)
+        article = ada.data("create_content", title="New", body="Text.", client_request_id="r")["content_id"]
+        ada.data("update_content", content_id=article, expected_version=1, fields={"title": "Newer", "slug": "newer"})
+        ada.data("get_content", content_id=article, versions=True)
         ada.host.run(services_of(ada.plugin).text_checks.duplicates(ada.user_id, ids[1]))
         ada.data("suggest_internal_links", content_id=ids[1])
-        ada.data("delete_content", content_id=made, confirm=True)
+        ada.data("delete_content", content_id=article, confirm=True)
         now = datetime.now(UTC)
         assert ada.host.run(published(ada, ids[:50], now)) > 100
     finally:
         event.remove(Engine, "before_cursor_execute", remember)
-    looked_up = {one: parameters for one, parameters in seen.items() if not any(name in one for name in SMALL)}
-    assert len(looked_up) >= 15
-    for statement, parameters in looked_up.items():
+    queries = {
+        statement: parameters
+        for statement, parameters in executed.items()
+        if not any(name in statement for name in SMALL)
+    }
+    assert len(queries) >= 15
+    for statement, parameters in queries.items():
         plan = ada.host.run(plan_of(ada, statement, parameters))
         for line in plan.splitlines():
             assert "Seq Scan on content_" not in line, f"{statement}\n{plan}"

@@ -107,17 +107,17 @@ def site(ada: Client, pages: str) -> str:
     return row.id
 
 
-def assert_is_a_copy(client: Client, made: dict[str, Any]) -> None:
+def assert_is_a_copy(client: Client, imported: dict[str, Any]) -> None:
     """Check that an import reports that it is a copy, and that it has no publication."""
-    assert made["publication_id"] is None
-    assert "it is a copy: publishing it makes another post, beside the page that is there" in made["warnings"]
-    assert client.data("list_publications", content_id=made["content_id"])["publications"] == []
+    assert imported["publication_id"] is None
+    assert "it is a copy: publishing it makes another post, beside the page that is there" in imported["warnings"]
+    assert client.data("list_publications", content_id=imported["content_id"])["publications"] == []
 
 
 def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, pages: str) -> None:
-    made = ada.data("import_content", url=f"{pages}/tea")
-    assert made["title"] == "All about tea"
-    page = ada.data("get_content", content_id=made["content_id"])
+    imported = ada.data("import_content", url=f"{pages}/tea")
+    assert imported["title"] == "All about tea"
+    page = ada.data("get_content", content_id=imported["content_id"])
     assert page["body"].startswith(f"Tea is a drink made of [leaves]({pages}/leaves).\n\nIt is served **hot**")
     assert f"![A cup]({pages}/cup.png)" in page["body"]
     assert "```sh\nboil water\n```" in page["body"]
@@ -126,8 +126,8 @@ def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, p
     content = page["content"]
     assert (content["website_id"], content["language"], content["author"]) == (site, "en-GB", "Ada")
     assert content["excerpt"] == "What tea is."
-    assert any("import_image" in warning for warning in made["warnings"])
-    assert_is_a_copy(ada, made)
+    assert any("import_image" in warning for warning in imported["warnings"])
+    assert_is_a_copy(ada, imported)
 
 
 def test_a_page_in_another_encoding(ada: Client, site: str, pages: str) -> None:
@@ -136,10 +136,10 @@ def test_a_page_in_another_encoding(ada: Client, site: str, pages: str) -> None:
 
 
 def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
-    made = ada.data("import_content", url=f"{pages}/feed", website_id=site)
-    assert made["title"] == "Newest & best"
-    assert_is_a_copy(ada, made)
-    assert ada.data("get_content", content_id=made["content_id"])["body"] == "The text of the item.\n"
+    imported = ada.data("import_content", url=f"{pages}/feed", website_id=site)
+    assert imported["title"] == "Newest & best"
+    assert_is_a_copy(ada, imported)
+    assert ada.data("get_content", content_id=imported["content_id"])["body"] == "The text of the item.\n"
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ def test_pages_of_other_sites_are_not_fetched(ada: Client, site: str, pages: str
 def test_a_page_to_which_a_connected_site_redirects_is_on_it_as_well(ada: Client, site: str, pages: str) -> None:
     with serving("127.0.0.2") as elsewhere:
         url = f"{pages}/out?to={quote(f'{elsewhere}/tea')}"
-        for asked in ({}, {"website_id": site}):
-            told = ada.refusal("import_content", url=url, **asked)
-            assert f"redirects to {elsewhere}/tea, which is not on a connected website" in told
+        for arguments in ({}, {"website_id": site}):
+            message = ada.refusal("import_content", url=url, **arguments)
+            assert f"redirects to {elsewhere}/tea, which is not on a connected website" in message
     assert ada.data("list_content")["items"] == []
-    made = ada.data("import_content", url=f"{pages}/moved")["content_id"]
-    assert ada.data("get_content", content_id=made)["content"]["website_id"] == site
+    imported = ada.data("import_content", url=f"{pages}/moved")["content_id"]
+    assert ada.data("get_content", content_id=imported)["content"]["website_id"] == site
 
 
 def test_pasted_html(ada: Client) -> None:
-    made = ada.data("import_content", html="<h1>Pasted</h1><p>Some <i>text</i>.<script>x</script>")
-    assert made["title"] == "Pasted"
-    assert ada.data("get_content", content_id=made["content_id"])["body"] == "Some *text*.\n"
+    imported = ada.data("import_content", html="<h1>Pasted</h1><p>Some <i>text</i>.<script>x</script>")
+    assert imported["title"] == "Pasted"
+    assert ada.data("get_content", content_id=imported["content_id"])["body"] == "Some *text*.\n"
 
 
 def test_a_copy_for_another_language(ada: Client, make: Make, website: str) -> None:
@@ -189,8 +189,8 @@ def test_a_copy_for_another_language(ada: Client, make: Make, website: str) -> N
     content = ada.data("get_content", content_id=copy)["content"]
     assert (content["slug"], content["language"], content["website_id"]) == ("tea", "de", website)
     assert (content["tags"], content["canonical_url"]) == (["a"], "")
-    again = ada.data("import_content", content_id=id_)
-    assert (again["slug"], again["title"], again["word_count"]) == ("tea-2", "Tea", 1)
+    second = ada.data("import_content", content_id=id_)
+    assert (second["slug"], second["title"], second["word_count"]) == ("tea-2", "Tea", 1)
 
 
 @pytest.mark.parametrize(
@@ -208,13 +208,17 @@ def test_an_import_has_one_source(ada: Client, arguments: dict[str, str], told: 
 
 def test_a_preview_shows_what_a_platform_would_get(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Hi <b onclick=x>there</b><script>x</script>", tags=["a"], meta_title="M")
-    shown = ada.call("preview_content", content_id=id_, website_id=website)
-    assert "\nslug: tea\nmeta_title: M\ntags: a\nRemoved: " in shown["content"][0]["text"]
-    made = shown["structuredContent"]
-    assert made["html"] == "<p>Hi <b>there</b></p>\n"
-    assert set(made["removed"]) == {"<script>", "the attribute onclick of <b>"}
-    assert (made["payload"]["platform"], made["payload"]["title"], made["payload"]["slug"]) == ("builtin", "Tea", "tea")
-    assert made["preview_url"].endswith(f"/dashboard/articles/{id_}")
+    result = ada.call("preview_content", content_id=id_, website_id=website)
+    assert "\nslug: tea\nmeta_title: M\ntags: a\nRemoved: " in result["content"][0]["text"]
+    preview = result["structuredContent"]
+    assert preview["html"] == "<p>Hi <b>there</b></p>\n"
+    assert set(preview["removed"]) == {"<script>", "the attribute onclick of <b>"}
+    assert (preview["payload"]["platform"], preview["payload"]["title"], preview["payload"]["slug"]) == (
+        "builtin",
+        "Tea",
+        "tea",
+    )
+    assert preview["preview_url"].endswith(f"/dashboard/articles/{id_}")
     assert ada.data("preview_content", content_id=id_)["payload"] == {}
 
 
@@ -224,7 +228,7 @@ def test_an_export_of_each_format(ada: Client, make: Make) -> None:
     files = {
         form: httpx.get(ada.data("export_content", format=form)["download_url"]) for form in ("markdown", "json", "wxr")
     }
-    assert all(answer.status_code == 200 for answer in files.values())
+    assert all(response.status_code == 200 for response in files.values())
     assert "attachment" in files["json"].headers["content-disposition"]
     with zipfile.ZipFile(io.BytesIO(files["markdown"].content)) as archive:
         assert sorted(archive.namelist()) == ["tea-more-2.md", "tea-more.md"]
@@ -233,7 +237,7 @@ def test_an_export_of_each_format(ada: Client, make: Make) -> None:
     assert 'keyphrase: "tea: the drink"' in text
     assert text.endswith("---\n\nSome *text*.\n\n]]>")
     articles = json.loads(files["json"].content)["articles"]
-    assert {one["body"] for one in articles} == {"Some *text*.\n\n]]>", "<p>Other</p>"}
+    assert {article["body"] for article in articles} == {"Some *text*.\n\n]]>", "<p>Other</p>"}
     items = list(ET.fromstring(files["wxr"].content).iter("item"))
     encoded = "{http://purl.org/rss/1.0/modules/content/}encoded"
     bodies = {item.findtext(encoded) for item in items}

@@ -16,12 +16,12 @@ def create(client: Client, **fields: Any) -> dict[str, Any]:
 
 
 def test_an_article_is_stored_and_read_again(ada: Client) -> None:
-    made = create(ada, keyphrase="good tea", tags=["Drinks", "drinks", " Tea "], language="en_GB", meta_title="Tea!")
-    assert made["slug"] == "good-tea"
-    assert made["version"] == 1
-    assert made["word_count"] == 7
-    assert made["preview_url"] == f"{ada.host.url}/dashboard/articles/{made['content_id']}"
-    page = ada.data("get_content", content_id=made["content_id"])
+    article = create(ada, keyphrase="good tea", tags=["Drinks", "drinks", " Tea "], language="en_GB", meta_title="Tea!")
+    assert article["slug"] == "good-tea"
+    assert article["version"] == 1
+    assert article["word_count"] == 7
+    assert article["preview_url"] == f"{ada.host.url}/dashboard/articles/{article['content_id']}"
+    page = ada.data("get_content", content_id=article["content_id"])
     assert page["body"] == BODY
     assert page["next_offset"] is None
     content = page["content"]
@@ -41,20 +41,20 @@ def test_the_body_comes_in_every_form(ada: Client) -> None:
 
 
 def test_the_same_request_makes_one_article(ada: Client, eve: Client) -> None:
-    one = create(ada, client_request_id="r1")
-    assert create(ada, client_request_id="r1") == one
+    article = create(ada, client_request_id="r1")
+    assert create(ada, client_request_id="r1") == article
     refused = ada.refusal("create_content", title="Another title", body=BODY, client_request_id="r1")
     assert "with other values of title. Nothing was done. Choose another client_request_id" in refused
     assert "use update_content to change what that call made" in refused
-    assert one["content_id"] in refused
+    assert article["content_id"] in refused
     assert [item["title"] for item in ada.data("list_content")["items"]] == ["Good tea"]
-    assert create(eve, client_request_id="r1")["content_id"] != one["content_id"]
+    assert create(eve, client_request_id="r1")["content_id"] != article["content_id"]
 
 
 def test_the_same_request_many_times_at_once_makes_one_article(ada: Client) -> None:
     with ThreadPoolExecutor(6) as pool:
-        made = list(pool.map(lambda _: create(ada, client_request_id="same")["content_id"], range(6)))
-    assert len(set(made)) == 1
+        ids = list(pool.map(lambda _: create(ada, client_request_id="same")["content_id"], range(6)))
+    assert len(set(ids)) == 1
     assert len(ada.data("list_content")["items"]) == 1
 
 
@@ -118,8 +118,8 @@ def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -
     text = ada.refusal("update_content", **change, fields={"title": "Other tea"})
     assert "now at version 2, not 1" in text
     assert "get_content" in text
-    again = ada.data("update_content", **change, fields={"title": "Better tea"})
-    assert (again["version"], again["changed"]) == (2, ["title"])
+    repeated = ada.data("update_content", **change, fields={"title": "Better tea"})
+    assert (repeated["version"], repeated["changed"]) == (2, ["title"])
     text = ada.refusal("update_content", content_id=id_, expected_version=7, fields={"title": "Later tea"})
     assert "has no version 7: the newest is 2" in text
     assert "somebody changed it" not in text
@@ -130,8 +130,8 @@ def test_of_two_changes_at_once_one_is_written(ada: Client) -> None:
     id_ = create(ada)["content_id"]
 
     def change(number: int) -> bool:
-        answer = ada.call("update_content", content_id=id_, expected_version=1, fields={"title": f"Tea {number}"})
-        return not answer.get("isError")
+        result = ada.call("update_content", content_id=id_, expected_version=1, fields={"title": f"Tea {number}"})
+        return not result.get("isError")
 
     with ThreadPoolExecutor(5) as pool:
         assert sum(pool.map(change, range(5))) == 1
@@ -204,13 +204,13 @@ def test_an_article_of_two_megabytes_is_stored_and_read_in_parts(ada: Client) ->
     paragraph = "Tea is a drink that people like, and *some* of them drink it every day.\n\n"
     body = paragraph * (2_000_000 // len(paragraph))
     id_ = create(ada, body=body)["content_id"]
-    found = ""
+    text = ""
     offset: int | None = 0
     while offset is not None:
         page = ada.data("get_content", content_id=id_, offset=offset, max_chars=100_000)
         assert page["body"].endswith("\n\n") or page["next_offset"] is None
-        found, offset = found + page["body"], page["next_offset"]
-    assert found == body
+        text, offset = text + page["body"], page["next_offset"]
+    assert text == body
 
 
 def test_a_taken_slug_is_refused_with_one_that_is_free(ada: Client) -> None:

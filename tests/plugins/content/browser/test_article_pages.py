@@ -40,10 +40,10 @@ def paths(work: Work) -> list[str]:
     """Return the path of every kind of page, with the content that is hardest to lay out."""
     tabs = ("", "/seo", "/versions", "/publications")
     articles = [f"/articles/{work.good}{tab}" for tab in (*tabs, "/versions/1")]
-    others = [f"/articles/{id_}{tab}" for id_ in (work.long, work.right_to_left) for tab in ("", "/seo")]
+    other_articles = [f"/articles/{id_}{tab}" for id_ in (work.long, work.right_to_left) for tab in ("", "/seo")]
     more = [f"/articles/{work.failed}/publications", f"/articles/{work.hostile}/publications"]
-    places = ["", "/articles", "/articles?q=nothing", f"/calendar?month={work.at:%Y-%m}", "/calendar?month=1999-01"]
-    return [*places, *articles, *others, *more, "/websites", f"/websites/{work.site}"]
+    listings = ["", "/articles", "/articles?q=nothing", f"/calendar?month={work.at:%Y-%m}", "/calendar?month=1999-01"]
+    return [*listings, *articles, *other_articles, *more, "/websites", f"/websites/{work.site}"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -163,8 +163,8 @@ async def test_a_short_article_is_seen_whole_enough_to_read(page: Page, host: Ru
         ("A line", "Rye."),
         ("A table", f"## Parts\n\n| Part | Does |\n|---|---|\n{rows}\n## End\n\nRye."),
     ):
-        made = await asyncio.to_thread(work.client.data, "create_content", title=title, body=body)
-        await page.goto(f"{host.url}/dashboard/articles/{made['content_id']}")
+        article = await asyncio.to_thread(work.client.data, "create_content", title=title, body=body)
+        await page.goto(f"{host.url}/dashboard/articles/{article['content_id']}")
         box = await page.locator("iframe").bounding_box()
         assert box is not None
         heights.append(box["height"])
@@ -176,19 +176,19 @@ async def test_a_short_article_is_seen_whole_enough_to_read(page: Page, host: Ru
 
 async def test_a_version_is_compared_and_restored(page: Page, host: RunningHost, work: Work) -> None:
     fields = {"title": "Rye or wheat", "body": "Rye is dark.\n\nWheat is light."}
-    made = (await asyncio.to_thread(lambda: work.client.data("create_content", **fields)))["content_id"]
+    article_id = (await asyncio.to_thread(lambda: work.client.data("create_content", **fields)))["content_id"]
     changes = {"body": "Rye is very dark.\n\nWheat is light."}
     await asyncio.to_thread(
-        lambda: work.client.data("update_content", content_id=made, expected_version=1, fields=changes)
+        lambda: work.client.data("update_content", content_id=article_id, expected_version=1, fields=changes)
     )
-    await page.goto(f"{host.url}/dashboard/articles/{made}/versions")
+    await page.goto(f"{host.url}/dashboard/articles/{article_id}/versions")
     await page.get_by_role("link", name="Compare version 1 with the newest").click()
     added = page.get_by_role("row", name="added Rye is very dark.")
     await expect(added.locator("ins")).to_have_text("very ")
     await page.get_by_role("link", name="Restore version 1").click()
     await page.get_by_role("button", name="Yes, restore version 1").click()
     await expect(page.get_by_role("status")).to_contain_text("Version 1 is back as version 3")
-    content = await asyncio.to_thread(lambda: work.client.data("get_content", content_id=made))
+    content = await asyncio.to_thread(lambda: work.client.data("get_content", content_id=article_id))
     assert content["body"] == "Rye is dark.\n\nWheat is light."
 
 
@@ -196,13 +196,17 @@ async def test_a_failed_publication_is_mended_and_taken_down(
     page: Page, host: RunningHost, work: Work, platform: StandInPlatform
 ) -> None:
     title = "Eight soups"
-    made = (await asyncio.to_thread(lambda: work.client.data("create_content", title=title, body="Hot.")))["content_id"]
+    article_id = (await asyncio.to_thread(lambda: work.client.data("create_content", title=title, body="Hot.")))[
+        "content_id"
+    ]
     platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "no"}', {}))
-    await asyncio.to_thread(lambda: work.client.refusal("publish_content", content_id=made, website_id=work.other_site))
-    await page.goto(f"{host.url}/dashboard/articles/{made}/publications")
+    await asyncio.to_thread(
+        lambda: work.client.refusal("publish_content", content_id=article_id, website_id=work.other_site)
+    )
+    await page.goto(f"{host.url}/dashboard/articles/{article_id}/publications")
     await page.get_by_role("button", name="Try again now").click()
     await expect(page.get_by_role("status")).to_contain_text("Tried again")
-    (post,) = [one for one in platform.posts.values() if one["title"] == title]
+    (post,) = [post for post in platform.posts.values() if post["title"] == title]
     assert post["state"] == "live"
     await page.get_by_text("Unpublish from Bread magazine").click()
     await page.get_by_label("Move it to the trash there").check()
@@ -226,8 +230,10 @@ async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: Runni
 
 
 async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page, host: RunningHost, work: Work) -> None:
-    made = (await asyncio.to_thread(lambda: work.client.data("create_content", title="Old", body="x")))["content_id"]
-    await page.goto(f"{host.url}/dashboard/articles/{made}")
+    article_id = (await asyncio.to_thread(lambda: work.client.data("create_content", title="Old", body="x")))[
+        "content_id"
+    ]
+    await page.goto(f"{host.url}/dashboard/articles/{article_id}")
     button = page.get_by_role("button", name="Yes, move to trash")
     await expect(button).to_be_hidden()
     await page.get_by_text("Move to trash", exact=True).click()
@@ -238,10 +244,10 @@ async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page,
 
 
 async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, host: RunningHost, work: Work) -> None:
-    made = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Menu blog")
+    website = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Menu blog")
     context = await signed_in(browser, host, work.client.user_id)
     page = await context.new_page()
-    path = f"{host.url}/dashboard/websites/{made['website_id']}"
+    path = f"{host.url}/dashboard/websites/{website['website_id']}"
     await page.goto(path)
     for number, (label, url) in enumerate((("Imprint", "/imprint"), ("About", "/about")), start=1):
         await page.get_by_label(f"Label of link {number}").fill(label)
@@ -264,13 +270,13 @@ async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, hos
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse on a desktop", "touch on a phone"])
 async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, work: Work, *, touch: bool) -> None:
-    made = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Dragged menu")
+    website = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Dragged menu")
     size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
     context = await signed_in(browser, host, work.client.user_id)
     page = await context.new_page()
     await page.set_viewport_size(size)  # type: ignore[arg-type]
     session = await context.new_cdp_session(page)
-    await page.goto(f"{host.url}/dashboard/websites/{made['website_id']}")
+    await page.goto(f"{host.url}/dashboard/websites/{website['website_id']}")
     for number, label in enumerate(("Imprint", "About", "Contact"), start=1):
         await page.get_by_label(f"Label of link {number}").fill(label)
         await page.get_by_label(f"URL of link {number}").fill(f"/{label.lower()}")
@@ -316,7 +322,7 @@ async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, 
     await expect(page.get_by_role("button", name="Move link 1 up", include_hidden=True)).to_be_disabled()
     await page.get_by_role("button", name="Save the appearance").click()
     await expect(page.locator("p.notice[role=status]")).to_contain_text("The settings are saved")
-    saved = await asyncio.to_thread(work.client.data, "get_website", website_id=made["website_id"])
+    saved = await asyncio.to_thread(work.client.data, "get_website", website_id=website["website_id"])
     assert [link["label"] for link in saved["website"]["settings"]["menu"]] == ["Contact", "Imprint", "About"]
     await page.set_viewport_size({"width": 320, "height": 800})
     assert await page.evaluate("document.documentElement.scrollWidth") == 320

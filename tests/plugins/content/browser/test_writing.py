@@ -53,7 +53,7 @@ async def page(browser: Browser, host: RunningHost, work: Work) -> AsyncIterator
     opened.on("console", lambda message: complaints.append(message.text))
     yield opened
     await context.close()
-    assert [one for one in complaints if not re.search(r"status of 40\d\b", one)] == []
+    assert [complaint for complaint in complaints if not re.search(r"status of 40\d\b", complaint)] == []
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -81,9 +81,9 @@ async def test_an_article_is_written_with_a_preview_and_the_keyboard_alone(page:
     await expect(page.get_by_role("button", name="Preview")).to_be_hidden()
     await page.keyboard.press("Control+s")
     await expect(page.locator("p.notice")).to_contain_text("stored as a draft")
-    found = await tool(work, "get_content", content_id=page.url.split("/")[-2])
-    assert found["content"]["title"] == "Plum jam"
-    assert found["body"].startswith("Plums are **sweet**.")
+    article = await tool(work, "get_content", content_id=page.url.split("/")[-2])
+    assert article["content"]["title"] == "Plum jam"
+    assert article["body"].startswith("Plums are **sweet**.")
 
 
 async def test_columns_of_tables_are_aligned_as_they_will_be(page: Page) -> None:
@@ -92,7 +92,7 @@ async def test_columns_of_tables_are_aligned_as_they_will_be(page: Page) -> None
     cells = page.frame_locator("iframe[title=Preview]").locator("th, td")
     await expect(cells).to_have_count(6)
     aligned = await cells.evaluate_all("(cells) => cells.map((one) => getComputedStyle(one).textAlign)")
-    assert [one.removeprefix("-webkit-") for one in aligned] == ["start", "center", "right"] * 2
+    assert [alignment.removeprefix("-webkit-") for alignment in aligned] == ["start", "center", "right"] * 2
 
 
 async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) -> None:
@@ -117,29 +117,33 @@ async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) 
 
 
 async def test_the_preview_of_a_deleted_article_says_so(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Sorb jam", body="Sorbs."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
-    await tool(work, "delete_content", content_id=made, confirm=True)
-    await asyncio.to_thread(lambda: work.client.host.run(emptied_trash(work, made)))
+    article_id = (await tool(work, "create_content", title="Sorb jam", body="Sorbs."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    await tool(work, "delete_content", content_id=article_id, confirm=True)
+    await asyncio.to_thread(lambda: work.client.host.run(emptied_trash(work, article_id)))
     body = page.get_by_label("Text (Markdown)")
     await body.fill("Sorbs, written for hours.")
     await expect(page.get_by_text("This article was deleted. Your text is kept in this browser.")).to_be_visible()
     await expect(body).to_have_value("Sorbs, written for hours.")
 
 
-async def emptied_trash(work: Work, made: str) -> None:
+async def emptied_trash(work: Work, article_id: str) -> None:
     """Delete an article for good, as if it had been in the trash for a month."""
     plugin = work.client.plugin
     async with plugin.services.database.writing() as session:
-        old = update(ArticleRow).where(ArticleRow.id == made).values(trashed_at=datetime.now(UTC) - timedelta(days=31))
+        old = (
+            update(ArticleRow)
+            .where(ArticleRow.id == article_id)
+            .values(trashed_at=datetime.now(UTC) - timedelta(days=31))
+        )
         await session.execute(old)
     assert await trash.remove_old(plugin) == 1
 
 
 async def test_text_typed_after_a_stopped_submission_is_kept(page: Page, work: Work) -> None:
     """The connection hangs, the person presses the browser's Stop button, and continues to write."""
-    made = (await tool(work, "create_content", title="Haw jam", body="Haws."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    article_id = (await tool(work, "create_content", title="Haw jam", body="Haws."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     body, sent, stopped = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
 
     async def held(route: Any) -> None:
@@ -163,11 +167,11 @@ async def test_text_typed_after_a_stopped_submission_is_kept(page: Page, work: W
 
 
 async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Pear jam", body="Pears."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    article_id = (await tool(work, "create_content", title="Pear jam", body="Pears."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     await page.get_by_label("Text (Markdown)").fill("Pears, written for hours.")
     await page.goto(ARTICLES)
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     await expect(page.get_by_text("Your unsaved text from")).to_be_visible()
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Pears, written for hours.")
 
@@ -180,7 +184,7 @@ async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: Runni
     await page.get_by_role("button", name="Continue").click()
     await page.get_by_role("button", name="Send it now").click()
     await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
-    assert (await tool(work, "get_content", content_id=made))["body"] == "Pears, written for hours."
+    assert (await tool(work, "get_content", content_id=article_id))["body"] == "Pears, written for hours."
 
     await page.get_by_label("Text (Markdown)").fill("Never mind.")
     await page.reload()
@@ -228,11 +232,11 @@ async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
 
 
 async def test_a_draft_of_an_older_version_is_offered(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Medlar jam", body="Medlars."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    article_id = (await tool(work, "create_content", title="Medlar jam", body="Medlars."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     await page.get_by_label("Text (Markdown)").fill("Medlars, bletted.")
-    await tool(work, "update_content", content_id=made, expected_version=1, fields={"body": "Ripe medlars."})
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    await tool(work, "update_content", content_id=article_id, expected_version=1, fields={"body": "Ripe medlars."})
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     await expect(page.get_by_role("button", name="Continue with it: Medlar jam")).to_be_visible()
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Ripe medlars.")
     await page.get_by_role("button", name="Continue with it: Medlar jam").click()
@@ -242,9 +246,11 @@ async def test_a_draft_of_an_older_version_is_offered(page: Page, work: Work) ->
 
 
 async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Fig jam", body="Figs.\n\nSugar."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
-    await tool(work, "update_content", content_id=made, expected_version=1, fields={"body": "Ripe figs.\n\nSugar."})
+    article_id = (await tool(work, "create_content", title="Fig jam", body="Figs.\n\nSugar."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    await tool(
+        work, "update_content", content_id=article_id, expected_version=1, fields={"body": "Ripe figs.\n\nSugar."}
+    )
     await page.get_by_label("Text (Markdown)").fill("My figs.\n\nSugar.")
     await page.get_by_role("button", name="Save", exact=True).click()
     await expect(page.get_by_role("heading", name="changed the article in the meantime")).to_be_visible()
@@ -276,42 +282,44 @@ async def test_images_are_dropped_on_the_text(page: Page) -> None:
     await text.evaluate(_DROP, [["old_boat [1].png", "image/png", True], ["a boat.png", "image/png", False]])
     await expect(text).to_have_value(re.compile(r"^Before\.\n\n!\[old boat 1\]\(http://\S+/media/m_\w+/old\S*\)$"))
     await expect(page.get_by_text("a boat.png: ")).to_contain_text("JPEG, PNG")
-    shown = page.frame_locator("iframe[title=Preview]").get_by_role("img", name="old boat 1")
-    await expect(shown).to_have_js_property("naturalWidth", 8)
+    image = page.frame_locator("iframe[title=Preview]").get_by_role("img", name="old boat 1")
+    await expect(image).to_have_js_property("naturalWidth", 8)
 
 
 async def test_saving_waits_for_the_images(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Sloe jam", body="Sloes."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
-    text, asked, go_on = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
+    article_id = (await tool(work, "create_content", title="Sloe jam", body="Sloes."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    text, requested, go_on = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
 
     async def held(route: Any) -> None:
-        asked.set()
+        requested.set()
         await go_on.wait()
         await route.continue_()
 
     await page.route("**/dashboard/media", held)
     await text.evaluate(_DROP, [["image.png", "image/png", True]])
     await text.evaluate(_DROP, [["image.png", "image/png", False], ["last.png", "image/png", True]])
-    await asked.wait()
+    await requested.wait()
     await page.keyboard.press("Control+s")
     await expect(page.get_by_text("This will be saved when the images are uploaded")).to_be_visible()
     go_on.set()
     await expect(page.get_by_text("image.png: ")).to_contain_text("JPEG, PNG")
     await expect(text).to_have_value(re.compile(r"^Sloes\.!\[image\]\(\S+\)!\[last\]\(\S+\)$"))
-    assert (await tool(work, "get_content", content_id=made))["body"] == "Sloes."
+    assert (await tool(work, "get_content", content_id=article_id))["body"] == "Sloes."
 
     go_on.clear()
     await text.evaluate(_DROP, [["sugar.png", "image/png", True]])
     await page.get_by_role("button", name="Save", exact=True).click(no_wait_after=True)
     go_on.set()
     await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
-    assert re.search(r"!\[last\]\(\S+\)!\[sugar\]\(\S+\)$", (await tool(work, "get_content", content_id=made))["body"])
+    assert re.search(
+        r"!\[last\]\(\S+\)!\[sugar\]\(\S+\)$", (await tool(work, "get_content", content_id=article_id))["body"]
+    )
 
 
 async def test_a_draft_has_no_place_for_an_image_that_was_not_uploaded(page: Page, work: Work) -> None:
-    made = (await tool(work, "create_content", title="Bilberry jam", body="Bilberries."))["content_id"]
-    await page.goto(f"{ARTICLES}/{made}/edit")
+    article_id = (await tool(work, "create_content", title="Bilberry jam", body="Bilberries."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
     text = page.get_by_label("Text (Markdown)")
     await page.route("**/dashboard/media", lambda route: None)
     await text.fill("Bilberries and sugar. ")
@@ -351,8 +359,8 @@ async def test_an_article_is_written_without_javascript(plain: Page, work: Work)
     await plain.get_by_label("Alt text").fill("A jar")
     await plain.get_by_role("button", name="Save as draft").click()
     await expect(plain.locator("p.notice")).to_contain_text("stored as a draft")
-    found = await tool(work, "get_content", content_id=plain.url.split("/")[-2])
-    assert found["content"]["featured_alt"] == "A jar"
+    article = await tool(work, "get_content", content_id=plain.url.split("/")[-2])
+    assert article["content"]["featured_alt"] == "A jar"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -394,11 +402,11 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
 
 
 async def test_a_publication_is_followed_without_javascript(plain: Page, work: Work, platform: StandInPlatform) -> None:
-    made = (await tool(work, "create_content", title="Cherry jam", body="Cherries."))["content_id"]
-    await plain.goto(f"{ARTICLES}/{made}/publications/{work.other_site}")
+    article_id = (await tool(work, "create_content", title="Cherry jam", body="Cherries."))["content_id"]
+    await plain.goto(f"{ARTICLES}/{article_id}/publications/{work.other_site}")
     await plain.get_by_role("button", name="Publish now").click()
     await expect(plain.locator(".publication .panel-head .badge")).to_have_text("published")
-    assert [one["state"] for one in platform.posts.values() if one["title"] == "Cherry jam"] == ["live"]
+    assert [post["state"] for post in platform.posts.values() if post["title"] == "Cherry jam"] == ["live"]
 
 
 async def scheduled(work: Work, title: str, days: int) -> tuple[str, str]:
@@ -406,10 +414,10 @@ async def scheduled(work: Work, title: str, days: int) -> tuple[str, str]:
 
     Return the IDs of the article and its publication.
     """
-    made = (await tool(work, "create_content", title=title, body="Jam."))["content_id"]
+    article_id = (await tool(work, "create_content", title=title, body="Jam."))["content_id"]
     at = f"{day_of(work, days)}T10:00:00"
-    answer = await tool(work, "publish_content", content_id=made, website_id=work.site, publish_at=at)
-    return made, answer["publication_id"]
+    publication = await tool(work, "publish_content", content_id=article_id, website_id=work.site, publish_at=at)
+    return article_id, publication["publication_id"]
 
 
 def day_of(work: Work, days: int) -> str:
@@ -418,27 +426,27 @@ def day_of(work: Work, days: int) -> str:
     return f"{month:%Y-%m-%d}"
 
 
-async def planned(work: Work, made: str) -> str:
-    (one,) = (await tool(work, "list_publications", content_id=made))["publications"]
-    return str(one["publish_at"])
+async def planned(work: Work, article_id: str) -> str:
+    (publication,) = (await tool(work, "list_publications", content_id=article_id))["publications"]
+    return str(publication["publish_at"])
 
 
 async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
     tuesday = next(day for day in range(8, 15) if date.fromisoformat(day_of(work, day)).weekday() == 1)
-    made, _ = await scheduled(work, "Dragged jam", tuesday)
+    article_id, _ = await scheduled(work, "Dragged jam", tuesday)
     await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}")
     entry = page.locator("[data-move]", has_text="Dragged jam")
     await entry.drag_to(page.locator(f'[data-day="{day_of(work, tuesday + 2)}"]'))
     await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
     await expect(page.locator(f'[data-day="{day_of(work, tuesday + 2)}"]')).to_contain_text("Dragged jam")
-    assert (await planned(work, made)).startswith(f"{day_of(work, tuesday + 2)}T10:00:00+01:00")
+    assert (await planned(work, article_id)).startswith(f"{day_of(work, tuesday + 2)}T10:00:00+01:00")
 
 
 @pytest.mark.parametrize("down", [True, False], ids=["down", "up"])
 async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page, work: Work, down: bool) -> None:
     begin, end = (4, 26) if down else (27, 3)
     title = f"Far jam {begin}"
-    made, _ = await scheduled(work, title, begin)
+    article_id, _ = await scheduled(work, title, begin)
     await page.set_viewport_size({"width": 1280, "height": 800})
     await page.goto(f"/dashboard/calendar?month={day_of(work, 1)[:7]}&tz=Europe/Berlin")
     entry = page.locator("[data-move]", has_text=title)
@@ -466,11 +474,11 @@ async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page,
     await page.mouse.up()
     await expect(page.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
     await expect(day).to_contain_text(title)
-    assert (await planned(work, made)).startswith(f"{day_of(work, end)}T10:00:00")
+    assert (await planned(work, article_id)).startswith(f"{day_of(work, end)}T10:00:00")
 
 
 async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plain: Page, work: Work) -> None:
-    made, _ = await scheduled(work, "Typed jam", 11)
+    article_id, _ = await scheduled(work, "Typed jam", 11)
     calendar = f"/dashboard/calendar?month={day_of(work, 1)[:7]}&tz=Europe/London"
     await plain.goto(calendar)
     day = plain.locator(f'[data-day="{day_of(work, 11)}"]')
@@ -479,7 +487,7 @@ async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plai
     await day.get_by_label("Time").fill("06:30")
     await day.get_by_role("button", name="Move", exact=True).press("Enter")
     await expect(plain.locator("p.notice[role=status]")).to_contain_text("Rescheduled")
-    assert await planned(work, made) == f"{day_of(work, 12)}T07:30:00+01:00"
+    assert await planned(work, article_id) == f"{day_of(work, 12)}T07:30:00+01:00"
 
     day = plain.locator(f'[data-day="{day_of(work, 12)}"]')
     await day.locator("summary", has_text="Move Typed jam").click()
@@ -490,8 +498,8 @@ async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plai
     await day.locator("summary", has_text="Move Typed jam").click()
     await day.get_by_role("button", name="Publish now").click()
     await expect(plain.locator("p.notice[role=status]")).to_contain_text("Publishing has started")
-    answer = await tool(work, "publish_content", content_id=made, website_id=work.site)
-    assert answer["status"] == "published"
+    publication = await tool(work, "publish_content", content_id=article_id, website_id=work.site)
+    assert publication["status"] == "published"
 
 
 async def test_the_page_of_application_passwords_is_one_click_away(

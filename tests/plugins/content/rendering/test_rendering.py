@@ -42,29 +42,29 @@ HOSTILE = [
 
 def dangers(html: str) -> list[str]:
     """Return whatever in HTML a browser's parser would let run, load or take over something."""
-    found = []
+    problems = []
     for node in LexborHTMLParser(html).css("body *"):
         if node.tag in {"script", "style", "form", "input", "object", "embed", "svg", "math", "base", "meta", "link"}:
-            found.append(str(node.tag))
+            problems.append(str(node.tag))
         for name, value in node.attributes.items():
             plain = re.sub(r"[\s\x00-\x1f]", "", value or "").lower()
             if name.startswith("on") or name in {"style", "srcdoc", "formaction"}:
-                found.append(name)
+                problems.append(name)
             if name in {"href", "src", "srcset", "cite"} and re.match(r"(javascript|data|vbscript):", plain):
-                found.append(f"{name}={plain[:20]}")
+                problems.append(f"{name}={plain[:20]}")
         if node.tag == "iframe" and not (node.attributes.get("src") or "").startswith("https://www.youtube.com/"):
-            found.append("iframe")
-    return found
+            problems.append("iframe")
+    return problems
 
 
 @pytest.mark.parametrize("html", HOSTILE)
 @pytest.mark.parametrize("form", ["markdown", "html"])
 @pytest.mark.parametrize("sanitiser", ["full", "basic"])
 def test_nothing_dangerous_is_left_and_what_went_is_said(html: str, form: str, sanitiser: str) -> None:
-    made = render(f"before\n\n{html}\n\nafter", form, sanitiser)  # type: ignore[arg-type]
-    assert dangers(made.html) == []
-    assert "before" in made.html
-    assert made.removed
+    rendered = render(f"before\n\n{html}\n\nafter", form, sanitiser)  # type: ignore[arg-type]
+    assert dangers(rendered.html) == []
+    assert "before" in rendered.html
+    assert rendered.removed
 
 
 @given(st.text(alphabet=st.sampled_from("<>/=\"' abpsvgimonerrclick:;&#x3!-[]()`*\n\0\u2028é"), max_size=200))
@@ -100,22 +100,22 @@ def test_markdown_with_tables_strikethrough_and_footnotes() -> None:
 
 @pytest.mark.parametrize("sanitiser", ["full", "basic"])
 def test_cells_keep_their_alignment_without_a_warning(sanitiser: Sanitiser) -> None:
-    made = render("| a | b | c | d |\n|:--|:-:|--:|---|\n| 1 | 2 | 3 | 4 |\n", "markdown", sanitiser)
-    cells = LexborHTMLParser(made.html).css("th, td")
+    rendered = render("| a | b | c | d |\n|:--|:-:|--:|---|\n| 1 | 2 | 3 | 4 |\n", "markdown", sanitiser)
+    cells = LexborHTMLParser(rendered.html).css("th, td")
     if sanitiser == "full":
         assert [cell.attributes.get("align") for cell in cells] == ["left", "center", "right", None] * 2
-        assert made.removed == ()
-        assert "| :--- | :---: | ---: | --- |" in to_markdown(made.html)
-    assert not any("style" in what for what in made.removed)
+        assert rendered.removed == ()
+        assert "| :--- | :---: | ---: | --- |" in to_markdown(rendered.html)
+    assert not any("style" in removal for removal in rendered.removed)
 
 
 @pytest.mark.parametrize("sanitiser", ["full", "basic"])
 def test_task_lists_show_boxes(sanitiser: Sanitiser) -> None:
     text = "- [x] Buy **beans**\n- [ ] Grind\n  1. [X] finely\n- [a] no\n- [x]none\n- `[x] code`\n\n[x] Not a list\n"
-    made = render(text, "markdown", sanitiser)
-    shown = text_of(made.html).split()
-    assert " ".join(shown) == "☑ Buy beans ☐ Grind ☑ finely [a] no [x]none [x] code [x] Not a list"
-    assert made.removed == ()
+    rendered = render(text, "markdown", sanitiser)
+    words = text_of(rendered.html).split()
+    assert " ".join(words) == "☑ Buy beans ☐ Grind ☑ finely [a] no [x]none [x] code [x] Not a list"
+    assert rendered.removed == ()
 
 
 BOMBS = {
@@ -139,10 +139,10 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_refused_or_take_seconds(name: str) -> None:
     for form in ("markdown", "html"):
-        made = ""
+        output = ""
         with suppress(InvalidInput):
-            made = render(BOMBS[name], form).html
-        assert len(made) < 20 * len(BOMBS[name]) + 1000
+            output = render(BOMBS[name], form).html
+        assert len(output) < 20 * len(BOMBS[name]) + 1000
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_slugs(title: str) -> None:
 def test_the_article_of_a_page_without_marks() -> None:
     text = "This is a sentence of the article, which is long enough to count. " * 5
     page = f"<body><div><ul>{'<li><a href=/x>Link</a>' * 20}</ul></div><div><div><p>{text}<p>{text}</div></div></body>"
-    found = extract(page, "https://example.com/a/")
-    assert not found.sure
-    assert "Link" not in found.html
-    assert found.html.count("<p>") == 2
+    extracted = extract(page, "https://example.com/a/")
+    assert not extracted.sure
+    assert "Link" not in extracted.html
+    assert extracted.html.count("<p>") == 2

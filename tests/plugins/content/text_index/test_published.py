@@ -45,10 +45,10 @@ def test_the_twins_of_a_page(ada: Client, web: httpx.Client, website: str, title
     text = web.get(f"{path}/llms.txt")
     assert text.headers["content-type"] == "text/plain; charset=utf-8"
     assert text.text == f"{title}\n\nBoil water.\n\nThen wait.\n"
-    for url, answer in ((f"{path}.md", markdown), (f"{path}/llms.txt", text)):
-        again = web.get(url, headers={"if-none-match": f'W/"x", {answer.headers["etag"]}'})
-        assert (again.status_code, again.content) == (304, b"")
-        assert web.head(url).headers["etag"] == answer.headers["etag"]
+    for url, response in ((f"{path}.md", markdown), (f"{path}/llms.txt", text)):
+        second = web.get(url, headers={"if-none-match": f'W/"x", {response.headers["etag"]}'})
+        assert (second.status_code, second.content) == (304, b"")
+        assert web.head(url).headers["etag"] == response.headers["etag"]
     ada.data("update_content", content_id=id_, expected_version=1, fields={"body": "Newer."})
     assert web.get(f"{path}.md").text == markdown.text  # the live post is what was sent
 
@@ -75,16 +75,16 @@ def test_articles_that_are_published_elsewhere_have_an_address_here(
 
     async def move() -> None:
         async with plugin.services.database.writing() as session:
-            wanted = update(PublicationRow).where(PublicationRow.article_id == id_)
-            await session.execute(wanted.values(path="", url="https://example.com/tee"))
+            statement = update(PublicationRow).where(PublicationRow.article_id == id_)
+            await session.execute(statement.values(path="", url="https://example.com/tee"))
             elsewhere = {"platform": "webhook", "url": "https://example.com", "control_place": "example.com"}
             proven = update(WebsiteRow).where(WebsiteRow.id == website)
             await session.execute(proven.values(control_method="file", site_key=None, **elsewhere))
 
     ada.host.run(move())
     path = f"/articles/{website}/uber-tee"
-    answer = web.get(path)
-    assert (answer.status_code, answer.headers["location"]) == (302, "https://example.com/tee")
+    response = web.get(path)
+    assert (response.status_code, response.headers["location"]) == (302, "https://example.com/tee")
     assert web.get(f"{path}.md").text.startswith("# Über Tee")
     assert web.get(f"{path}/llms.txt").headers["link"] == '<https://example.com/tee>; rel="canonical"'
     assert f"({ada.host.url}{path})" in web.get("/llms.txt").text

@@ -52,9 +52,9 @@ def test_an_article_is_checked(ada: Client, eve: Client, website: str) -> None:
     body = "Our color is **world class**.\n\nFine."
     id_ = ada.data("create_content", title="Tea", body=body)["content_id"]
     checker = content_services(contexts(ada)["search_performance"]).text_checks
-    found = ada.host.run(checker.voice_findings(ada.user_id, website, content_id=id_))
-    assert (found.passed, found.version) == (False, 1)
-    banned, spelling = found.findings
+    review = ada.host.run(checker.voice_findings(ada.user_id, website, content_id=id_))
+    assert (review.passed, review.version) == (False, 1)
+    banned, spelling = review.findings
     assert (banned.rule, banned.found, banned.line) == ("banned_term", "world class", 3)
     assert (spelling.rule, spelling.fix) == ("spelling", "Write “colour”.")
     unstored = ada.host.run(checker.voice_findings(ada.user_id, website, body="Our *colour*."))
@@ -68,13 +68,13 @@ def test_an_article_is_checked(ada: Client, eve: Client, website: str) -> None:
 def test_an_article_is_checked_against_the_voice_of_its_own_website(ada: Client, website: str) -> None:
     ada.data("set_brand_voice", website_id=website, banned_terms=["leverage"])
     checker = content_services(contexts(ada)["search_performance"]).text_checks
-    mine = ada.data("create_content", title="Leverage", body="Tea.", website_id=website)["content_id"]
+    unowned = ada.data("create_content", title="Leverage", body="Tea.", website_id=website)["content_id"]
     none = ada.data("create_content", title="Leverage", body="Tea.")["content_id"]
-    assert not ada.host.run(checker.voice_findings(ada.user_id, None, content_id=mine)).passed
+    assert not ada.host.run(checker.voice_findings(ada.user_id, None, content_id=unowned)).passed
     unguided = ada.host.run(checker.voice_findings(ada.user_id, None, content_id=none))
     assert (unguided.passed, unguided.version) == (True, 0)
     ada.data("disconnect_website", website_id=website, confirm=True)
-    assert ada.host.run(checker.voice_findings(ada.user_id, None, content_id=mine)).version == 0
+    assert ada.host.run(checker.voice_findings(ada.user_id, None, content_id=unowned)).version == 0
 
 
 def contexts(client: Client) -> Mapping[str, PluginContext]:
@@ -82,7 +82,7 @@ def contexts(client: Client) -> Mapping[str, PluginContext]:
 
 
 def rules(text: str, voice: Voice, language: str = "en") -> list[tuple[str, str]]:
-    return [(one.rule, one.found) for one in check(text, voice, language)]
+    return [(finding.rule, finding.found) for finding in check(text, voice, language)]
 
 
 def test_terms_are_found_as_whole_words_in_any_case() -> None:
@@ -105,7 +105,10 @@ def test_spelling_of_both_variants() -> None:
     ]  # fmt: skip
     assert rules(text, Voice(spelling="en-GB")) == [("spelling", "center"), ("spelling", "COLOR")]
     assert rules(text, Voice(spelling="en-GB"), "de") == []
-    assert [one.fix for one in check("COLOR Center", Voice(spelling="en-GB"))] == ["Write “COLOUR”.", "Write “Centre”."]
+    assert [finding.fix for finding in check("COLOR Center", Voice(spelling="en-GB"))] == [
+        "Write “COLOUR”.",
+        "Write “Centre”.",
+    ]
 
 
 def test_no_word_is_wrong_in_both_variants() -> None:
@@ -121,7 +124,7 @@ def test_long_sentences_and_hard_texts() -> None:
     [finding] = check(long, Voice())
     assert (finding.rule, finding.severity, finding.position) == ("sentence_length", "warning", 0)
     hard = "Institutional characteristics necessitate considerable organisational sophistication. " * 10
-    assert [one.rule for one in check(hard, Voice())] == ["reading_ease"]
+    assert [finding.rule for finding in check(hard, Voice())] == ["reading_ease"]
     assert check(hard, Voice(), "fi") == []
 
 

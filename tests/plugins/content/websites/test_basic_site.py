@@ -86,14 +86,14 @@ def test_what_needs_nothing_of_the_platform_returns_nothing() -> None:
 )
 def test_states_follow_the_capabilities(capabilities: Capabilities, allowed: set[str]) -> None:
     site = type("Declared", (PlainSite,), {"capabilities": capabilities})()
-    found = set()
+    reached = set()
     for state in get_args(PostState):
         try:
             asyncio.run(site.set_state("1", state))
-            found.add(state)
+            reached.add(state)
         except SiteRefused:
             pass
-    assert found == allowed
+    assert reached == allowed
 
 
 def test_the_platforms_own_words_come_first() -> None:

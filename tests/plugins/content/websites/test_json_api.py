@@ -24,8 +24,8 @@ class Policy:
     def no_response(self, title: str, error: FetchFailed | FetchRefused | FetchUnknown) -> Spoken:
         return Spoken(f"{title}: {type(error).__name__}")
 
-    def failure(self, title: str, method: str, answer: JsonResponse) -> Spoken | None:
-        return Spoken(f"{title}: {method} {answer.status} {answer.body}") if answer.status >= 400 else None
+    def failure(self, title: str, method: str, response: JsonResponse) -> Spoken | None:
+        return Spoken(f"{title}: {method} {response.status} {response.body}") if response.status >= 400 else None
 
 
 @dataclass
@@ -53,8 +53,8 @@ def ask(fetching: Any, **arguments: Any) -> JsonResponse:
 
 def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
     fetching = answered(b'{"id": 1}')
-    answer = ask(fetching, document={"title": "Käse"})
-    assert (answer.body, answer.problem, answer.size, answer.empty) == ({"id": 1}, "", 9, False)
+    response = ask(fetching, document={"title": "Käse"})
+    assert (response.body, response.problem, response.size, response.empty) == ({"id": 1}, "", 9, False)
     assert fetching.sent["content"] == '{"title": "Käse"}'.encode()
     assert fetching.sent["headers"] == {
         "Accept": "application/json",
@@ -73,8 +73,8 @@ def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
     ],
 )
 def test_what_cannot_be_read_says_why(content: bytes, problem: str, empty: bool) -> None:
-    answer = ask(answered(content))
-    assert (answer.body, answer.problem, answer.empty) == (None, problem, empty)
+    response = ask(answered(content))
+    assert (response.body, response.problem, response.empty) == (None, problem, empty)
 
 
 @pytest.mark.parametrize("error", [FetchFailed("away"), FetchRefused("no"), FetchUnknown("lost")])

@@ -62,10 +62,10 @@ def configured(
 ) -> Iterator[dict[str, Any]]:
     """Install the plugin, and yield a configuration that enables it and the content service."""
     module = source_of.replace("PLATFORM", repr(platform)).replace("SOURCE", repr(source))
-    for one in (id_, *more):
-        install_plugin(tmp_path / "site", one, module)
+    for plugin_id in (id_, *more):
+        install_plugin(tmp_path / "site", plugin_id, module)
     with on_path(tmp_path / "site"):
-        yield {"builtin_plugins": False, "plugins": {**OTHERS, **{one: {} for one in (id_, *more)}}}
+        yield {"builtin_plugins": False, "plugins": {**OTHERS, **{plugin_id: {} for plugin_id in (id_, *more)}}}
 
 
 @pytest.fixture
@@ -80,19 +80,19 @@ def ada(tmp_path: Path) -> Iterator[Client]:
 
 
 def values_of(client: Client, tool: str, parameter: str) -> list[str]:
-    (found,) = (
-        one
-        for one in Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
-        if one["name"] == tool
+    (schema,) = (
+        tool_
+        for tool_ in Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
+        if tool_["name"] == tool
     )
-    values: list[str] = found["inputSchema"]["properties"][parameter]["enum"]
+    values: list[str] = schema["inputSchema"]["properties"][parameter]["enum"]
     return values
 
 
 def test_a_connector_of_a_third_party_can_be_connected_over_mcp(ada: Client) -> None:
-    answer = ada.data("connect_website", platform="fakecms")
-    assert answer["state"] == "waiting_for_user"
-    assert answer["connect_url"].startswith(ada.host.url)
+    result = ada.data("connect_website", platform="fakecms")
+    assert result["state"] == "waiting_for_user"
+    assert result["connect_url"].startswith(ada.host.url)
 
 
 def test_an_image_source_of_a_third_party_can_be_asked_alone(ada: Client) -> None:
@@ -151,10 +151,10 @@ async def test_a_name_that_comes_with_pressroom_cannot_be_taken(
     (name,) = wanted.values()
     status = {record.id: record.status for record in compiled.plugins.records}
     assert (status["a_first"], status[owner]) == ("conflict", "active")
-    (found,) = (one for one in findings if one.check == "plugin a_first")
-    assert found.result.status == "error"
-    assert f"the name {name} in pressroom_" in found.result.message
-    assert f"is offered by {owner} too" in found.result.message
+    (finding,) = (finding for finding in findings if finding.check == "plugin a_first")
+    assert finding.result.status == "error"
+    assert f"the name {name} in pressroom_" in finding.result.message
+    assert f"is offered by {owner} too" in finding.result.message
 
 
 def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,9 +163,9 @@ def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pyte
         tables = "".join(f"[plugins.{id_}]\n" for id_ in config["plugins"])
         file.write_text(f'builtin_plugins = false\n{tables}[storage]\npath = "{tmp_path / "data"}"\n')
         assert main(["plugins", "show", "one_cms", "--config", str(file)]) == 1
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "conflict" in shown
-    assert "two_cms" in shown
+    output = " ".join(capsys.readouterr().out.split())
+    assert "conflict" in output
+    assert "two_cms" in output
 
 
 @pytest.mark.parametrize(

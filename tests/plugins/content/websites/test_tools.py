@@ -28,18 +28,18 @@ YEAR = datetime.now(UTC).year + 1
 
 
 def builtin(client: Client, name: str = "A blog") -> str:
-    answer = client.data("connect_website", platform="builtin", name=name)
-    assert answer["state"] == "connected"
-    website_id: str = answer["website_id"]
+    website = client.data("connect_website", platform="builtin", name=name)
+    assert website["state"] == "connected"
+    website_id: str = website["website_id"]
     return website_id
 
 
 def standin(host: RunningHost, client: Client, platform: StandInPlatform) -> str:
     async def add() -> str:
-        made = await Websites(client.plugin).add(
+        website = await Websites(client.plugin).add(
             client.user_id, PLATFORM, name="Stand-in", url=platform.url, credential={"token": TOKEN}
         )
-        return made.id
+        return website.id
 
     return host.run(add())
 
@@ -71,15 +71,15 @@ def test_settings(ada: Client) -> None:
 
 def test_lists_are_paged_and_belong_to_one_account(ada: Client, eve: Client) -> None:
     ids = [builtin(ada, f"Blog {number}") for number in range(5)]
-    found: list[str] = []
+    ids_listed: list[str] = []
     cursor: dict[str, str] = {}
     while True:
         page = ada.data("list_websites", limit=2, **cursor)
-        found += [website["id"] for website in page["websites"]]
+        ids_listed += [website["id"] for website in page["websites"]]
         if page["next_cursor"] is None:
             break
         cursor = {"cursor": page["next_cursor"]}
-    assert sorted(found) == sorted(ids)
+    assert sorted(ids_listed) == sorted(ids)
     assert eve.data("list_websites")["websites"] == []
     assert "no website" in eve.refusal("get_website", website_id=ids[0])
     assert "cursor" in ada.refusal("list_websites", cursor="nonsense")
@@ -103,10 +103,13 @@ def test_redirects(host: RunningHost, ada: Client) -> None:
     def put(source: str, to: str | None, **more: Any) -> dict[str, Any]:
         return ada.data("set_redirect", website_id=website, from_path=source, to=to, **more)
 
-    made = put("/old", "/new")["redirect"]
-    assert put("/old", "/new") == {"redirect": made, "before": None}
+    redirect = put("/old", "/new")["redirect"]
+    assert put("/old", "/new") == {"redirect": redirect, "before": None}
     put("/older", "/old", permanent=False)
-    listed = {one["from_path"]: one for one in ada.data("list_redirects", website_id=website, check=True)["redirects"]}
+    listed = {
+        redirect["from_path"]: redirect
+        for redirect in ada.data("list_redirects", website_id=website, check=True)["redirects"]
+    }
     assert listed["/older"]["leads_to"] == "/new"
     assert "a chain of 2" in listed["/older"]["problems"][0]
     assert "responds with 404" in listed["/old"]["problems"][0]
@@ -122,7 +125,9 @@ def test_redirects(host: RunningHost, ada: Client) -> None:
     removed = put("/old", None)
     assert (removed["redirect"], removed["before"]["to"]) == (None, "/newer")
     assert put("/old", None) == {"redirect": None, "before": None}
-    assert [one["from_path"] for one in ada.data("list_redirects", website_id=website)["redirects"]] == ["/older"]
+    assert [redirect["from_path"] for redirect in ada.data("list_redirects", website_id=website)["redirects"]] == [
+        "/older"
+    ]
     assert put("/old", removed["before"]["to"])["redirect"]["to"] == "/newer"
 
 
@@ -150,9 +155,9 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
         RemoteRedirect("3", "/c", "https://blog.example/a"),
         RemoteRedirect("4", "/d", "https://elsewhere.example/"),
     ]
-    judged = {one.redirect.source: one for one in review_redirects(redirects, "https://blog.example")}
-    assert all("a loop" in judged[source].problems[0] for source in ("/a", "/b", "/c"))
-    assert judged["/d"].problems == ()
+    reviews = {review.redirect.source: review for review in review_redirects(redirects, "https://blog.example")}
+    assert all("a loop" in reviews[source].problems[0] for source in ("/a", "/b", "/c"))
+    assert reviews["/d"].problems == ()
 
 
 @pytest.mark.parametrize(
@@ -175,8 +180,8 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
 def test_what_cannot_be_published_is_refused(
     host: RunningHost, ada: Client, arguments: dict[str, Any], told: str
 ) -> None:
-    given = {"content_id": article(host, ada), "website_id": builtin(ada)} | arguments
-    assert told in ada.refusal("publish_content", **given)
+    request = {"content_id": article(host, ada), "website_id": builtin(ada)} | arguments
+    assert told in ada.refusal("publish_content", **request)
     assert ada.data("list_publications")["publications"] == []
 
 
@@ -191,10 +196,10 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
         publish_at=f"{YEAR}-05-01T09:00:00",
     )
     assert (done["status"], done["publish_at"]) == ("scheduled", f"{YEAR}-05-01T09:00:00+09:00")
-    shown = ada.call("list_publications", publication_id=done["publication_id"])
-    assert f"it goes live at {YEAR}-05-01T09:00:00+09:00 (Asia/Tokyo)." in shown["content"][0]["text"]
-    assert shown["structuredContent"]["publications"][0]["publish_at"] == done["publish_at"]
-    assert shown["structuredContent"]["publications"][0]["updated_at"].endswith("+09:00")
+    result = ada.call("list_publications", publication_id=done["publication_id"])
+    assert f"it goes live at {YEAR}-05-01T09:00:00+09:00 (Asia/Tokyo)." in result["content"][0]["text"]
+    assert result["structuredContent"]["publications"][0]["publish_at"] == done["publish_at"]
+    assert result["structuredContent"]["publications"][0]["updated_at"].endswith("+09:00")
     schedule = ada.data("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-31"}, website_id=website)
     assert [entry["title"] for entry in schedule["publications"]] == ["Hello"]
     assert schedule["publications"][0]["publish_at"] == done["publish_at"]
@@ -203,8 +208,8 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
     moved = ada.data("publish_content", **pair, publish_at=f"{YEAR}-06-01T12:00:00+02:00")
     assert (moved["status"], moved["publish_at"]) == ("scheduled", f"{YEAR}-06-01T19:00:00+09:00")
     assert ada.data("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-31"})["publications"] == []
-    again = ada.data("publish_content", **pair)
-    assert (again["status"], again["publish_at"]) == ("scheduled", moved["publish_at"])
+    repeated = ada.data("publish_content", **pair)
+    assert (repeated["status"], repeated["publish_at"]) == ("scheduled", moved["publish_at"])
     cancelled = ada.call("publish_content", **pair, mode="draft")
     assert cancelled["structuredContent"]["status"] == "draft"
     assert "not live" in cancelled["content"][0]["text"]
@@ -221,11 +226,11 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
         )["publication_id"]
         for title, minute in (("One", "00"), ("Two", "20"), ("Three", "40"))
     ]
-    answer = ada.call("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-20"})
-    clashing = [one["clashes_with"] for one in answer["structuredContent"]["publications"]]
+    result = ada.call("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-20"})
+    clashing = [publication["clashes_with"] for publication in result["structuredContent"]["publications"]]
     assert clashing == [[ids[1], ids[2]], [ids[0], ids[2]], [ids[0], ids[1]]]
-    assert f"clashes with {ids[1]}, {ids[2]}" in answer["content"][0]["text"]
-    assert f"Nothing from {YEAR}-05-02 to {YEAR}-05-20 (19 days)" in answer["content"][0]["text"]
+    assert f"clashes with {ids[1]}, {ids[2]}" in result["content"][0]["text"]
+    assert f"Nothing from {YEAR}-05-02 to {YEAR}-05-20 (19 days)" in result["content"][0]["text"]
     cut = ada.call("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-20"}, limit=1)
     assert len(cut["structuredContent"]["publications"]) == 1
     assert "There are 2 more" in cut["content"][0]["text"]
@@ -236,10 +241,10 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
 
 
 def test_what_a_platform_converts_is_said(ada: Client) -> None:
-    answer = ada.call("get_website", website_id=builtin(ada))
-    assert answer["structuredContent"]["formatting"] == {"task_lists": "converted: boxes are characters"}
-    shown = "Formatting is kept, except: task lists (converted: boxes are characters)."
-    assert shown in answer["content"][0]["text"]
+    result = ada.call("get_website", website_id=builtin(ada))
+    assert result["structuredContent"]["formatting"] == {"task_lists": "converted: boxes are characters"}
+    sentence = "Formatting is kept, except: task lists (converted: boxes are characters)."
+    assert sentence in result["content"][0]["text"]
 
 
 def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
@@ -256,8 +261,8 @@ def test_a_mode_that_is_left_out_is_the_websites_own(host: RunningHost, ada: Cli
     ada.data("update_website_settings", website_id=website, settings={"default_status": "draft"})
     left_out = ada.data("publish_content", content_id=article(host, ada), website_id=website)
     null = ada.data("publish_content", content_id=article(host, ada), website_id=website, mode=None)
-    asked = ada.data("publish_content", content_id=article(host, ada), website_id=website, mode="publish")
-    assert [one["status"] for one in (left_out, null, asked)] == ["draft", "draft", "published"]
+    explicit = ada.data("publish_content", content_id=article(host, ada), website_id=website, mode="publish")
+    assert [publication["status"] for publication in (left_out, null, explicit)] == ["draft", "draft", "published"]
     mode = publish_content.params.model_json_schema()["properties"]["mode"]
     assert mode["default"] is None
     assert "default_status" in mode["description"]
@@ -279,8 +284,12 @@ def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
     assert (saved["status"], saved["article_version"]) == ("draft", 2)
     planned = ada.data("publish_content", **pair, publish_at=f"{YEAR + 1}-01-01T08:00:00Z")
     changed(2)
-    kept = ada.data("publish_content", **pair)
-    assert (kept["status"], kept["publish_at"], kept["article_version"]) == ("scheduled", planned["publish_at"], 3)
+    unchanged = ada.data("publish_content", **pair)
+    assert (unchanged["status"], unchanged["publish_at"], unchanged["article_version"]) == (
+        "scheduled",
+        planned["publish_at"],
+        3,
+    )
     assert ada.data("publish_content", **pair, mode="publish")["status"] == "published"
     ada.data("update_website_settings", website_id=website, settings={"default_status": "draft"})
     changed(3)
@@ -383,7 +392,7 @@ def test_a_built_in_site_begins_with_the_time_zone_of_the_other_websites(
     first = builtin(ada, "First")
     ada.data("get_website", website_id=standin(host, ada, platform), check=True)
     second = builtin(ada, "Second")
-    zones = {one["id"]: one["timezone"] for one in ada.data("list_websites")["websites"]}
+    zones = {website["id"]: website["timezone"] for website in ada.data("list_websites")["websites"]}
     assert (zones[first], zones[second]) == ("UTC", "Europe/Berlin")
 
 
@@ -392,7 +401,7 @@ def test_a_live_check_is_part_of_a_website(host: RunningHost, ada: Client, platf
     assert ada.data("get_website", website_id=website)["live_check"] is None
     checked = ada.call("get_website", website_id=website, check=True)
     live = checked["structuredContent"]["live_check"]
-    assert (live["ok"], [one["id"] for one in live["checks"]]) == (True, ["reachable", "publish", "control"])
+    assert (live["ok"], [check["id"] for check in live["checks"]]) == (True, ["reachable", "publish", "control"])
     assert "Live check: publishing is possible.\n- ok: The site answers" in checked["content"][0]["text"]
     platform.token = "another"
     broken = ada.call("get_website", website_id=website, check=True)
@@ -422,14 +431,14 @@ def test_the_text_of_a_website_says_what_writers_need(ada: Client) -> None:
 def test_times_of_articles_are_in_the_time_zone_of_their_website(ada: Client) -> None:
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
-    there = ada.data("create_content", title="There", body="Text.", website_id=website)["content_id"]
+    placed = ada.data("create_content", title="There", body="Text.", website_id=website)["content_id"]
     nowhere = ada.data("create_content", title="Nowhere", body="Text.")["content_id"]
-    content = ada.data("get_content", content_id=there, versions=True)
+    content = ada.data("get_content", content_id=placed, versions=True)
     assert (content["content"]["timezone"], content["content"]["created_at"][-6:]) == ("Asia/Tokyo", "+09:00")
     assert content["versions"][0]["created_at"][-6:] == "+09:00"
     assert ada.data("get_content", content_id=nowhere)["content"]["timezone"] == "UTC"
-    items = {one["content_id"]: one["updated_at"] for one in ada.data("list_content")["items"]}
-    assert (items[there][-6:], items[nowhere][-1:]) == ("+09:00", "Z")
+    items = {item["content_id"]: item["updated_at"] for item in ada.data("list_content")["items"]}
+    assert (items[placed][-6:], items[nowhere][-1:]) == ("+09:00", "Z")
     text = ada.call("list_content", limit=1)["content"][0]["text"]
     assert re.match(rf"{nowhere}  draft  Nowhere \(version 1, 1 words?, .*changed \d{{4}}-.* UTC\)\nMore: ", text)
     assert f"cursor {ada.data('list_content', limit=1)['next_cursor']}" in text
@@ -442,15 +451,15 @@ def test_a_day_begins_in_the_time_zone_of_the_website(ada: Client) -> None:
     ada.data("create_content", title="Now", body="Text.", website_id=website)
     today = datetime.now(zone).date()
     for day, count in ((today, 1), (today + timedelta(days=1), 0)):
-        found = ada.data("list_content", website_id=website, updated_since=day.isoformat())["items"]
-        assert len(found) == count
+        items = ada.data("list_content", website_id=website, updated_since=day.isoformat())["items"]
+        assert len(items) == count
 
 
 def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: Client) -> None:
     [tool] = [
-        one
-        for one in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
-        if one["name"] == "list_site_taxonomies"
+        tool_
+        for tool_ in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
+        if tool_["name"] == "list_site_taxonomies"
     ]
     assert tool["inputSchema"]["properties"]["kind"]["enum"] == ["category", "tag", "author"]
     website = builtin(ada)
@@ -475,33 +484,33 @@ def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> N
 
 
 def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
-    own, other = builtin(ada), standin(host, ada, platform)
+    builtin_site, other = builtin(ada), standin(host, ada, platform)
     content = article(host, ada, tags=("news",), body="Words <script>alert(1)</script> and `more`.")
-    tried = ada.data("publish_content", content_id=content, website_id=own, dry_run=True)
+    tried = ada.data("publish_content", content_id=content, website_id=builtin_site, dry_run=True)
     assert (tried["status"], tried["publication_id"]) == ("dry_run", None)
     assert any("script" in warning for warning in tried["warnings"])
-    done = ada.data("publish_content", content_id=content, website_id=own, client_request_id="r-1")
-    assert done == ada.data("publish_content", content_id=content, website_id=own, client_request_id="r-1")
+    done = ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
+    assert done == ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
     assert done["status"] == "published"
     original = done["publication_id"]
     copy = {"content_id": content, "website_id": other}
-    made = ada.data("publish_content", **copy, canonical_publication_id=original)
-    assert made["status"] == "published"
+    crosspost = ada.data("publish_content", **copy, canonical_publication_id=original)
+    assert crosspost["status"] == "published"
     assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
     assert "w_nobody" in ada.refusal(
         "publish_content", content_id=content, website_id="w_nobody", canonical_publication_id=original
     )
     assert "this very website" in ada.refusal(
-        "publish_content", content_id=content, website_id=own, canonical_publication_id=original
+        "publish_content", content_id=content, website_id=builtin_site, canonical_publication_id=original
     )
-    shown = ada.data("list_publications", content_id=content, verify=True)["publications"]
-    assert {one["status"] for one in shown} == {"published"}
-    assert [one["edited_on_site"] for one in shown] == [False, False]
-    assert [one["drift"] for one in shown] == [[], []]
-    assert {step["state"] for one in shown for step in one["steps"]} == {"done"}
+    publications = ada.data("list_publications", content_id=content, verify=True)["publications"]
+    assert {publication["status"] for publication in publications} == {"published"}
+    assert [publication["edited_on_site"] for publication in publications] == [False, False]
+    assert [publication["drift"] for publication in publications] == [[], []]
+    assert {step["state"] for publication in publications for step in publication["steps"]} == {"done"}
     assert len(ada.data("list_publications", status="published")["publications"]) == 2
     listed = ada.call("list_publications")["content"][0]["text"]
-    assert all(one in listed for one in (original, content, own, other, done["url"], "'Hello'"))
+    assert all(text in listed for text in (original, content, builtin_site, other, done["url"], "'Hello'"))
     assert eve.data("list_publications")["publications"] == []
     assert "no publication" in eve.refusal("list_publications", publication_id=original)
     platform.edit(next(iter(platform.posts)), html="<p>Edited</p>")
@@ -514,8 +523,8 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     forced = ada.data("publish_content", **copy, force=True)
     assert (forced["conflict"], forced["status"], forced["article_version"]) == (None, "published", 2)
     assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
-    [kept] = ada.data("list_publications", publication_id=made["publication_id"])["publications"]
-    assert kept["overwritten"]["body"] == "<p>Edited</p>"
+    [publication] = ada.data("list_publications", publication_id=crosspost["publication_id"])["publications"]
+    assert publication["overwritten"]["body"] == "<p>Edited</p>"
     platform.token = "revoked"
     host.run(Articles(ada.plugin).update(ada.user_id, content, 2, changes={"title": "Hello once more"}))
     failure = ada.refusal("publish_content", **copy)
@@ -532,21 +541,21 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
 def test_a_copy_whose_original_is_gone_is_not_updated_without_its_canonical_url(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
-    own, other = builtin(ada), standin(host, ada, platform)
+    builtin_site, other = builtin(ada), standin(host, ada, platform)
     content = article(host, ada, body="Words.")
-    original = ada.data("publish_content", content_id=content, website_id=own)
+    original = ada.data("publish_content", content_id=content, website_id=builtin_site)
     copy = {"content_id": content, "website_id": other}
     ada.data("publish_content", **copy, canonical_publication_id=original["publication_id"])
     ada.data("unpublish_content", publication_id=original["publication_id"], mode="delete", confirm=True)
     host.run(Articles(ada.plugin).update(ada.user_id, content, 1, changes={"title": "Hello again"}))
-    told = ada.refusal("publish_content", **copy)
-    assert "its original is no longer live" in told
+    message = ada.refusal("publish_content", **copy)
+    assert "its original is no longer live" in message
     assert [(post["title"], post["canonical_url"]) for post in platform.posts.values()] == [("Hello", original["url"])]
-    again = ada.data("publish_content", content_id=content, website_id=own)
+    republished = ada.data("publish_content", content_id=content, website_id=builtin_site)
     assert ada.data("publish_content", **copy)["status"] == "published"
     assert [(post["title"], post["canonical_url"]) for post in platform.posts.values()] == [
-        ("Hello again", again["url"])
+        ("Hello again", republished["url"])
     ]
-    ada.data("unpublish_content", publication_id=again["publication_id"], mode="delete", confirm=True)
+    ada.data("unpublish_content", publication_id=republished["publication_id"], mode="delete", confirm=True)
     ada.data("publish_content", **copy, options={"canonical_url": "https://ada.example/hello"})
     assert [post["canonical_url"] for post in platform.posts.values()] == ["https://ada.example/hello"]
