@@ -25,15 +25,15 @@ def test_a_model_is_told_the_way_from_a_website_to_a_live_article(ada: Client) -
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }
-    answer = httpx.post(
+    response = httpx.post(
         f"{ada.host.url}/api/mcp",
         json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
         headers={"authorization": f"Bearer {ada.key}"},
         timeout=60,
     )
-    told = answer.json()["result"]["instructions"]
+    instructions = response.json()["result"]["instructions"]
 
-    places = [told.find(name) for name in WAY]
-    assert -1 not in places, told
-    assert places == sorted(places)
-    assert "Never ask for passwords, keys or tokens in the chat." in told
+    positions = [instructions.find(name) for name in WAY]
+    assert -1 not in positions, instructions
+    assert positions == sorted(positions)
+    assert "Never ask for passwords, keys or tokens in the chat." in instructions

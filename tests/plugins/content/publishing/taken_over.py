@@ -35,9 +35,9 @@ class Blog:
         return self.platform.count("PUT /api/posts/old")
 
     async def adopted(self, slug: str = "old-post") -> AdoptedPost:
-        found = await adopt(self.plugin, ADA, self.website, f"{self.platform.url}/{slug}")
-        assert found is not None
-        return found
+        adopted = await adopt(self.plugin, ADA, self.website, f"{self.platform.url}/{slug}")
+        assert adopted is not None
+        return adopted
 
     async def change(self, content_id: str, **changes: Any) -> None:
         articles = Articles(self.plugin)
@@ -51,8 +51,8 @@ class Blog:
 
     async def publish(self, content_id: str, **asked: Any) -> Publication:
         store = Publications(self.plugin)
-        begun = await store.begin(ADA, content_id, self.website, PublishRequest(**asked))
-        return await store.wait(begun.publication, 30)
+        started = await store.begin(ADA, content_id, self.website, PublishRequest(**asked))
+        return await store.wait(started.publication, 30)
 
 
 def written(platform: StandInPlatform, identifier: str = "old", **fields: Any) -> None:

@@ -29,14 +29,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     before = dict(blog.post)
-    found = await blog.adopted()
-    article = found.article
+    adopted = await blog.adopted()
+    article = adopted.article
     assert (article.title, article.slug, article.tags) == ("An old post", "old-post", ("news",))
     assert (article.meta_description, article.categories) == ("Old.", ("Engineering",))
     assert article.body.startswith("One\n\n<!-- block:")
-    assert found.block_names == ("gallery", "form")
+    assert adopted.block_names == ("gallery", "form")
     done = await blog.publish(article.id)
-    assert (done.id, done.status, done.external_id) == (found.publication_id, "published", "old")
+    assert (done.id, done.status, done.external_id) == (adopted.publication_id, "published", "old")
     assert done.url == f"{platform.url}/old-post"
     assert (await Articles(plugin).get(ADA, article.id)).status == "published"
     assert (blog.post, blog.puts()) == (before, 0)
@@ -44,15 +44,15 @@ async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, p
 
 async def test_what_is_changed_is_all_that_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await blog.replaced(found.article.id, "Two words.", "Two **better** words.")
-    done = await blog.publish(found.article.id)
+    adopted = await blog.adopted()
+    await blog.replaced(adopted.article.id, "Two words.", "Two **better** words.")
+    done = await blog.publish(adopted.article.id)
     assert (done.status, done.external_id, done.error) == ("published", "old", "")
     assert blog.post["html"] == RAW.replace(
         "<p>Two words.</p>", "<!-- made here --><p>Two <strong>better</strong> words.</p>"
     ).replace("<p>Three", "<p>Three\n\n")
-    kept = ("title", "slug", "tags", "featured", "state", "comments", "marker")
-    assert {name: blog.post[name] for name in kept} == {
+    names = ("title", "slug", "tags", "featured", "state", "comments", "marker")
+    assert {name: blog.post[name] for name in names} == {
         "title": "An old post", "slug": "old-post", "tags": ["news"], "state": "live", "comments": 4, "marker": "",
         "featured": "https://library.example/there.png",
     }  # fmt: skip
@@ -63,10 +63,10 @@ async def test_a_field_that_is_changed_and_changed_back_is_sent_twice(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     for title in ("Another title", "An old post"):
-        await blog.change(found.article.id, title=title)
-        assert (await blog.publish(found.article.id)).status == "published"
+        await blog.change(adopted.article.id, title=title)
+        assert (await blog.publish(adopted.article.id)).status == "published"
         assert blog.post["title"] == title
     assert (blog.post["html"], blog.post["excerpt"]) == (RAW, "")
 
@@ -74,14 +74,14 @@ async def test_a_field_that_is_changed_and_changed_back_is_sent_twice(
 async def test_one_post_is_bound_to_one_article(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     results = await asyncio.gather(*(blog.adopted() for _ in range(4)), return_exceptions=True)
-    found = [one for one in results if isinstance(one, AdoptedPost)]
-    others = [one for one in results if not isinstance(one, AdoptedPost)]
-    assert len({one.article.id for one in found}) == 1
-    assert all(isinstance(one, InvalidInput) for one in others)
+    adopted = [result for result in results if isinstance(result, AdoptedPost)]
+    errors = [result for result in results if not isinstance(result, AdoptedPost)]
+    assert len({post.article.id for post in adopted}) == 1
+    assert all(isinstance(error, InvalidInput) for error in errors)
     assert (await blog.adopted()).update is None
-    own = await write(plugin, title="Ours", slug="ours", featured_media_id="")
-    done = await blog.publish(own)
-    assert (await blog.adopted(done.url.rpartition("/")[2])).article.id == own
+    article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
+    done = await blog.publish(article)
+    assert (await blog.adopted(done.url.rpartition("/")[2])).article.id == article
     assert done.status == "published"
 
 
@@ -101,11 +101,11 @@ async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform:
     blog = await blog_on(plugin, platform)
     at = "2099-01-02T03:04:05+00:00" if state == "scheduled" else None
     blog.post.update(state=state, at=at)
-    found = await blog.adopted()
-    known = await Publications(plugin).get(ADA, found.publication_id)
+    adopted = await blog.adopted()
+    known = await Publications(plugin).get(ADA, adopted.publication_id)
     assert known.status == state
-    await blog.change(found.article.id, title="A better title")
-    done = await blog.publish(found.article.id)
+    await blog.change(adopted.article.id, title="A better title")
+    done = await blog.publish(adopted.article.id)
     assert (done.status, blog.post["title"]) == (state, "A better title")
     assert blog.post["state"] != "live"
 
@@ -115,9 +115,9 @@ async def test_a_post_that_was_taken_down_is_a_draft_where_a_draft_is_asked_for(
     plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await unpublish(plugin, ADA, found.publication_id, down)
-    done = await blog.publish(found.article.id, mode="draft")
+    adopted = await blog.adopted()
+    await unpublish(plugin, ADA, adopted.publication_id, down)
+    done = await blog.publish(adopted.article.id, mode="draft")
     assert (done.status, blog.post["state"], done.warnings) == ("draft", "draft", ())
 
 
@@ -125,15 +125,15 @@ async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await blog.change(found.article.id, title="A better title")
+    adopted = await blog.adopted()
+    await blog.change(adopted.article.id, title="A better title")
     blog.post.update(state="trashed")
-    done = await blog.publish(found.article.id)
+    done = await blog.publish(adopted.article.id)
     assert "to the trash of its site; nothing was written" in done.error
     assert (blog.post["state"], blog.post["title"]) == ("trashed", "An old post")
-    done = await blog.publish(found.article.id, force=True)
+    done = await blog.publish(adopted.article.id, force=True)
     assert (done.status, done.error, blog.post["state"]) == ("published", "", "live")
-    assert [one for one in done.warnings if "somebody had moved the post to the trash" in one]
+    assert [warning for warning in done.warnings if "somebody had moved the post to the trash" in warning]
 
 
 @pytest.mark.parametrize("down", ["trash", "draft"])
@@ -141,16 +141,16 @@ async def test_a_post_that_was_taken_down_from_here_comes_back_without_a_warning
     plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await blog.change(found.article.id, title="A better title")
-    await unpublish(plugin, ADA, found.publication_id, down)
-    done = await blog.publish(found.article.id)
+    adopted = await blog.adopted()
+    await blog.change(adopted.article.id, title="A better title")
+    await unpublish(plugin, ADA, adopted.publication_id, down)
+    done = await blog.publish(adopted.article.id)
     assert (done.status, blog.post["state"], blog.post["title"]) == ("published", "live", "A better title")
-    assert not [one for one in done.warnings if "trash" in one]
+    assert not [warning for warning in done.warnings if "trash" in warning]
 
     blog.post.update(state="trashed")
-    await blog.change(found.article.id, title="The best title")
-    assert "to the trash of its site" in (await blog.publish(found.article.id)).error
+    await blog.change(adopted.article.id, title="The best title")
+    assert "to the trash of its site" in (await blog.publish(adopted.article.id)).error
 
 
 async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_warning(
@@ -163,7 +163,7 @@ async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_w
     await blog.change(article, title="A better title")
     done = await blog.publish(article)
     assert (done.status, done.error, post["state"]) == ("published", "", "live")
-    assert [one for one in done.warnings if "somebody had moved the post to the trash" in one]
+    assert [warning for warning in done.warnings if "somebody had moved the post to the trash" in warning]
 
 
 async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a_warning(
@@ -171,34 +171,34 @@ async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a
 ) -> None:
     blog = await blog_on(plugin, platform)
     blog.post.update(state="draft")
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     blog.post.update(state="live")
-    state = await look(plugin, await Publications(plugin).get(ADA, found.publication_id))
+    state = await look(plugin, await Publications(plugin).get(ADA, adopted.publication_id))
     assert state.drift == ("the post is live on the site, although it is a draft here",)
-    await blog.change(found.article.id, title="A better title")
-    done = await blog.publish(found.article.id)
-    assert [one for one in done.warnings if "it is live there" in one]
+    await blog.change(adopted.article.id, title="A better title")
+    done = await blog.publish(adopted.article.id)
+    assert [warning for warning in done.warnings if "it is live there" in warning]
     assert blog.post["state"] == "live"
 
 
 async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    content_id, publication_id = found.article.id, found.publication_id
+    adopted = await blog.adopted()
+    content_id, publication_id = adopted.article.id, adopted.publication_id
     await blog.replaced(content_id, "Two words.", "Two better words.")
     platform.edit("old", html=RAW.replace("One", "Uno").replace("[form 7]", "[form 8]"), title="A new title")
     done = await blog.publish(content_id)
     assert "the body now says 'Uno'" in done.error
     assert (done.status, blog.puts()) == ("published", 0)
-    shown = await merge_edits(plugin, ADA, publication_id, {}, dry_run=True)
-    assert (shown.edited, shown.update, shown.conflicts) == (True, None, ())
-    assert "-One\n+Uno" in shown.diff
-    assert shown.fields == {"title": "A new title"}
+    preview = await merge_edits(plugin, ADA, publication_id, {}, dry_run=True)
+    assert (preview.edited, preview.update, preview.conflicts) == (True, None, ())
+    assert "-One\n+Uno" in preview.diff
+    assert preview.fields == {"title": "A new title"}
     merged = await merge_edits(plugin, ADA, publication_id, {})
     assert merged.update is not None
     assert merged.update.article.title == "A new title"
-    again = await merge_edits(plugin, ADA, publication_id, {})
-    assert (again.edited, again.update) == (False, None)
+    second = await merge_edits(plugin, ADA, publication_id, {})
+    assert (second.edited, second.update) == (False, None)
     done = await blog.publish(content_id)
     assert (done.status, done.error) == ("published", "")
     assert blog.post["title"] == "A new title"
@@ -210,19 +210,19 @@ async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: St
 
 async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    content_id, publication_id = found.article.id, found.publication_id
+    adopted = await blog.adopted()
+    content_id, publication_id = adopted.article.id, adopted.publication_id
     await blog.replaced(content_id, "Two words.", "Two better words.")
     await blog.change(content_id, title="Mine")
     platform.edit("old", html=RAW.replace("Two words.", "Two other words."), title="Theirs")
-    found_edits = await merge_edits(plugin, ADA, publication_id, {})
-    assert [(one.article.strip(), one.site.strip()) for one in found_edits.conflicts] == [
+    merged = await merge_edits(plugin, ADA, publication_id, {})
+    assert [(conflict.article.strip(), conflict.site.strip()) for conflict in merged.conflicts] == [
         ("Two better words.", "Two other words.")
     ]
-    assert [(one.name, one.before, one.article, one.site) for one in found_edits.field_conflicts] == [
-        ("title", "An old post", "Mine", "Theirs")
-    ]
-    assert found_edits.update is None
+    assert [
+        (conflict.name, conflict.before, conflict.article, conflict.site) for conflict in merged.field_conflicts
+    ] == [("title", "An old post", "Mine", "Theirs")]
+    assert merged.update is None
     assert (await merge_edits(plugin, ADA, publication_id, {"1": "site"})).update is None
     done = await merge_edits(plugin, ADA, publication_id, {"1": "site", "title": "article"})
     assert done.update is not None
@@ -247,10 +247,10 @@ async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platf
 
 async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     platform.edit("old", html="<p>Vandals</p>")
-    await blog.change(found.article.id, title="Back")
-    done = await blog.publish(found.article.id, force=True)
+    await blog.change(adopted.article.id, title="Back")
+    done = await blog.publish(adopted.article.id, force=True)
     assert (done.error, blog.post["html"], blog.post["title"]) == ("", RAW, "Back")
 
 
@@ -260,74 +260,74 @@ async def test_a_lost_answer_is_not_mistaken_when_the_post_is_edited_there_meanw
 ) -> None:
     blog = await blog_on(plugin, platform)
     written(platform, html=f"{RAW}</p>\n\n<p>The end.</p>")
-    found = await blog.adopted()
-    await blog.replaced(found.article.id, "Two words.", "Two better words.")
+    adopted = await blog.adopted()
+    await blog.replaced(adopted.article.id, "Two words.", "Two better words.")
 
     def edit() -> None:
         platform.edit("old", html=blog.post["html"].replace("The end.", "Their end."))
 
     platform.fault("PUT /api/posts/old", when="after" if arrives else "before", act=edit)
-    done = await blog.publish(found.article.id)
+    done = await blog.publish(adopted.article.id)
     if not arrives:
         assert "Their end." in done.error
         assert "Two better words." not in blog.post["html"]
-        assert (await merge_edits(plugin, ADA, found.publication_id, {})).update is not None
-        done = await blog.publish(found.article.id)
+        assert (await merge_edits(plugin, ADA, adopted.publication_id, {})).update is not None
+        done = await blog.publish(adopted.article.id)
     assert (done.status, done.error) == ("published", "")
     assert ("Two better words." in blog.post["html"], "Their end." in blog.post["html"]) == (True, True)
 
 
 async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await blog.change(found.article.id, body="All new.")
-    done = await blog.publish(found.article.id)
-    assert [one for one in done.warnings if "gallery" in one]
-    assert [one for one in done.warnings if "form" in one]
+    adopted = await blog.adopted()
+    await blog.change(adopted.article.id, body="All new.")
+    done = await blog.publish(adopted.article.id)
+    assert [warning for warning in done.warnings if "gallery" in warning]
+    assert [warning for warning in done.warnings if "form" in warning]
 
 
 async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     del platform.posts["old"]
-    await blog.change(found.article.id, title="Again")
-    done = await blog.publish(found.article.id)
+    await blog.change(adopted.article.id, title="Again")
+    done = await blog.publish(adopted.article.id)
     assert done.status == "failed"
     assert "no longer on the site" in done.error
     assert platform.posts == {}
-    done = await blog.publish(found.article.id, force=True)
+    done = await blog.publish(adopted.article.id, force=True)
     assert (done.status, done.error) == ("published", "")
-    made = platform.posts[done.external_id]
-    assert (made["title"], made["html"], made["tags"]) == ("Again", RAW, ["news"])
-    assert [len(made["term_ids"][kind]) for kind in ("tag", "category")] == [1, 1]
-    assert [one for one in done.warnings if "created again" in one]
-    assert made["marker"] != ""
+    post = platform.posts[done.external_id]
+    assert (post["title"], post["html"], post["tags"]) == ("Again", RAW, ["news"])
+    assert [len(post["term_ids"][kind]) for kind in ("tag", "category")] == [1, 1]
+    assert [warning for warning in done.warnings if "created again" in warning]
+    assert post["marker"] != ""
 
 
 async def test_a_post_for_some_does_not_become_one_for_all(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     platform.posts["old"]["audience"] = "members"
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     del platform.posts["old"]
     for _ in range(2):
-        done = await blog.publish(found.article.id, force=True)
+        done = await blog.publish(adopted.article.id, force=True)
         assert done.status == "failed"
         assert "was not for everybody (members)" in done.error
     assert platform.posts == {}
-    await unpublish(plugin, ADA, found.publication_id, "delete")
-    done = await blog.publish(found.article.id)
+    await unpublish(plugin, ADA, adopted.publication_id, "delete")
+    done = await blog.publish(adopted.article.id)
     assert (done.status, len(platform.posts)) == ("published", 1)
 
 
 async def test_another_post_with_its_id_is_never_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     written(platform, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
-    await blog.change(found.article.id, title="Mine")
+    await blog.change(adopted.article.id, title="Mine")
     for force in (False, True):
-        done = await blog.publish(found.article.id, force=force)
+        done = await blog.publish(adopted.article.id, force=force)
         assert done.status == "failed"
         assert "another one by now ('A recipe')" in done.error
     assert (blog.post["title"], blog.puts()) == ("A recipe", 0)
@@ -337,12 +337,12 @@ async def test_a_post_that_was_taken_down_may_be_taken_over_again(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
-    await unpublish(plugin, ADA, found.publication_id, "delete")
+    adopted = await blog.adopted()
+    await unpublish(plugin, ADA, adopted.publication_id, "delete")
     assert platform.posts == {}
     written(platform)
-    again = await blog.adopted()
-    assert again.article.id != found.article.id
+    second = await blog.adopted()
+    assert second.article.id != adopted.article.id
 
 
 async def test_an_article_does_not_compete_with_its_own_page(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -350,10 +350,10 @@ async def test_an_article_does_not_compete_with_its_own_page(plugin: PluginConte
     website = await Websites(plugin).get(ADA, blog.website)
     page = RemotePost("old", f"{platform.url}/old-post", "live", "3", html=RAW, fields={"title": "An old post"})
     assert await keep(plugin, website, page) == "new"
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     async with plugin.services.database.reading() as session:
         rows = await session.execute(select(PageRow.article_id).where(PageRow.website_id == blog.website))
-    assert [row.article_id for row in rows] == [found.article.id]
+    assert [row.article_id for row in rows] == [adopted.article.id]
 
 
 async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_bound(
@@ -364,9 +364,9 @@ async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_
     content_id = await write(plugin, slug="ours", featured_media_id="")
     done = await blog.publish(content_id)
     for url in (done.url, f"{done.url}/", f"{done.url}#part"):
-        found = await adopt(plugin, ADA, blog.website, url)
-        assert found is not None
-        assert (found.article.id, found.publication_id, found.update) == (content_id, done.id, None)
+        adopted = await adopt(plugin, ADA, blog.website, url)
+        assert adopted is not None
+        assert (adopted.article.id, adopted.publication_id, adopted.update) == (content_id, done.id, None)
     other = await connect(plugin, platform.url, platform.token)
     assert await adopt(plugin, ADA, other, done.url) is None
     assert await adopt(plugin, ADA, blog.website, f"{done.url}?p=7") is None
@@ -384,5 +384,5 @@ async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
     del platform.posts[done.external_id]
     assert (await blog.adopted("replaced")).article.id == content_id
     blog.post["slug"] = "replaced"
-    found = await blog.adopted("replaced")
-    assert (found.update is not None, found.article.title) == (True, "An old post")
+    adopted = await blog.adopted("replaced")
+    assert (adopted.update is not None, adopted.article.title) == (True, "An old post")

@@ -31,7 +31,7 @@ BODIES = st.lists(BLOCKS, max_size=12).map("\n\n".join)
 
 
 def text_of(body: SiteBody) -> str:
-    return joined_text([one.text for one in body.segments if one.text])
+    return joined_text([segment.text for segment in body.segments if segment.text])
 
 
 def pieces(text: str) -> list[BodyPiece]:
@@ -70,7 +70,7 @@ def test_a_paragraph_that_is_added_leaves_every_block_as_it_was(raw: str, at: in
 
 def test_what_cannot_be_edited_has_a_line_that_may_be_moved() -> None:
     body = read_body(RAW, CODEC)
-    texts = [one.text for one in body.segments]
+    texts = [segment.text for segment in body.segments]
     assert texts[3].startswith("<!-- block:")
     assert "gallery" in texts[3]
     texts.insert(0, texts.pop(3))
@@ -79,9 +79,9 @@ def test_what_cannot_be_edited_has_a_line_that_may_be_moved() -> None:
 
 def test_a_block_whose_line_was_removed_is_named() -> None:
     body = read_body(RAW, CODEC)
-    made = compose(body, pieces("Only this."), CODEC)
-    assert made.body.raw == "<!-- made here --><p>Only this.</p>\n\n"
-    assert made.lost == ("gallery", "form", "form")
+    composed = compose(body, pieces("Only this."), CODEC)
+    assert composed.body.raw == "<!-- made here --><p>Only this.</p>\n\n"
+    assert composed.lost == ("gallery", "form", "form")
 
 
 def test_a_line_of_another_post_stands_for_nothing() -> None:
@@ -91,8 +91,8 @@ def test_a_line_of_another_post_stands_for_nothing() -> None:
 
 def test_only_what_changed_is_written_anew() -> None:
     body = read_body(RAW, CODEC)
-    made = sent(body, text_of(body).replace("Two *words*.", "Two **other** words."))
-    assert made == RAW.replace(
+    result = sent(body, text_of(body).replace("Two *words*.", "Two **other** words."))
+    assert result == RAW.replace(
         "<p>Two <em>words</em>.</p>", "<!-- made here --><p>Two <strong>other</strong> words.</p>"
     ).replace("<p>Three", "<p>Three\n\n")
 
@@ -123,11 +123,11 @@ def test_white_space_in_code_counts() -> None:
 
 def test_what_a_platform_rewrote_is_the_body_from_then_on() -> None:
     first = compose(None, pieces("# One\n\nTwo\n\n- three\n"), CODEC).body
-    kept = first.raw.replace("<p>Two</p>", '<p class="is-ours">Two</p>')
-    known = remembered(first, kept, CODEC)
-    assert known.raw == kept
-    assert sent(known, "# One\n\nTwo\n\n- three\n") == kept
-    assert sent(known, "# One\n\nTwo\n\n- four\n").startswith(kept[: kept.index("<ul>")])
+    stored = first.raw.replace("<p>Two</p>", '<p class="is-ours">Two</p>')
+    known = remembered(first, stored, CODEC)
+    assert known.raw == stored
+    assert sent(known, "# One\n\nTwo\n\n- three\n") == stored
+    assert sent(known, "# One\n\nTwo\n\n- four\n").startswith(stored[: stored.index("<ul>")])
 
 
 def test_a_body_survives_being_stored() -> None:
@@ -139,7 +139,7 @@ def test_a_body_survives_being_stored() -> None:
 def merged(ours: str, theirs: str, choices: dict[int, Side] | None = None) -> tuple[str, list[tuple[str, str]]]:
     known, site = read_body(RAW, CODEC), read_body(theirs, CODEC)
     done = merge(known, site, pieces(ours), choices or {})
-    return sent(site, done.text), [(one.article.strip(), one.site.strip()) for one in done.conflicts]
+    return sent(site, done.text), [(conflict.article.strip(), conflict.site.strip()) for conflict in done.conflicts]
 
 
 def test_edits_of_different_blocks_are_both_taken() -> None:
@@ -170,8 +170,8 @@ def test_a_block_that_both_changed_is_decided_by_the_caller(choice: Side, there:
     assert conflicts == [("Eins", "Uno")]
     result, conflicts = merged(ours, theirs, {1: choice})
     assert conflicts == []
-    assert all(one in result for one in there)
-    assert not any(one in result for one in gone)
+    assert all(text in result for text in there)
+    assert not any(text in result for text in gone)
 
 
 def test_the_same_change_on_both_sides_is_no_conflict() -> None:
@@ -229,6 +229,6 @@ def test_a_long_body_is_read_and_sent(part: str) -> None:
 def test_thousands_of_the_same_block_have_keys_of_their_own() -> None:
     raw = "[gallery]\n\n" * 5000
     body = read_body(raw, CODEC)
-    keys = [one.key for one in body.segments]
+    keys = [segment.key for segment in body.segments]
     assert len(keys) == len(set(keys)) == 5000
     assert keys[:2] == [keys[0], f"{keys[0]}-2"]

@@ -42,20 +42,20 @@ def used(client: ToolClient) -> dict[str, int]:
 
 
 def article(client: ToolClient, title: str, **fields: Any) -> str:
-    made: str = client.data("create_content", title=title, body="Some text.", **fields)["content_id"]
-    return made
+    content_id: str = client.data("create_content", title=title, body="Some text.", **fields)["content_id"]
+    return content_id
 
 
 def website(client: ToolClient, name: str) -> str:
-    made: str = client.data("connect_website", platform="builtin", name=name)["website_id"]
-    return made
+    website_id: str = client.data("connect_website", platform="builtin", name=name)["website_id"]
+    return website_id
 
 
 def test_an_article_that_is_asked_for_twice_counts_once(ada: ToolClient) -> None:
     first = article(ada, "Tea", client_request_id="one")
-    again = ada.call("create_content", title="Tea", body="Some text.", client_request_id="one")
-    assert again["structuredContent"]["content_id"] == first
-    assert again["content"][0]["text"].startswith("This call was made before, on 20")
+    repeated = ada.call("create_content", title="Tea", body="Some text.", client_request_id="one")
+    assert repeated["structuredContent"]["content_id"] == first
+    assert repeated["content"][0]["text"].startswith("This call was made before, on 20")
     assert used(ada) == {"articles_created": 1}
     article(ada, "Tea", client_request_id="two")
     assert used(ada) == {"articles_created": 2}
@@ -90,18 +90,18 @@ def test_a_repeat_is_answered_when_the_quota_is_used_up(ada: ToolClient) -> None
     assert "articles_created" in ada.refusal("create_content", title="Tea", body="x", client_request_id="another")
     assert article(ada, "Tea 3", client_request_id="article 3") == ids[3]
     published = {"content_id": ids[2], "website_id": site}
-    again = ada.data("publish_content", **published, client_request_id="publication 2")
-    assert again["status"] == "published"
+    repeated = ada.data("publish_content", **published, client_request_id="publication 2")
+    assert repeated["status"] == "published"
     other = {"content_id": ids[3], "website_id": site, "client_request_id": "publication 2"}
     assert "with other values of content_id" in ada.refusal("publish_content", **other)
     assert used(ada) == {"articles_created": 4, "articles_published": 3}
 
 
 def test_copies_count_once_each_and_not_when_they_are_there(ada: ToolClient) -> None:
-    site, others, content_id = website(ada, "Tea"), [website(ada, f"Copy {n}") for n in range(2)], article(ada, "Tea")
+    site, copies, content_id = website(ada, "Tea"), [website(ada, f"Copy {n}") for n in range(2)], article(ada, "Tea")
     original = ada.data("publish_content", content_id=content_id, website_id=site)
     for _ in range(2):
-        for other in others:
+        for other in copies:
             copy = ada.data(
                 "publish_content",
                 content_id=content_id,

@@ -89,15 +89,15 @@ KEPT = {
     ],
 )  # fmt: skip
 def test_a_field_that_the_site_changed_is_named(changes: dict[str, str], said: list[str]) -> None:
-    shown = replace(POST, featured=True, fields=KEPT | changes)
-    assert differences(SENT, shown) == said
-    assert differences(replace(SENT, kept=frozenset(changes)), shown) == []
+    post = replace(POST, featured=True, fields=KEPT | changes)
+    assert differences(SENT, post) == said
+    assert differences(replace(SENT, kept=frozenset(changes)), post) == []
 
 
 def test_markdown_has_passages_too() -> None:
-    kept = replace(POST, html="# Tea\n\nOne cup,\nor two.\n\n- a\n- b\n")
-    edited = replace(kept, html="# Tea\n\nOne cup,\nor three.\n\n- a\n- b\n")
-    assert edits(snapshot(kept), edited) == ["the body now says 'One cup, or three.'"]
+    post = replace(POST, html="# Tea\n\nOne cup,\nor two.\n\n- a\n- b\n")
+    edited = replace(post, html="# Tea\n\nOne cup,\nor three.\n\n- a\n- b\n")
+    assert edits(snapshot(post), edited) == ["the body now says 'One cup, or three.'"]
 
 
 def test_where_nothing_was_kept_the_edit_is_said_without_words_for_it() -> None:
@@ -107,9 +107,9 @@ def test_where_nothing_was_kept_the_edit_is_said_without_words_for_it() -> None:
 @pytest.mark.parametrize("part", ["<img src='", "<p", "\n", "<!--", "<img ", "\n \t"])
 def test_no_body_keeps_the_server_busy(part: str) -> None:
     body = replace(POST, html=part * (1_000_000 // len(part)))
-    begun = time.monotonic()
+    started = time.monotonic()
     snapshot(body)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - started < 5
 
 
 def test_a_connector_that_tells_more_than_before_has_not_edited_anything() -> None:

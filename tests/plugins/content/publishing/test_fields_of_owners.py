@@ -43,13 +43,13 @@ async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
     merged = await merge_edits(plugin, ADA, done.id, {})
     assert (merged.fields, merged.conflicts, merged.field_conflicts) == ({"featured": THEIRS}, (), ())
     for old, new in (("Two.", "Due."), ("Uno.", "Un.")):  # the second round knows what the first one kept
-        again = await blog.publish(done.article_id)
-        assert (again.error, again.warnings, post["featured"]) == ("", done.warnings, THEIRS)
+        republished = await blog.publish(done.article_id)
+        assert (republished.error, republished.warnings, post["featured"]) == ("", done.warnings, THEIRS)
         await blog.replaced(done.article_id, old, new)
 
     await blog.change(done.article_id, featured_media_id=DRAWING)
     assert (await blog.publish(done.article_id)).error == ""
-    assert post["featured"] in {one["url"] for one in platform.media.values()}
+    assert post["featured"] in {media["url"] for media in platform.media.values()}
 
 
 async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is_chosen(
@@ -58,11 +58,11 @@ async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is
     blog = await blog_on(plugin, platform)
     done = await published(blog, featured_media_id=PHOTO)
     post = platform.posts[done.external_id]
-    mine = post["featured"]
+    featured = post["featured"]
     platform.edit(done.external_id, featured="")
     assert (await merge_edits(plugin, ADA, done.id, {"featured": "article"})).fields == {"featured": ""}
     assert (await blog.publish(done.article_id)).error == ""
-    assert post["featured"] == mine
+    assert post["featured"] == featured
 
 
 async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -70,11 +70,11 @@ async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginConte
     done = await published(blog, featured_media_id="")
     platform.edit(done.external_id, featured=THEIRS)
     await blog.change(done.article_id, featured_media_id=PHOTO)
-    found = await merge_edits(plugin, ADA, done.id, {})
-    assert [(one.name, one.before, one.article, one.site) for one in found.field_conflicts] == [
-        ("featured", "", PHOTO, THEIRS)
-    ]
-    assert found.update is None
+    merged = await merge_edits(plugin, ADA, done.id, {})
+    assert [
+        (conflict.name, conflict.before, conflict.article, conflict.site) for conflict in merged.field_conflicts
+    ] == [("featured", "", PHOTO, THEIRS)]
+    assert merged.update is None
     assert (await merge_edits(plugin, ADA, done.id, {"featured": "site"})).update is not None
     assert (await blog.publish(done.article_id)).error == ""
     assert platform.posts[done.external_id]["featured"] == THEIRS
@@ -84,12 +84,12 @@ async def test_the_image_of_a_post_that_was_taken_over_stays_as_the_owner_change
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     platform.edit("old", featured=THEIRS)
-    await blog.replaced(found.article.id, "Two words.", "Two better words.")
-    assert "the featured image is now" in (await blog.publish(found.article.id)).error
-    assert (await merge_edits(plugin, ADA, found.publication_id, {})).fields == {"featured": THEIRS}
-    assert (await blog.publish(found.article.id)).error == ""
+    await blog.replaced(adopted.article.id, "Two words.", "Two better words.")
+    assert "the featured image is now" in (await blog.publish(adopted.article.id)).error
+    assert (await merge_edits(plugin, ADA, adopted.publication_id, {})).fields == {"featured": THEIRS}
+    assert (await blog.publish(adopted.article.id)).error == ""
     assert blog.post["featured"] == THEIRS
     assert "Two better words." in blog.post["html"]
 
@@ -105,8 +105,8 @@ async def test_a_field_that_only_this_website_gets_stays_as_the_owner_changed_it
     merged = await merge_edits(plugin, ADA, done.id, {})
     assert merged.fields == {"tags": ["theirs"]}
     publications = Publications(plugin)
-    again = await publications.wait(await publications.update(ADA, done.id), 30)
-    assert again.error == ""
+    republished = await publications.wait(await publications.update(ADA, done.id), 30)
+    assert republished.error == ""
     post = platform.posts[done.external_id]
     assert (post["tags"], "Uno." in post["html"]) == (["theirs"], True)
 
@@ -122,8 +122,8 @@ async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
     assert (await blog.publish(article)).error == ""
     del platform.posts[done.external_id]
     await blog.replaced(article, "One.", "Uno.")
-    made = await blog.publish(article)
-    assert made.error == ""
-    post = platform.posts[made.external_id]
-    assert post["featured"] in {one["url"] for one in platform.media.values()}
+    publication = await blog.publish(article)
+    assert publication.error == ""
+    post = platform.posts[publication.external_id]
+    assert post["featured"] in {media["url"] for media in platform.media.values()}
     assert (post["tags"], bool(post["term_ids"]["tag"])) == (["chosen"], True)

@@ -93,8 +93,8 @@ async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
             if number % 2:
                 request, when = POINTS[number // 2 % (len(POINTS) - 2)]
                 fault = platform.fault(request, when=when, act=lambda pid=pid: os.kill(pid, signal.SIGKILL))
-                met = await asyncio.to_thread(fault.met.wait, 3)
-                if met:
+                reached = await asyncio.to_thread(fault.met.wait, 3)
+                if reached:
                     await asyncio.to_thread(running.gone, pid)
                 else:  # its terms and images exist already
                     fault.times = 0

@@ -31,20 +31,20 @@ async def test_killed_at_any_request_nothing_is_lost_or_doubled(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     blog = await blog_on(idle, platform)
-    found = await blog.adopted()
+    adopted = await blog.adopted()
     points = [("GET /api/posts/old", "before"), ("PUT /api/posts/old", "before"), ("PUT /api/posts/old", "after")]
     with processes.workers(config, folder / "data") as running:
         for number in range(ROUNDS):
             request, when = points[number % len(points)]
             old, new = ("Two words.", "Two better words.") if number % 2 == 0 else ("Two better words.", "Two words.")
-            await blog.replaced(found.article.id, old, new)
+            await blog.replaced(adopted.article.id, old, new)
             pid = await asyncio.to_thread(running.start)
             fault = platform.fault(request, when=when, act=lambda pid=pid: os.kill(pid, signal.SIGKILL))
-            begun = await Publications(idle).begin(ADA, found.article.id, blog.website, PublishRequest())
+            started = await Publications(idle).begin(ADA, adopted.article.id, blog.website, PublishRequest())
             assert await asyncio.to_thread(fault.met.wait, 20)
             await asyncio.to_thread(running.gone, pid)
             pid = await asyncio.to_thread(running.start)
-            done = await Publications(idle).wait(begun.publication, 30)
+            done = await Publications(idle).wait(started.publication, 30)
             assert (done.status, done.error) == ("published", ""), done
             await asyncio.to_thread(running.kill, pid)
             html = blog.post["html"]

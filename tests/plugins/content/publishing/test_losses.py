@@ -178,28 +178,28 @@ def test_a_theme_may_move_all_headings_a_level_down() -> None:
 )
 def test_a_loss_names_what_is_lost(before: str, after: str, said: str) -> None:
     assert before in ARTICLE
-    found = compared(ARTICLE.replace(before, after))
-    assert [one for one in found if said in one], found
-    assert len(found) <= 4, found
+    problems = compared(ARTICLE.replace(before, after))
+    assert [problem for problem in problems if said in problem], problems
+    assert len(problems) <= 4, problems
 
 
 def test_a_page_without_the_article_is_one_warning() -> None:
-    [said] = compared("<p>Members only. Sign in to read on.</p>")
-    assert said.startswith("the page shows ")
-    assert "older version" in said
+    [problem] = compared("<p>Members only. Sign in to read on.</p>")
+    assert problem.startswith("the page shows ")
+    assert "older version" in problem
 
 
 def test_many_losses_are_counted() -> None:
     article = "".join(
         f"<p>The words of paragraph {number} are here</p><p><em>And {number}</em></p>" for number in range(99)
     )
-    found = compared(article.replace("are", "<br>are").replace("em>", "i>").replace("<i>", "<u>"), article)
-    assert found[:2] == [
+    problems = compared(article.replace("are", "<br>are").replace("em>", "i>").replace("<i>", "<u>"), article)
+    assert problems[:2] == [
         'a line break was put into the paragraph "The words of paragraph 0 are here"',
         '"And 0" lost its emphasis',
     ]
-    assert len(found) <= MAX_LISTED + 1
-    assert found[-1] == "… and 192 more such losses on the page"
+    assert len(problems) <= MAX_LISTED + 1
+    assert problems[-1] == "… and 192 more such losses on the page"
 
 
 def test_every_construct_is_there_where_a_page_shows_it_all() -> None:

@@ -121,9 +121,9 @@ def test_nothing_is_said_of_a_page_that_shows_the_article() -> None:
 )
 def test_a_loss_names_what_is_lost(before: str, after: str, said: str) -> None:
     assert before in ARTICLE
-    found = compared(ARTICLE.replace(before, after, 1))
-    assert [one for one in found if said in one], found
-    assert len(found) <= 2, found
+    problems = compared(ARTICLE.replace(before, after, 1))
+    assert [problem for problem in problems if said in problem], problems
+    assert len(problems) <= 2, problems
 
 
 def test_titles_of_links_are_compared() -> None:
@@ -179,10 +179,10 @@ def test_what_platforms_and_themes_do_is_no_loss(before: str, after: str) -> Non
 
 def test_many_links_to_one_page_may_all_be_marked_and_each_that_is_lost_is_found() -> None:
     article = "".join(f'<p>Text {number}, see <a href="/list?n=1">part {number}</a>.</p>' for number in range(300))
-    shown = article.replace("</a>", " (opens in a new tab)</a>").replace("?n=1", "?n=1&amp;ref=blog")
-    assert compared(shown, article) == []
+    page_html = article.replace("</a>", " (opens in a new tab)</a>").replace("?n=1", "?n=1&amp;ref=blog")
+    assert compared(page_html, article) == []
     lost = '<a href="/list?n=1&amp;ref=blog">part 299 (opens in a new tab)</a>'
-    assert compared(shown.replace(lost, "part 299"), article) == [
+    assert compared(page_html.replace(lost, "part 299"), article) == [
         '"part 299" is not a link to https://blog.example/list?n=1'
     ]
 
@@ -200,8 +200,8 @@ def test_numbers_of_rows_that_a_theme_adds_move_no_cell() -> None:
 def test_an_image_that_shares_its_name_with_another_is_not_judged_by_it() -> None:
     article = '<p>Some words about tea.</p><p>And some more.</p><img src="/files/logo.png" alt="The sign of the shop">'
     body = article.replace("/files/logo.png", "/cdn/8f3a91.webp")
-    shown = page(body).replace("<header>", '<header><img src="/theme/logo.png" alt="The blog">')
-    assert losses(structure_of(article, URL), structure_of(shown, URL)) == []
+    page_html = page(body).replace("<header>", '<header><img src="/theme/logo.png" alt="The blog">')
+    assert losses(structure_of(article, URL), structure_of(page_html, URL)) == []
 
 
 @pytest.mark.parametrize(
@@ -214,18 +214,18 @@ def test_what_follows_the_only_paragraph_belongs_to_the_article(after: str) -> N
 
 def _repeated(number: int) -> tuple[str, str]:
     """Return an article that repeats each element, and a page that lacks one of each."""
-    links = "".join(f'<a href="/x?n={one}" title="t{one}">here</a> ' for one in range(number))
-    one_of_each = (
+    links = "".join(f'<a href="/x?n={number_}" title="t{number_}">here</a> ' for number_ in range(number))
+    elements = (
         "<p>The same words again.</p>",
         "<table><tr><td>yes</td><td>no</td></tr></table>",
         "<pre><code class='language-php'>echo 1;</code></pre>",
         '<img src="/a-photo.png" alt="A photo">',
     )
-    body = f"<p>{links}</p>" + "".join(one * number for one in one_of_each)
-    shown = body.replace("/x?n=", "/x?m=").replace("A photo", "Another")
-    for one in one_of_each:
-        shown = shown.replace(one, "", 1)
-    return body, page(shown)
+    body = f"<p>{links}</p>" + "".join(element * number for element in elements)
+    changed = body.replace("/x?n=", "/x?m=").replace("A photo", "Another")
+    for element in elements:
+        changed = changed.replace(element, "", 1)
+    return body, page(changed)
 
 
 def test_work_on_equal_passages_links_images_tables_and_code_is_linear() -> None:

@@ -46,13 +46,13 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
     """Return the publication once it is no longer retried automatically."""
-    found = publication
+    current = publication
     for _ in range(400):
-        found = await Publications(plugin).wait(publication, 0.1)
-        if found.status not in ("queued", "publishing", "unknown"):
-            return found
+        current = await Publications(plugin).wait(publication, 0.1)
+        if current.status not in ("queued", "publishing", "unknown"):
+            return current
         await asyncio.sleep(0.05)
-    raise AssertionError(found)
+    raise AssertionError(current)
 
 
 async def test_a_publication_arrives_whole(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -69,7 +69,7 @@ async def test_a_publication_arrives_whole(plugin: PluginContext, platform: Stan
     assert post["featured"] == media["url"]
     assert "library.example" not in post["html"]
     assert (await Articles(plugin).get(ADA, article)).status == "published"
-    assert not [one for one in done.warnings if "canonical" not in one]
+    assert not [warning for warning in done.warnings if "canonical" not in warning]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -90,13 +90,13 @@ async def test_a_lost_answer_is_looked_up_before_anything_is_sent_again(
 
 async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    begun = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
-    assert len({one.id for one in begun}) == 1
-    done = await ended(plugin, begun[0])
+    publications = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
+    assert len({publication.id for publication in publications}) == 1
+    done = await ended(plugin, publications[0])
     assert done.status == "published"
     assert len(platform.posts) == 1
-    again = await publish(plugin, article, website)
-    assert (again.id, again.attempt) == (done.id, done.attempt)
+    repeated = await publish(plugin, article, website)
+    assert (repeated.id, repeated.attempt) == (done.id, done.attempt)
     assert platform.count("POST /api/posts") == 2  # the post and its state
 
 
@@ -191,7 +191,7 @@ async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_artic
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
     await publish(plugin, await write(plugin, featured_alt="Bread on a table"), website)
-    assert "Bread on a table" in [one["alt"] for one in platform.media.values()]
+    assert "Bread on a table" in [media["alt"] for media in platform.media.values()]
 
 
 async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -199,8 +199,8 @@ async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: 
     done = await publish(plugin, article, website)
     platform.edit(done.external_id, title="An editor's own title")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"tags": ["more"]})
-    begun = await Publications(plugin).update(ADA, done.id)
-    refused = await ended(plugin, begun)
+    update = await Publications(plugin).update(ADA, done.id)
+    refused = await ended(plugin, update)
     assert "the title is now \"An editor's own title\" (it was 'Hello world')" in refused.error, refused.error
 
 
@@ -210,8 +210,8 @@ async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, pl
     platform.edit(done.external_id, html="<p>Somebody's own words</p>")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     publications = Publications(plugin)
-    seen = await look(plugin, done)
-    assert seen.edited is True
+    state = await look(plugin, done)
+    assert state.edited is True
     refused = await publications.wait(await publications.update(ADA, done.id), 20)
     assert refused.status == "published"
     assert "edited on the site" in refused.error
@@ -256,8 +256,8 @@ async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
     platform.posts.clear()
     assert "publish_content creates it again" in " ".join((await look(plugin, done)).drift)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    again = await publish(plugin, article, website)
-    assert again.status == "published"
+    second = await publish(plugin, article, website)
+    assert second.status == "published"
     assert [post["title"] for post in platform.posts.values()] == ["Another title"]
 
 
@@ -273,8 +273,8 @@ async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: St
     back = await publish(plugin, article, website)
     assert (back.status, back.id) == ("published", done.id)
     assert len(platform.posts) == 1
-    gone = (await unpublish(plugin, ADA, done.id, "delete")).publication
-    assert (gone.status, gone.external_id, platform.posts) == ("unpublished", "", {})
+    deleted = (await unpublish(plugin, ADA, done.id, "delete")).publication
+    assert (deleted.status, deleted.external_id, platform.posts) == ("unpublished", "", {})
     for mode in ("draft", "trash"):
         assert (await unpublish(plugin, ADA, done.id, mode)).state == "gone"
 
@@ -331,19 +331,19 @@ async def test_a_caption_is_below_its_image(
     html = re.sub(r"<img[^>]*>", "<img{}>", next(iter(platform.posts.values()))["html"])
     assert shown.replace("<figcaption>{}", f"<figcaption>{CAPTION_HTML}") in html
     assert html.count(CAPTION_HTML) == ("Mine" not in body)
-    assert (done.status, [one for one in done.warnings if "canonical" not in one]) == ("published", [])
+    assert (done.status, [warning for warning in done.warnings if "canonical" not in warning]) == ("published", [])
 
 
 async def test_a_caption_is_in_the_markdown_too(plugin: PluginContext, platform: StandInPlatform) -> None:
     website = await connect(plugin, platform.url, platform.token)
     body = f"![Bread](https://library.example/{CAPTIONED}.png)\n\nThe end."
     article = await write(plugin, body=body, featured_media_id=CAPTIONED)
-    made, _, _ = await Publications(plugin).preview(ADA, article, website, {})
+    preview, _, _ = await Publications(plugin).preview(ADA, article, website, {})
 
-    post = made.completed({}, {CAPTIONED: RemoteMedia("1", "https://blog.example/bread.png")})
+    post = preview.completed({}, {CAPTIONED: RemoteMedia("1", "https://blog.example/bread.png")})
 
     assert html_of_markdown(post.markdown).count(f"<em>{CAPTION_HTML}</em>") == 1
-    assert "caption of the featured image" in made.unsupported
+    assert "caption of the featured image" in preview.unsupported
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -360,9 +360,9 @@ async def test_an_author_whom_the_site_does_not_have_is_said(
     assert not platform.posts
     done = await publish(plugin, article, website)
 
-    warned = [one for one in done.warnings if "author" in one]
+    warned = [warning for warning in done.warnings if "author" in warning]
     assert list(before) == warned
-    assert [one.startswith("the site has no author 'Grace'") for one in warned] == ([] if known else [True])
+    assert [warning.startswith("the site has no author 'Grace'") for warning in warned] == ([] if known else [True])
     (kept,) = platform.posts.values()
     assert kept["term_ids"]["author"] == (["t9"] if known else [])
 
@@ -374,7 +374,9 @@ async def test_what_sanitising_removed_is_said_of_the_real_post_as_before(
     article = await write(plugin, featured_media_id="", body='Text\n\n<video src="https://a.example/b.mp4"></video>')
     before = removals((await Publications(plugin).preview(ADA, article, website, {}))[0].removed)
     done = await publish(plugin, article, website)
-    assert [one for one in done.warnings if "removed" in one] == before == ["removed from the body: <video>"]
+    assert (
+        [warning for warning in done.warnings if "removed" in warning] == before == ["removed from the body: <video>"]
+    )
 
 
 async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_is_sent(
@@ -437,16 +439,20 @@ async def test_a_publication_under_way_is_not_changed_into_another_one(
 ) -> None:
     # Shorter than the timeout of the held request.
     monkeypatch.setattr(operations, "_BUSY_SECONDS", 0.5)
-    website, article, held = await connect(plugin, platform.url, platform.token), await write(plugin), threading.Event()
-    fault = platform.fault("POST /api/posts", delay=held)
-    begun = await Publications(plugin).publish(ADA, article, website)
+    website, article, response = (
+        await connect(plugin, platform.url, platform.token),
+        await write(plugin),
+        threading.Event(),
+    )
+    fault = platform.fault("POST /api/posts", delay=response)
+    publication = await Publications(plugin).publish(ADA, article, website)
     assert await asyncio.to_thread(fault.met.wait, 10)
     with pytest.raises(InvalidInput, match="is publishing"):
         await Publications(plugin).publish(ADA, article, website, mode="draft")
     with pytest.raises(InvalidInput, match="processed"):
-        await unpublish(plugin, ADA, begun.id, "draft")
-    held.set()
-    assert (await ended(plugin, begun)).status == "published"
+        await unpublish(plugin, ADA, publication.id, "draft")
+    response.set()
+    assert (await ended(plugin, publication)).status == "published"
 
 
 async def test_a_website_that_is_disconnected_gets_nothing_more(
@@ -483,10 +489,12 @@ async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, 
     assert "the title is now '? Mine'" in refused.error
     forced = await ended(plugin, await publications.update(ADA, done.id, force=True))
     assert (forced.status, forced.error) == ("published", "")
-    [kept] = [step.detail["overwritten"] for step in await publications.steps(done.id) if "overwritten" in step.detail]
-    assert kept["fields"]["title"] == "? Mine"
-    assert len(kept["body"]) <= 100_000
-    assert orjson.dumps(kept)
+    [overwritten] = [
+        step.detail["overwritten"] for step in await publications.steps(done.id) if "overwritten" in step.detail
+    ]
+    assert overwritten["fields"]["title"] == "? Mine"
+    assert len(overwritten["body"]) <= 100_000
+    assert orjson.dumps(overwritten)
 
 
 async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -516,8 +524,8 @@ async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
     platform.page_status = 200
     done = await recheck(plugin, done)
     assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, 200)
-    assert not [one for one in done.warnings if "status" in one]
-    assert {one.split()[0] for one in platform.requests[sent:]} == {"GET"}
+    assert not [warning for warning in done.warnings if "status" in warning]
+    assert {request.split()[0] for request in platform.requests[sent:]} == {"GET"}
 
 
 async def test_a_page_that_is_not_there_is_not_waited_for(plugin: PluginContext, platform: StandInPlatform) -> None:

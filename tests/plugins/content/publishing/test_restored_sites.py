@@ -25,13 +25,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def publish(plugin: PluginContext, article: str, website: str, *, force: bool = False) -> Publication:
     store = Publications(plugin)
-    begun = await store.begin(ADA, article, website, PublishRequest(force=force))
-    return await store.wait(begun.publication, 30)
+    started = await store.begin(ADA, article, website, PublishRequest(force=force))
+    return await store.wait(started.publication, 30)
 
 
 async def change(plugin: PluginContext, article: str, **changes: str) -> None:
-    found = await Articles(plugin).get(ADA, article)
-    await Articles(plugin).write(found, Draft.of(found).with_changes(changes))
+    stored = await Articles(plugin).get(ADA, article)
+    await Articles(plugin).write(stored, Draft.of(stored).with_changes(changes))
 
 
 async def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_told(
@@ -52,8 +52,8 @@ async def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_
         assert (await publish(plugin, new, website)).status == "published"
     assert [post["html"] for post in platform.posts.values() if post["slug"] == "new"] == ["<p>Fourth.</p>\n"]
     await change(plugin, old, body="Third.")
-    told = await publish(plugin, old, website)
-    assert "the post was edited on the site" in told.error
+    refused = await publish(plugin, old, website)
+    assert "the post was edited on the site" in refused.error
     assert "First." in platform.posts[first.external_id]["html"]
     assert (await publish(plugin, old, website, force=True)).error == ""
     assert "Third." in platform.posts[first.external_id]["html"]
@@ -80,9 +80,9 @@ async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
     assert "another one by now ('A recipe')" in down.error
     assert platform.posts == {done.external_id: recipe}
 
-    again = await publish(plugin, article, website)
-    assert (again.status, again.error) == ("published", "")
-    assert again.external_id != done.external_id
+    republished = await publish(plugin, article, website)
+    assert (republished.status, republished.error) == ("published", "")
+    assert republished.external_id != done.external_id
     assert platform.posts.pop(done.external_id) == recipe
     assert [post["title"] for post in platform.posts.values()] == ["Ours again"]
 
@@ -116,18 +116,18 @@ async def test_two_articles_of_one_post_do_not_write_over_each_other(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    again = await connect(plugin, platform.url, platform.token, platform=BLOCKS)
-    one, other = await blog.adopted(), await adopt(plugin, ADA, again, f"{platform.url}/old-post")
+    other_website = await connect(plugin, platform.url, platform.token, platform=BLOCKS)
+    adopted, other = await blog.adopted(), await adopt(plugin, ADA, other_website, f"{platform.url}/old-post")
     assert other is not None
-    assert other.article.id != one.article.id
-    await blog.replaced(one.article.id, "Two words.", "Two better words.")
-    assert (await blog.publish(one.article.id)).error == ""
+    assert other.article.id != adopted.article.id
+    await blog.replaced(adopted.article.id, "Two words.", "Two better words.")
+    assert (await blog.publish(adopted.article.id)).error == ""
 
     await change(plugin, other.article.id, title="A new title")
-    told = await publish(plugin, other.article.id, again)
-    assert "the body now says 'Two better words.'" in told.error
+    refused = await publish(plugin, other.article.id, other_website)
+    assert "the body now says 'Two better words.'" in refused.error
     assert blog.post["title"] == "An old post"
     assert (await merge_edits(plugin, ADA, other.publication_id, {})).update is not None
-    assert (await publish(plugin, other.article.id, again)).error == ""
+    assert (await publish(plugin, other.article.id, other_website)).error == ""
     assert blog.post["title"] == "A new title"
     assert "Two better words." in blog.post["html"]

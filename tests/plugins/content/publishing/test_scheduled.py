@@ -32,13 +32,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def stands(plugin: PluginContext, publication: Publication, status: str) -> Publication:
-    found = publication
+    current = publication
     for _ in range(900):
-        found = await Publications(plugin).get(ADA, publication.id)
-        if found.status == status:
-            return found
+        current = await Publications(plugin).get(ADA, publication.id)
+        if current.status == status:
+            return current
         await asyncio.sleep(0.1)
-    raise AssertionError(found)
+    raise AssertionError(current)
 
 
 async def once_free(work: Callable[[], Awaitable[T]]) -> T:
@@ -64,13 +64,13 @@ async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
             for number in range(12)
         ]
         at = datetime.now(UTC) + timedelta(seconds=4)
-        begun = [
+        publications_begun = [
             await publications.publish(ADA, article, website, mode="schedule", publish_at=at) for article in articles
         ]
         for _ in range(4):
             await asyncio.to_thread(running.start)
-        for one in begun:
-            await stands(idle, one, "published")
+        for publication in publications_begun:
+            await stands(idle, publication, "published")
     assert len(platform.posts) == 12
     live = [(post, moment) for post, state, moment in platform.state_changes if state == "live"]
     assert Counter(post for post, _ in live) == Counter(dict.fromkeys(platform.posts, 1))
@@ -80,8 +80,8 @@ async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
 async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications, now = Publications(plugin), datetime.now(UTC)
-    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=3))
-    waiting = await stands(plugin, begun, "scheduled")
+    publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=3))
+    waiting = await stands(plugin, publication, "scheduled")
     assert (await Articles(plugin).get(ADA, article)).status == "scheduled"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
     later = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=5))
@@ -96,7 +96,7 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
         ADA, article, website, mode="schedule", publish_at=datetime.now(UTC) + timedelta(seconds=0.5)
     )
     done = await stands(plugin, soon, "published")
-    assert done.id == begun.id
+    assert done.id == publication.id
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
@@ -114,8 +114,8 @@ async def test_a_draft_is_not_scheduled_on_its_site_either(
 ) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
-    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
-    await stands(plugin, begun, "scheduled")
+    publication = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, publication, "scheduled")
     assert [post["state"] for post in platform.posts.values()] == ["scheduled"]
     if newer:
         await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
@@ -123,7 +123,7 @@ async def test_a_draft_is_not_scheduled_on_its_site_either(
     saved = await once_free(lambda: bring(plugin, ADA, article, website, PublishRequest(mode="draft")))
 
     done = await stands(plugin, saved.publication, "draft")
-    assert (done.id, done.publish_at, done.article_version) == (begun.id, None, 2 if newer else 1)
+    assert (done.id, done.publish_at, done.article_version) == (publication.id, None, 2 if newer else 1)
     title = "Another title" if newer else "Hello world"
     assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("draft", title)]
 
@@ -133,14 +133,14 @@ async def test_a_scheduled_post_that_somebody_deleted_there_is_told_as_it_is(
 ) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
-    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
-    await stands(plugin, begun, "scheduled")
+    publication = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, publication, "scheduled")
     platform.posts.clear()
-    cancelled = await once_free(lambda: cancel(plugin, ADA, begun.id))
+    cancelled = await once_free(lambda: cancel(plugin, ADA, publication.id))
     assert (cancelled.status, platform.posts) == ("unpublished", {})
 
-    again = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
-    await stands(plugin, again, "scheduled")
+    second = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, second, "scheduled")
     platform.posts.clear()
     saved = await once_free(lambda: bring(plugin, ADA, article, website, PublishRequest(mode="draft")))
     done = await stands(plugin, saved.publication, "draft")
@@ -153,8 +153,8 @@ async def test_a_post_that_is_gone_is_no_draft_once_it_is_cancelled(
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     later = datetime.now(UTC) + timedelta(days=3)
-    begun = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=later)
-    waiting = await stands(plugin, begun, "scheduled")
+    publication = await Publications(plugin).publish(ADA, article, website, mode="schedule", publish_at=later)
+    waiting = await stands(plugin, publication, "scheduled")
     platform.posts.clear()
     if away:
         platform.fault("GET /api/posts", lose=True)
@@ -165,8 +165,8 @@ async def test_work_on_a_draft_cancels_what_its_site_was_told(plugin: PluginCont
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
     publications = Publications(plugin)
-    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
-    await stands(plugin, begun, "scheduled")
+    publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+    await stands(plugin, publication, "scheduled")
     await stands(plugin, await publications.publish(ADA, article, website, mode="draft"), "draft")
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
 
@@ -175,23 +175,23 @@ async def test_an_edit_on_the_site_leaves_a_schedule_as_it_is(plugin: PluginCont
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
     publications = Publications(plugin)
-    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
-    waiting = await stands(plugin, begun, "scheduled")
+    publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+    waiting = await stands(plugin, publication, "scheduled")
     platform.edit(waiting.external_id, title="Mine")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
 
-    refused = await publications.wait(await publications.update(ADA, begun.id), 20)
+    refused = await publications.wait(await publications.update(ADA, publication.id), 20)
 
     assert (refused.status, refused.publish_at, refused.due_at, refused.article_version) == ("scheduled", at, at, 1)
     assert "the title is now 'Mine'" in refused.error
     assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("scheduled", "Mine")]
     soon = datetime.now(UTC) + timedelta(seconds=0.5)
     async with plugin.services.database.writing() as session:
-        row = await session.get_one(PublicationRow, begun.id)
+        row = await session.get_one(PublicationRow, publication.id)
         row.publish_at = row.due_at = soon
         row.job_id = await work_on(plugin, session, row.id, ADA, soon)
     platform.edit(waiting.external_id, state="live")
-    done = await stands(plugin, begun, "published")
+    done = await stands(plugin, publication, "published")
     assert (done.error, [post["title"] for post in platform.posts.values()]) == ("", ["Mine"])
 
 
@@ -199,16 +199,16 @@ async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications, database = Publications(plugin), plugin.services.database
     later = datetime.now(UTC) + timedelta(days=3)
-    begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=later)
-    await stands(plugin, begun, "scheduled")
-    first = await _job_in_charge(plugin, begun)
+    publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=later)
+    await stands(plugin, publication, "scheduled")
+    first = await _job_in_charge(plugin, publication)
     moved = later + timedelta(days=1)
     await stands(
         plugin, await publications.publish(ADA, article, website, mode="schedule", publish_at=moved), "scheduled"
     )
-    second = await _job_in_charge(plugin, begun)
+    second = await _job_in_charge(plugin, publication)
     assert first != second
-    seen = len(platform.requests)
+    sent = len(platform.requests)
     async with database.writing() as session:
         for job_id in (first, second):
             (await session.get_one(JobRow, job_id)).due_at = datetime.now(UTC)
@@ -216,8 +216,8 @@ async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform:
     await eventually(lambda: jobs.status(first), lambda job: job.state == "succeeded", seconds=20)
     # The process that holds the job finds that it is not due yet.
     await eventually(lambda: _due_at(plugin, second), lambda at: at > datetime.now(UTC), seconds=20)
-    assert (await publications.get(ADA, begun.id)).status == "scheduled"
-    assert len(platform.requests) == seen
+    assert (await publications.get(ADA, publication.id)).status == "scheduled"
+    assert len(platform.requests) == sent
 
 
 async def _job_in_charge(plugin: PluginContext, publication: Publication) -> str:
@@ -238,11 +238,11 @@ async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) ->
     site = await Websites(plugin).add(ADA, "builtin", name="Ada writes", url="", credential={})
     article = await write(plugin, featured_media_id="", body="Text")
     at = datetime.now(UTC) + timedelta(days=2)
-    begun = await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=at)
-    await stands(plugin, begun, "scheduled")
+    publication = await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=at)
+    await stands(plugin, publication, "scheduled")
     assert await BuiltinSite(plugin, site.id).live(limit=5) == []
     sooner = datetime.now(UTC) + timedelta(seconds=0.3)
     await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=sooner)
-    done = await stands(plugin, begun, "published")
+    done = await stands(plugin, publication, "published")
     (post,) = await BuiltinSite(plugin, site.id).live(limit=5)
     assert done.path == f"/sites/ada-writes/{post.slug}"

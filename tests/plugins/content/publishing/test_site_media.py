@@ -26,8 +26,8 @@ async def published(plugin: PluginContext, article: str, website: str) -> Public
 
 async def without_image(plugin: PluginContext, article: str, website: str) -> None:
     articles = Articles(plugin)
-    found = await articles.get(ADA, article)
-    await articles.write(found, Draft.of(found).with_changes({"body": "Words only.", "featured_media_id": ""}))
+    stored = await articles.get(ADA, article)
+    await articles.write(stored, Draft.of(stored).with_changes({"body": "Words only.", "featured_media_id": ""}))
     await published(plugin, article, website)
 
 
@@ -61,8 +61,8 @@ async def test_an_image_that_was_removed_comes_back_with_its_post(
     await without_image(plugin, article, website)
     assert platform.media == {}
     articles = Articles(plugin)
-    found = await articles.get(ADA, article)
-    await articles.write(found, Draft.of(found).with_changes({"body": BODY}))
+    stored = await articles.get(ADA, article)
+    await articles.write(stored, Draft.of(stored).with_changes({"body": BODY}))
     await published(plugin, article, website)
     (image,) = platform.media.values()
     assert [image["url"] in post["html"] for post in platform.posts.values()] == [True]

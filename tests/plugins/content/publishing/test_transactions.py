@@ -57,19 +57,19 @@ async def count_of_a_scheduled_post(
 ) -> TransactionCount:
     """Count the transactions of a post, from the call that schedules it until `live` posts are live."""
     publications = Publications(plugin)
-    own_looks = 1
+    checks = 1
     with counted_transactions() as count:
         at = datetime.now(UTC) + timedelta(seconds=2)
-        begun = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
-        waiting = await publications.wait(begun, 20)
+        publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=at)
+        waiting = await publications.wait(publication, 20)
         assert waiting.status in ("scheduled", "published")
         assert await asyncio.to_thread(platform.wait_for_state, "live", live)
-        while (await publications.get(ADA, begun.id)).status == "publishing":
-            own_looks += 1
+        while (await publications.get(ADA, publication.id)).status == "publishing":
+            checks += 1
             await asyncio.sleep(0.05)
         await until_quiet(count)
-    assert (await publications.get(ADA, begun.id)).status == "published"
-    return TransactionCount(count.begun - own_looks, count.committed)
+    assert (await publications.get(ADA, publication.id)).status == "published"
+    return TransactionCount(count.begun - checks, count.committed)
 
 
 async def until_quiet(count: TransactionCount) -> None:

@@ -62,11 +62,11 @@ class Worker:
         pauses: list[float] = []
         while True:
             await work(Engine(self._plugin, clock=self.now, chance=lambda: 1.0), self._plugin, publication)
-            found = await Publications(self._plugin).get(ADA, publication.id)
-            if found.due_at is None:
-                return pauses, found
-            pauses.append((found.due_at - self.now()).total_seconds())
-            assert len(pauses) < 50, found
+            current = await Publications(self._plugin).get(ADA, publication.id)
+            if current.due_at is None:
+                return pauses, current
+            pauses.append((current.due_at - self.now()).total_seconds())
+            assert len(pauses) < 50, current
 
 
 def lost(platform: StandInPlatform, request: str, when: Any = "before") -> Fault:
@@ -79,18 +79,18 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     worker, fault = Worker(idle), lost(platform, request_line)
-    pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    pauses, ended = await worker.pauses(await Publications(idle).publish(ADA, article, website))
     assert pauses == [0.2, *(seconds * 1.25 for seconds in WAIT_SECONDS[1:])]
-    assert found.status == status
-    assert "6 times in a row" in found.error
-    assert "publish_content again" in found.error
-    assert row_of(found, {}, {}, {}).next_try_at is None
-    assert "It continues automatically" not in publication_text(found, ZoneInfo("UTC"))
+    assert ended.status == status
+    assert "6 times in a row" in ended.error
+    assert "publish_content again" in ended.error
+    assert row_of(ended, {}, {}, {}).next_try_at is None
+    assert "It continues automatically" not in publication_text(ended, ZoneInfo("UTC"))
     assert platform.count(request_line) == 6
 
     fault.times = 0
-    await Publications(idle).retry(ADA, found.id)
-    _, done = await worker.pauses(found)
+    await Publications(idle).retry(ADA, ended.id)
+    _, done = await worker.pauses(ended)
     assert (done.status, done.error) == ("published", "")
     assert [post["state"] for post in platform.posts.values()] == ["live"]
     assert len(platform.media) == 1
@@ -104,14 +104,14 @@ async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_
     _, done = await worker.pauses(await Publications(idle).publish(ADA, article, website))
     await Articles(idle).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     fault = lost(platform, "PUT /api/posts/")
-    pauses, found = await worker.pauses(await Publications(idle).update(ADA, done.id))
+    pauses, ended = await worker.pauses(await Publications(idle).update(ADA, done.id))
     assert len(pauses) == len(WAIT_SECONDS)
-    assert (found.status, found.url) == ("failed", done.url)
+    assert (ended.status, ended.url) == ("failed", done.url)
     assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello world", "live")]
 
     fault.times = 0
-    await Publications(idle).retry(ADA, found.id)
-    _, updated = await worker.pauses(found)
+    await Publications(idle).retry(ADA, ended.id)
+    _, updated = await worker.pauses(ended)
     assert (updated.status, updated.error) == ("published", "")
     assert [post["title"] for post in platform.posts.values()] == ["Another title"]
 
@@ -123,17 +123,17 @@ async def test_a_site_that_answers_again_is_waited_for_anew_at_the_next_step(
     worker = Worker(idle)
     platform.fault("POST /api/media", when="after", lose=True, times=3)
     platform.fault("POST /api/posts/", when="before", lose=True, times=3)
-    pauses, found = await worker.pauses(await Publications(idle).publish(ADA, article, website))
-    assert found.status == "published"
+    pauses, ended = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    assert ended.status == "published"
     assert pauses == [0.2, 0.2, WAIT_SECONDS[1] * 1.25, WAIT_SECONDS[2] * 1.25]
     assert len(platform.media) == 1
 
 
 async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, "http://127.0.0.1:1", platform.token), await write(idle)
-    begun = await Publications(idle).publish(ADA, article, website)
-    await work(Engine(idle, chance=lambda: 0.0), idle, begun)
-    waiting = await Publications(idle).get(ADA, begun.id)
+    publication = await Publications(idle).publish(ADA, article, website)
+    await work(Engine(idle, chance=lambda: 0.0), idle, publication)
+    waiting = await Publications(idle).get(ADA, publication.id)
     assert waiting.due_at is not None
     assert row_of(waiting, {}, {}, {}).next_try_at == waiting.due_at
     assert f"It continues automatically at {waiting.due_at:%Y-%m-%dT%H:%M:%S}+00:00 (UTC)" in publication_text(
@@ -144,20 +144,20 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
 async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
     patient = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60}))
     website = await connect(idle, platform.url, platform.token, seconds="0.5")
-    article, held = await write(idle), threading.Event()
-    platform.fault("POST /api/posts", delay=held)
-    begun = await Publications(idle).publish(ADA, article, website)
-    assert await work(Engine(patient), patient, begun)
-    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
-    await _make_due(idle, begun)
-    assert await work(Engine(patient), patient, begun)  # it reads the post, and sends nothing
-    assert (await Publications(idle).get(ADA, begun.id)).status == "unknown"
+    article, response = await write(idle), threading.Event()
+    platform.fault("POST /api/posts", delay=response)
+    publication = await Publications(idle).publish(ADA, article, website)
+    assert await work(Engine(patient), patient, publication)
+    assert (await Publications(idle).get(ADA, publication.id)).status == "unknown"
+    await _make_due(idle, publication)
+    assert await work(Engine(patient), patient, publication)  # it reads the post, and sends nothing
+    assert (await Publications(idle).get(ADA, publication.id)).status == "unknown"
     assert (platform.requests.count("POST /api/posts"), platform.posts) == (1, {})
-    held.set()
+    response.set()
     assert await asyncio.to_thread(platform.wait_for_post)
-    await _make_due(idle, begun)
-    assert await work(Engine(patient), patient, begun) is None
-    assert (await Publications(idle).get(ADA, begun.id)).status == "published"
+    await _make_due(idle, publication)
+    assert await work(Engine(patient), patient, publication) is None
+    assert (await Publications(idle).get(ADA, publication.id)).status == "published"
     assert (platform.requests.count("POST /api/posts"), len(platform.posts)) == (1, 1)
 
 
@@ -170,10 +170,10 @@ async def _make_due(plugin: PluginContext, publication: Publication) -> None:
 async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     platform.fault("POST /api/posts", answer=(429, "application/json", b"{}", {"Retry-After": "45"}))
-    begun = await Publications(idle).publish(ADA, article, website)
+    publication = await Publications(idle).publish(ADA, article, website)
     before = datetime.now(UTC)
-    await work(Engine(idle, chance=lambda: 0.0), idle, begun)
-    waiting = await Publications(idle).get(ADA, begun.id)
+    await work(Engine(idle, chance=lambda: 0.0), idle, publication)
+    waiting = await Publications(idle).get(ADA, publication.id)
     assert waiting.due_at is not None
     assert waiting.due_at - before >= timedelta(seconds=45)
     assert waiting.error == "the stand-in is overloaded. It is retried automatically."
@@ -182,13 +182,13 @@ async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, pla
 async def test_a_connector_that_never_returns_is_given_up(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     hasty = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60, "connector_seconds": 0.5}))
-    answer = threading.Event()
-    platform.fault("POST /api/posts", delay=answer)
+    response = threading.Event()
+    platform.fault("POST /api/posts", delay=response)
     publication = await Publications(hasty).publish(ADA, article, website)
 
     await work(Engine(hasty), hasty, publication)
-    answer.set()
+    response.set()
 
-    found = await Publications(hasty).get(ADA, publication.id)
-    assert found.status == "unknown"
-    assert "did not respond within 0.5 s" in found.error
+    stored = await Publications(hasty).get(ADA, publication.id)
+    assert stored.status == "unknown"
+    assert "did not respond within 0.5 s" in stored.error

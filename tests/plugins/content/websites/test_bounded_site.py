@@ -54,8 +54,8 @@ class SilentSite:
     redirects = add_redirect = remove_redirect = remove_media = locate = staticmethod(never)
     codec = None
 
-    async def posts(self, since: Any, most: int) -> AsyncIterator[int]:
-        for number in range(most):
+    async def posts(self, since: Any, limit: int) -> AsyncIterator[int]:
+        for number in range(limit):
             if number == 2:
                 await never()
             yield number
@@ -123,10 +123,10 @@ async def test_a_call_that_never_returns_is_given_up(
 
 async def test_posts_that_came_in_time_are_kept(plugin: PluginContext[ContentConfig]) -> None:
     site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
-    found: list[Any] = [post async for post in site.posts(None, 2)]
-    assert found == [0, 1]
+    posts: list[Any] = [post async for post in site.posts(None, 2)]
+    assert posts == [0, 1]
     with pytest.raises(SiteUnavailable):
-        found += [post async for post in site.posts(None, 3)]
+        posts += [post async for post in site.posts(None, 3)]
 
 
 async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[ContentConfig], gate: PluginGate) -> None:
@@ -138,7 +138,7 @@ async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[Con
     assert silent.recalled == ("1", "https://a.example/1", "r")
 
     plain = bounded_site(plugin, CONNECTOR, PlainSite())
-    assert [isinstance(plain, one) for one in (RecallingSite, MediaSite, BlockSite, WorkingSite)] == [
+    assert [isinstance(plain, class_) for class_ in (RecallingSite, MediaSite, BlockSite, WorkingSite)] == [
         False,
         False,
         False,
@@ -161,7 +161,7 @@ def test_a_function_that_blocks_the_event_loop_is_interrupted(
         function()
 
     assert gate.failures == {("acme", "extension", "blocked"): 1}
-    assert [(one["plugin"], one["name"]) for one in log] == [("acme", "platform silent")]
+    assert [(entry["plugin"], entry["name"]) for entry in log] == [("acme", "platform silent")]
     assert "secret-token" not in repr(log)
 
 

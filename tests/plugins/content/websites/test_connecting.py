@@ -27,9 +27,9 @@ from .conftest import browser_of
 
 
 def link(client: Client, **arguments: str) -> str:
-    answer = client.data("connect_website", platform=PLATFORM, **arguments)
-    assert (answer["state"], answer["website_id"]) == ("waiting_for_user", None)
-    return str(urlsplit(answer["connect_url"]).path)
+    result = client.data("connect_website", platform=PLATFORM, **arguments)
+    assert (result["state"], result["website_id"]) == ("waiting_for_user", None)
+    return str(urlsplit(result["connect_url"]).path)
 
 
 def test_a_site_is_connected_in_the_browser(
@@ -108,8 +108,8 @@ def test_the_link_works_for_the_account_that_made_it_alone(
     path = link(ada, url=platform.url)
     with browser_of(host, eve) as browser:
         assert browser.get(path).status == 403
-        own = browser.get("/dashboard/websites")
-        sent = browser.post(path, own.fields("/dashboard/websites") | {"url": platform.url, "token": TOKEN})
+        websites = browser.get("/dashboard/websites")
+        sent = browser.post(path, websites.fields("/dashboard/websites") | {"url": platform.url, "token": TOKEN})
         assert sent.status == 403
         assert "created by another account" in browser.get(path).text
         assert browser.get(f"{path}/approved?token={TOKEN}").status == 403
@@ -125,8 +125,8 @@ def test_the_link_expires(host: RunningHost, ada: Client, platform: StandInPlatf
 
     async def grow_old() -> None:
         async with ada.plugin.services.database.writing() as session:
-            mine = update(ConnectRow).where(ConnectRow.user_id == ada.user_id)
-            await session.execute(mine.values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
+            statement = update(ConnectRow).where(ConnectRow.user_id == ada.user_id)
+            await session.execute(statement.values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
 
     host.run(grow_old())
     with browser_of(host, ada) as browser:
@@ -142,11 +142,11 @@ def test_a_link_still_works_after_the_account_had_too_many_websites(
 
     async def fill() -> str:
         websites = Websites(ada.plugin)
-        made = [
+        websites_added = [
             await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={})
             for _ in range(ada.plugin.config.max_websites)
         ]
-        return made[-1].id
+        return websites_added[-1].id
 
     last = host.run(fill())
     with browser_of(host, ada) as browser:
@@ -213,8 +213,8 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
         assert "its credential is deleted" in browser.submit(page, own, do="disconnect").text
         assert browser.get(own).status == 404
     assert ada.data("list_websites")["websites"] == []
-    kept = ada.data("disconnect_website", website_id=website["id"], confirm=True)
-    assert kept == {"disconnected": True, "kept_publications": 0}
+    result = ada.data("disconnect_website", website_id=website["id"], confirm=True)
+    assert result == {"disconnected": True, "kept_publications": 0}
 
 
 def test_keys_are_changed(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:

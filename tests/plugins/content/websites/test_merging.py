@@ -19,26 +19,28 @@ def test_a_diff_that_is_cut_says_so(ada: Client, platform: StandInPlatform, line
         "id": "old", "slug": "old", "title": "Old", "html": "<p>One</p>\n\n<p>Two</p>", "state": "live", "revision": 1,
         "featured": None, "marker": "", "tags": [], "categories": [],
     }  # fmt: skip
-    made = Websites(ada.plugin).add(ada.user_id, BLOCKS, name="Blocks", url=platform.url, credential={"token": TOKEN})
-    website = ada.host.run(made).id
-    taken = ada.data("import_content", url=f"{platform.url}/old", website_id=website)
-    asked = {"publication_id": taken["publication_id"], "dry_run": True}
+    website_added = Websites(ada.plugin).add(
+        ada.user_id, BLOCKS, name="Blocks", url=platform.url, credential={"token": TOKEN}
+    )
+    website = ada.host.run(website_added).id
+    imported = ada.data("import_content", url=f"{platform.url}/old", website_id=website)
+    arguments = {"publication_id": imported["publication_id"], "dry_run": True}
 
     platform.edit("old", html="<p>One</p>\n\n<p>Two</p>\n\n<p>Three</p>")
-    short = ada.data("merge_site_edits", **asked)["diff"]
+    short = ada.data("merge_site_edits", **arguments)["diff"]
     assert ("+Three" in short, "cut" in short) == (True, False)
 
     added = "".join(f"\n\n<p>{number} {line}</p>" for number in range(ADDED // len(line)))
     platform.edit("old", html=f"<p>One</p>\n\n<p>Two</p>{added}")
-    told = ada.call("merge_site_edits", **asked)
-    diff = told["structuredContent"]["diff"]
-    shown, _, last = diff.rpartition("\n")
-    assert LIMIT / 2 < len(shown) <= LIMIT
+    result = ada.call("merge_site_edits", **arguments)
+    diff = result["structuredContent"]["diff"]
+    visible, _, last = diff.rpartition("\n")
+    assert LIMIT / 2 < len(visible) <= LIMIT
     assert last.startswith("… the diff is cut here: ")
     assert last.endswith(" more characters; a merge takes in all of them, and get_content shows the article then")
     missing = int(last.split(": ")[1].split()[0].replace(",", ""))
-    assert len(shown) + missing >= ADDED - len(line)
-    assert last in told["content"][0]["text"]
+    assert len(visible) + missing >= ADDED - len(line)
+    assert last in result["content"][0]["text"]
 
-    merged = ada.data("merge_site_edits", publication_id=taken["publication_id"])
+    merged = ada.data("merge_site_edits", publication_id=imported["publication_id"])
     assert (merged["version"], merged["diff"]) == (2, diff)

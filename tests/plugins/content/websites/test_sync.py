@@ -21,10 +21,10 @@ ALL = "All posts were read."
 @pytest.fixture
 def website(ada: Client, platform: StandInPlatform) -> str:
     """Return a website on the stand-in platform."""
-    made = Websites(ada.plugin).add(
+    website = Websites(ada.plugin).add(
         ada.user_id, PLATFORM, name="Stand-in", url=platform.url, credential={"token": TOKEN}
     )
-    return ada.host.run(made).id
+    return ada.host.run(website).id
 
 
 def write(platform: StandInPlatform, *names: str, html: str = "<p>Meadows and rivers</p>") -> None:
@@ -71,9 +71,11 @@ def documents(client: Client, stem: str) -> int:
     """Return how many documents of the account contain a word."""
 
     async def counted() -> int:
-        wanted = select(func.count()).select_from(WordRow)
+        statement = select(func.count()).select_from(WordRow)
         async with client.plugin.services.database.reading() as session:
-            return int(await session.scalar(wanted.where(WordRow.user_id == client.user_id, WordRow.stem == stem)) or 0)
+            return int(
+                await session.scalar(statement.where(WordRow.user_id == client.user_id, WordRow.stem == stem)) or 0
+            )
 
     return client.host.run(counted())
 
@@ -142,12 +144,12 @@ def test_nothing_is_forgotten_of_a_website_that_cannot_be_read(
     del platform.posts["b"]
     platform.token = "revoked"
     ada.data("sync_website_content", website_id=website)
-    told = ""
+    error = ""
     for _ in range(1000):
-        if told := ada.host.run(Websites(ada.plugin).get(ada.user_id, website)).last_error:
+        if error := ada.host.run(Websites(ada.plugin).get(ada.user_id, website)).last_error:
             break
         time.sleep(0.02)
-    assert "no longer accepts the token" in told
+    assert "no longer accepts the token" in error
     assert indexed(ada, website) == ["a", "b"]
 
 
@@ -168,5 +170,5 @@ def test_a_cursor_keeps_the_day_of_the_first_call(ada: Client, website: str, pla
     ["x", "5", "1-", "-1-5", "1-5-2026-02-31", "1-5-", f"{10**17}-5", f"{10**18 - 1}-5", "1-9999999", "1-5\n", "٣-5"],
 )
 def test_what_is_not_a_cursor_is_refused(ada: Client, website: str, cursor: str) -> None:
-    told = ada.refusal("sync_website_content", website_id=website, cursor=cursor)
-    assert "must be the next_cursor of an earlier job of this tool; leave it out to start over" in told
+    message = ada.refusal("sync_website_content", website_id=website, cursor=cursor)
+    assert "must be the next_cursor of an earlier job of this tool; leave it out to start over" in message
