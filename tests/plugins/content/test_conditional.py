@@ -14,8 +14,8 @@ ANSWER = HttpResponse(b"text", media_type="text/plain")
 
 
 def status(**headers: str) -> int:
-    asked = {name.replace("_", "-"): value for name, value in headers.items()}
-    return conditional(HttpRequest("GET", "/", {}, asked, b"", "127.0.0.1", "r_1"), ANSWER, CHANGED).status
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return conditional(HttpRequest("GET", "/", {}, request_headers, b"", "127.0.0.1", "r_1"), ANSWER, CHANGED).status
 
 
 @pytest.mark.parametrize(
@@ -30,15 +30,15 @@ def test_each_form_of_a_date_is_read(date: str) -> None:
 def test_a_change_is_told_as_of_the_end_of_its_second() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
     assert conditional(request, ANSWER, CHANGED).headers["Last-Modified"] == "Sat, 28 Nov 2026 10:00:00 GMT"
-    whole = CHANGED.replace(microsecond=0)
-    assert conditional(request, ANSWER, whole).headers["Last-Modified"] == "Sat, 28 Nov 2026 09:59:59 GMT"
+    changed = CHANGED.replace(microsecond=0)
+    assert conditional(request, ANSWER, changed).headers["Last-Modified"] == "Sat, 28 Nov 2026 09:59:59 GMT"
     assert status(if_modified_since="Sat, 28 Nov 2026 09:59:59 GMT") == 200
 
 
 def test_a_change_of_this_second_is_not_told_as_of_a_later_one() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
-    told = conditional(request, ANSWER, datetime.now(UTC)).headers["Last-Modified"]
-    assert parsedate_to_datetime(told) <= datetime.now(UTC)
+    last_modified = conditional(request, ANSWER, datetime.now(UTC)).headers["Last-Modified"]
+    assert parsedate_to_datetime(last_modified) <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize(

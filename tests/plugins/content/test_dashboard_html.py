@@ -18,18 +18,18 @@ BODIES = [
 
 @pytest.mark.parametrize("body", BODIES)
 def test_what_stands_inside_a_frame_does_not_come_to_life_in_a_preview(body: str) -> None:
-    made = sanitise(body)
-    shown = _without_foreign(made.html, "https://press.example")
-    assert "<iframe" not in shown
+    sanitised = sanitise(body)
+    framed = _without_foreign(sanitised.html, "https://press.example")
+    assert "<iframe" not in framed
     for part in ("<form", "<button", "<meta", "action="):
-        assert part not in made.html
-        assert part not in shown
+        assert part not in sanitised.html
+        assert part not in framed
 
 
 def test_what_was_inside_a_frame_is_named_among_what_was_removed() -> None:
-    made = sanitise(BODIES[0])
-    assert "what stood inside <iframe>" in made.removed
-    assert made.html.count("<iframe") == made.html.count("></iframe>") == 1
+    sanitised = sanitise(BODIES[0])
+    assert "what stood inside <iframe>" in sanitised.removed
+    assert sanitised.html.count("<iframe") == sanitised.html.count("></iframe>") == 1
 
 
 def test_an_empty_frame_of_a_known_host_is_kept_without_a_word() -> None:

@@ -90,8 +90,8 @@ def page(browser: Browser, host: RunningHost, person: User) -> Iterator[Page]:
 
 @pytest.mark.browser
 def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: RunningHost) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     page.reload()
     text = page.frame_locator("iframe")
     text.locator("#seen").wait_for()
@@ -99,7 +99,7 @@ def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: Run
     page.wait_for_load_state("networkidle")
     assert text.locator("#seen").text_content() == "Some text"
     assert page.url == host.url + SHOW
-    assert not [url for url in asked if "evil.example" in url or url.endswith("/account")]
+    assert not [url for url in requested if "evil.example" in url or url.endswith("/account")]
     # The forms and fields are the page's own: none of them comes from the text.
     assert page.locator("form").count() == 2
     assert page.locator("[name=csrf]").count() == 2
@@ -110,12 +110,12 @@ def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: Run
 @pytest.mark.parametrize("target", ["#top", "button", "#inside"])
 def test_a_click_in_hostile_html_changes_nothing(page: Page, host: RunningHost, target: str) -> None:
     text = page.frame_locator("iframe")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     text.locator(target).click()
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     assert page.url == host.url + SHOW
-    assert not [url for url in asked if "/dashboard/account" in url or CONNECTIONS in url]
+    assert not [url for url in requested if "/dashboard/account" in url or CONNECTIONS in url]
     page.goto(host.url + CONNECTIONS)
     assert "mallory" not in page.content()
 

@@ -17,13 +17,13 @@ def services(client: Client) -> ContentServices:
 
 
 def article(client: Client, **fields: Any) -> str:
-    made: str = client.data("create_content", **{"title": "Good tea", "body": "Boil it.", **fields})["content_id"]
-    return made
+    content_id: str = client.data("create_content", **{"title": "Good tea", "body": "Boil it.", **fields})["content_id"]
+    return content_id
 
 
 def site(client: Client) -> str:
-    made: str = client.data("connect_website", platform="builtin", name="Tea")["website_id"]
-    return made
+    website_id: str = client.data("connect_website", platform="builtin", name="Tea")["website_id"]
+    return website_id
 
 
 def test_an_article_is_changed_as_it_was_read(ada: Client) -> None:
@@ -31,7 +31,7 @@ def test_an_article_is_changed_as_it_was_read(ada: Client) -> None:
     before = ada.host.run(articles.get(ada.user_id, id_))
     after = ada.host.run(articles.change(before, {"featured_alt": "A cup"}, origin="laptop"))
     assert (after.version, after.featured_alt, after.body) == (2, "A cup", "Boil it.")
-    assert [one.changed for one in ada.host.run(articles.changes(ada.user_id, id_))] == [("featured_alt",), ()]
+    assert [change.changed for change in ada.host.run(articles.changes(ada.user_id, id_))] == [("featured_alt",), ()]
     with pytest.raises(InvalidInput, match="now at version 2, not 1"):
         ada.host.run(articles.change(before, {"featured_alt": "Another cup"}))
     with pytest.raises(InvalidInput, match="must not be empty"):
@@ -44,12 +44,12 @@ def test_summaries_leave_out_the_trash_and_other_websites(ada: Client) -> None:
     article(ada, title="Elsewhere")
     ada.data("delete_content", content_id=ids[3], confirm=True)
     oldest = ada.host.run(articles.summaries(ada.user_id, website, limit=9, order="created", excluding=ids[0]))
-    assert [one.title for one in oldest] == ["Two", "Three"]
+    assert [summary.title for summary in oldest] == ["Two", "Three"]
     changed = ada.host.run(articles.get(ada.user_id, ids[0]))
     ada.host.run(articles.change(changed, {"keyphrase": "first"}))
     newest = ada.host.run(articles.summaries(ada.user_id, website, limit=2))
-    assert [(one.title, one.keyphrase) for one in newest] == [("One", "first"), ("Three", "")]
-    assert [one.title for one in ada.host.run(articles.summaries(ada.user_id, None, limit=9))] == ["Elsewhere"]
+    assert [(summary.title, summary.keyphrase) for summary in newest] == [("One", "first"), ("Three", "")]
+    assert [summary.title for summary in ada.host.run(articles.summaries(ada.user_id, None, limit=9))] == ["Elsewhere"]
 
 
 def test_publications_are_those_of_the_account(ada: Client, eve: Client) -> None:
@@ -57,7 +57,7 @@ def test_publications_are_those_of_the_account(ada: Client, eve: Client) -> None
     id_ = article(ada, website_id=website)
     ada.data("publish_content", content_id=id_, website_id=website)
     posts = ada.host.run(services(ada).publications.of_article(ada.user_id, id_))
-    assert [(one.website_id, one.status, one.article_version) for one in posts] == [(website, "published", 1)]
+    assert [(post.website_id, post.status, post.article_version) for post in posts] == [(website, "published", 1)]
     assert posts[0].url.endswith("/good-tea")
     assert posts[0].published_at is not None
     assert ada.host.run(services(ada).publications.of_article(eve.user_id, id_)) == []
@@ -71,8 +71,8 @@ def test_the_text_of_a_post_is_listed_with_and_without_a_domain(ada: Client) -> 
     ada.data("publish_content", content_id=id_, website_id=website)
 
     def is_listed() -> bool:
-        found = ada.host.run(services(ada).articles.get(ada.user_id, id_))
-        twin = ada.host.run(services(ada).text_twins.of_article(found, website))
+        article_row = ada.host.run(services(ada).articles.get(ada.user_id, id_))
+        twin = ada.host.run(services(ada).text_twins.of_article(article_row, website))
         assert twin is not None
         assert twin.markdown.startswith("# Good tea")
         return twin.listed

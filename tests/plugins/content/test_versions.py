@@ -45,8 +45,8 @@ def test_words_are_compared_in_a_comparison_of_an_ordinary_size() -> None:
     before = "\n\n".join(
         f"The {number}. paragraph says that tea is hot and that cups are full." for number in range(300)
     )
-    found = compare(article(before), article(before.replace("hot", "cold")))
-    assert found.cut
-    assert len(found.rows) == MAX_ROWS
-    changed = [piece.text for row in found.rows for piece in row.pieces if piece.changed]
+    comparison = compare(article(before), article(before.replace("hot", "cold")))
+    assert comparison.cut
+    assert len(comparison.rows) == MAX_ROWS
+    changed = [piece.text for row in comparison.rows for piece in row.pieces if piece.changed]
     assert set(changed) == {"hot", "cold"}

@@ -22,8 +22,8 @@ class Blog:
 
     def __init__(self, host: RunningHost, client: Client, **settings: Any) -> None:
         self._host, self._client = host, client
-        made = client.data("connect_website", platform="builtin", name="Ada writes")
-        self.id, self.url = made["website_id"], made["connect_url"]
+        website = client.data("connect_website", platform="builtin", name="Ada writes")
+        self.id, self.url = website["website_id"], website["connect_url"]
         self.set(**settings)
 
     def set(self, **settings: Any) -> None:
@@ -51,10 +51,10 @@ class Blog:
             post = Post(
                 "b_1", title, "wheels", html, "", featured=media, featured_alt="A wheel", featured_caption="Wood."
             )
-            made = await site.create(post)
-            await site.set_state(made.id, "live")
-            self.post_id = made.id
-            return made.url
+            created = await site.create(post)
+            await site.set_state(created.id, "live")
+            self.post_id = created.id
+            return created.url
 
         return self._host.run(put())
 
@@ -78,9 +78,9 @@ class Blog:
         return httpx.get(f"{self.url}{path}", timeout=30)
 
     def tree(self, path: str = "") -> LexborHTMLParser:
-        answer = self.get(path)
-        assert answer.status_code == 200, (path, answer.status_code)
-        return LexborHTMLParser(answer.text)
+        response = self.get(path)
+        assert response.status_code == 200, (path, response.status_code)
+        return LexborHTMLParser(response.text)
 
     def titles(self, path: str = "") -> list[str]:
         return [node.text() for node in self.tree(path).css(".posts .post-title")]

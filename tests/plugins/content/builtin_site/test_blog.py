@@ -89,9 +89,9 @@ def test_search_finds_what_readers_can_read_in_any_form_of_a_word(blog: Blog, ad
     tree = blog.tree("/search?q=%3Cb%3Eloom")
     assert attribute_of(tree, "#q", "value") == "<b>loom"
     assert attribute_of(tree, "meta[name=robots]", "content") == "noindex"
-    made = ada.data("list_content", query="Weaving")["items"][0]
+    article = ada.data("list_content", query="Weaving")["items"][0]
     change = {"body": "A secret: spindles."}
-    ada.data("update_content", content_id=made["content_id"], expected_version=made["version"], fields=change)
+    ada.data("update_content", content_id=article["content_id"], expected_version=article["version"], fields=change)
     assert blog.titles("/search?q=spindles") == []
     assert blog.titles("/search?q=looms") == ["Weaving"]
 
@@ -126,10 +126,10 @@ def test_a_live_post_whose_update_failed_is_not_said_to_be_nowhere(blog: Blog, a
     url = ada.data("publish_content", **pair)["url"]
     ada.refusal("publish_content", **pair, options={"kind": "book"})
 
-    told = ada.call("get_content", content_id=article)["content"][0]["text"]
+    text = ada.call("get_content", content_id=article)["content"][0]["text"]
 
     assert httpx.get(url).status_code == 200
-    assert "published at: the latest attempt to publish failed or is in progress; list_publications shows it" in told
+    assert "published at: the latest attempt to publish failed or is in progress; list_publications shows it" in text
 
 
 def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
@@ -147,15 +147,15 @@ def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
     assert text_of(tree, "figcaption") == "Wood."
     copies = {}
     for candidate in (body.attributes["srcset"] or "").split(", "):
-        address, width = candidate.split()
-        answer = httpx.get(urljoin(url, address))
-        assert answer.headers["content-type"] == "image/webp"
-        copies[width] = address
-        assert Image.open(io.BytesIO(answer.content)).width == int(width.removesuffix("w"))
+        source, width = candidate.split()
+        response = httpx.get(urljoin(url, source))
+        assert response.headers["content-type"] == "image/webp"
+        copies[width] = source
+        assert Image.open(io.BytesIO(response.content)).width == int(width.removesuffix("w"))
     assert list(copies) == ["480w", "720w", "960w", "1200w"]
     blog.delete_post()
     original = body.attributes["src"] or ""
-    assert {httpx.get(urljoin(url, one)).status_code for one in (original, *copies.values())} == {404}
+    assert {httpx.get(urljoin(url, source)).status_code for source in (original, *copies.values())} == {404}
 
 
 def test_every_feed_can_be_read(blog: Blog) -> None:
@@ -170,9 +170,9 @@ def test_every_feed_can_be_read(blog: Blog) -> None:
         assert (entry.title, entry.link, entry.author) == ("Looms & <wheels>", url, "Ada")
         assert [tag.term for tag in entry.tags] == ["A&B"]
         assert "Text with" in entry.content[0].value
-    answer = blog.get("/feed.json")
-    assert answer.headers["content-type"].startswith("application/feed+json")
-    feed = answer.json()
+    response = blog.get("/feed.json")
+    assert response.headers["content-type"].startswith("application/feed+json")
+    feed = response.json()
     assert (feed["version"], feed["home_page_url"]) == ("https://jsonfeed.org/version/1.1", blog.url)
     (item,) = feed["items"]
     assert (item["url"], item["title"], item["tags"]) == (url, "Looms & <wheels>", ["A&B"])
@@ -204,9 +204,9 @@ def test_a_site_has_its_own_look(blog: Blog) -> None:
     tree = blog.tree()
     icon = attribute_of(tree, "link[rel=icon]", "href")
     assert attribute_of(tree, ".brand img", "src") == icon
-    drawn = httpx.get(icon)
-    assert drawn.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert ">A</text>" in drawn.text
+    image = httpx.get(icon)
+    assert image.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert ">A</text>" in image.text
     blog.set(
         theme="magazine",
         color_scheme="dark",
@@ -259,7 +259,9 @@ def test_a_wrong_setting_is_named(blog: Blog, ada: Client, setting: str, value: 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast(theme: str, accent: str, scheme: str) -> None:
     rules = style(theme, scheme, accent)[0].decode().rpartition(":root{")[2]
-    tokens = dict(one.removeprefix("--").split(":") for one in rules.strip().rstrip("}").rstrip(";").split(";"))
+    tokens = dict(
+        declaration.removeprefix("--").split(":") for declaration in rules.strip().rstrip("}").rstrip(";").split(";")
+    )
     on_code = [name for name in tokens if name.startswith("hl-") or name == "code-ink"]
     pairs = [(name, ground) for name in ("ink", "muted") for ground in ("paper", "surface", "sunken")]
     pairs += [(name, "code-paper") for name in on_code]

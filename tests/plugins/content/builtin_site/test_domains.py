@@ -68,18 +68,18 @@ def test_a_site_is_at_its_domain_with_all_that_it_links_to(
         assert ask(full, host=host).status_code == 200, full
     for path in ("", "/feed.xml", "/atom.xml", "/feed.json", "/sitemap.xml", "/robots.txt", "/llms.txt", "/first.md",
                  "/first/llms.txt", "/tags/a-b", "/archive", "/search?q=words", "/style.css"):  # fmt: skip
-        answer = ask(f"{url}{path}", host=host)
-        assert answer.status_code == 200, path
-        assert "/sites/" not in answer.text.replace("/sites/x", ""), path
-        assert host.url not in answer.text, path
+        response = ask(f"{url}{path}", host=host)
+        assert response.status_code == 200, path
+        assert "/sites/" not in response.text.replace("/sites/x", ""), path
+        assert host.url not in response.text, path
     listed = ada.data("list_publications", content_id=None, website_id=site.id)["publications"]
-    assert {one["url"] for one in listed} == {f"{url}/first", f"{url}/second"}
+    assert {post["url"] for post in listed} == {f"{url}/first", f"{url}/second"}
     assert done["url"] == f"{site.url}/first"
     third = site.publish("Third", "Even more.", slug="third")
     assert third["url"] == f"{url}/third"
     assert third["warnings"] == []
-    found = host.run(verify(ada.plugin, ExpectedPage(url=third["url"], title="Third")))
-    assert (found.facts["http_status"], found.facts["canonical"]) == (200, f"{url}/third")
+    verified = host.run(verify(ada.plugin, ExpectedPage(url=third["url"], title="Third")))
+    assert (verified.facts["http_status"], verified.facts["canonical"]) == (200, f"{url}/third")
     index = ask(f"{host.url}/llms.txt", host=host).text
     assert f"({url}/third)" in index
     assert f"({url}/llms.txt)" in index
@@ -90,21 +90,21 @@ def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     site.publish(slug="old")
-    gone = site.publish("Gone", slug="gone")
+    unpublished = site.publish("Gone", slug="gone")
     site.publish("Kept", slug="kept", tags=("x",))
-    ada.data("unpublish_content", publication_id=gone["publication_id"], confirm=True)
+    ada.data("unpublish_content", publication_id=unpublished["publication_id"], confirm=True)
     ada.data("set_redirect", website_id=site.id, from_path="/moved", to="/kept")
     url = prove(names, ada, site.id, domain)
     for path in ("", "/kept", "/kept.md", "/kept/llms.txt", "/feed.xml", "/sitemap.xml", "/tags/x", "/archive",
                  "/llms.txt", "/robots.txt", "/search?q=a%20b"):  # fmt: skip
-        answer = site.get(path)
-        assert (answer.status_code, answer.headers["location"]) == (301, f"{url}{path.replace('%20', '+')}"), path
-        assert wait_for(answer.headers["location"], 200, host=host).status_code == 200
+        response = site.get(path)
+        assert (response.status_code, response.headers["location"]) == (301, f"{url}{path.replace('%20', '+')}"), path
+        assert wait_for(response.headers["location"], 200, host=host).status_code == 200
     assert site.get("/moved").headers["location"] == f"{url}/kept"
     for number, target in enumerate(("/kept?a=1#b", "/archive", "/feed.xml")):
         ada.data("set_redirect", website_id=site.id, from_path=f"/old-{number}", to=target)
     listed = ada.data("list_redirects", website_id=site.id, check=True)["redirects"]
-    assert [one["problems"] for one in listed] == [[]] * 4
+    assert [redirect["problems"] for redirect in listed] == [[]] * 4
     assert ask(f"{url}/moved", host=host).headers["location"] == f"{url}/kept"
     assert [site.get("/gone").status_code, site.get("/never").status_code] == [410, 404]
     assert [ask(f"{url}/gone", host=host).status_code, ask(f"{url}/never", host=host).status_code] == [410, 404]
@@ -118,9 +118,9 @@ def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
 def test_images_are_at_the_domain_and_stay_at_their_old_urls(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
-    drawn = io.BytesIO()
-    Image.new("RGB", (2000, 1000), "teal").save(drawn, "PNG")
-    file = MediaFile("m_1", "sea.png", "image/png", "", "Sea", "download", 2000, 1000, drawn.getvalue())
+    image = io.BytesIO()
+    Image.new("RGB", (2000, 1000), "teal").save(image, "PNG")
+    file = MediaFile("m_1", "sea.png", "image/png", "", "Sea", "download", 2000, 1000, image.getvalue())
 
     async def uploaded() -> str:
         _, opened = await Websites(ada.plugin).open(ada.user_id, site.id)
@@ -131,8 +131,8 @@ def test_images_are_at_the_domain_and_stay_at_their_old_urls(
     url = prove(names, ada, site.id, domain)
     assert host.run(uploaded()) == old
     name = old.rpartition("/")[2]
-    assert wait_for(f"{url}/files/{name}", 200, host=host).content == drawn.getvalue()
-    assert ask(f"{host.url}{old}", host=host).content == drawn.getvalue()
+    assert wait_for(f"{url}/files/{name}", 200, host=host).content == image.getvalue()
+    assert ask(f"{host.url}{old}", host=host).content == image.getvalue()
 
 
 def test_without_its_domain_a_site_is_where_it_was(
@@ -146,7 +146,7 @@ def test_without_its_domain_a_site_is_where_it_was(
     assert f'href="{site.url}/post"' in site.get("/post").text
     assert ada.data("get_website", website_id=site.id)["domain"] is None
     listed = ada.data("list_publications", website_id=site.id)["publications"]
-    assert [one["url"] for one in listed] == [f"{site.url}/post"]
+    assert [post["url"] for post in listed] == [f"{site.url}/post"]
     assert wait_for(f"{url}/post", 404, host=host).headers["content-type"] != "text/html; charset=utf-8"
 
 
@@ -166,9 +166,9 @@ def test_a_domain_is_in_use_as_soon_as_it_is_proven_and_until_it_is_removed(
 def test_a_domain_waits_until_it_leads_here(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
-    told = ada.data("update_website_settings", website_id=site.id, settings={"domain": domain.upper()})
-    assert (told["domain"]["name"], told["domain"]["status"]) == (domain, "waiting")
-    assert "CNAME" in told["domain"]["how"]
+    result = ada.data("update_website_settings", website_id=site.id, settings={"domain": domain.upper()})
+    assert (result["domain"]["name"], result["domain"]["status"]) == (domain, "waiting")
+    assert "CNAME" in result["domain"]["how"]
     assert check(ada, site.id).status == "waiting"
     assert "cannot be reached" in check(ada, site.id).problem
     assert site.get().status_code == 200
@@ -209,9 +209,9 @@ def checked_before(host: RunningHost, website_id: str, *, hours: int) -> None:
 def test_a_proxy_asks_which_domains_it_may_have_certificates_for(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
-    place = f"{host.url}/.well-known/pressroom-domain"
+    url = f"{host.url}/.well-known/pressroom-domain"
     ada.data("update_website_settings", website_id=site.id, settings={"domain": domain})
-    asked = [f"?domain={domain}", f"?domain=sub.{domain}", "?domain=", "", f"?domain={'a' * 5000}.org"]
-    assert [ask(f"{place}{one}", host=host).status_code for one in asked] == [404] * 5
+    queries = [f"?domain={domain}", f"?domain=sub.{domain}", "?domain=", "", f"?domain={'a' * 5000}.org"]
+    assert [ask(f"{url}{query}", host=host).status_code for query in queries] == [404] * 5
     prove(names, ada, site.id, domain)
-    assert [ask(f"{place}{one}", host=host).status_code for one in asked] == [200, 404, 404, 404, 404]
+    assert [ask(f"{url}{query}", host=host).status_code for query in queries] == [200, 404, 404, 404, 404]

@@ -26,8 +26,11 @@ RULES = "--host-resolver-rules=MAP engines.example.org 127.0.0.1"
 def violations(page: Page) -> list[str]:
     page.evaluate(axe_script())
     rules = "['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']"
-    found: dict[str, Any] = page.evaluate(f"axe.run(document, {{runOnly: {rules}, resultTypes: ['violations']}})")
-    return [f"{one['id']}: {json.dumps([node['html'] for node in one['nodes']])[:300]}" for one in found["violations"]]
+    report: dict[str, Any] = page.evaluate(f"axe.run(document, {{runOnly: {rules}, resultTypes: ['violations']}})")
+    return [
+        f"{violation['id']}: {json.dumps([node['html'] for node in violation['nodes']])[:300]}"
+        for violation in report["violations"]
+    ]
 
 
 def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, ada: Client) -> None:
@@ -36,7 +39,7 @@ def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, a
     with BrowserWithoutScreen(host) as signed_in:
         signed_in.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
         cookie = {"name": "pressroom_session", "value": signed_in.session_cookie(), "url": host.url}
-    own, blog = f"{host.url}/dashboard/websites/{site.id}", f"http://{NAME}:{host.settings.server.port}"
+    website_page, blog = f"{host.url}/dashboard/websites/{site.id}", f"http://{NAME}:{host.settings.server.port}"
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=headless_chromium(), args=[*LAUNCH, RULES])
         context = chromium.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=True)
@@ -44,7 +47,7 @@ def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, a
         page = context.new_page()
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))
-        page.goto(own)
+        page.goto(website_page)
         panel = page.locator("section[aria-labelledby=domain]")
         panel.get_by_label("Domain").fill("no domain")
         panel.get_by_role("button", name="Save the domain").press("Enter")
@@ -57,7 +60,7 @@ def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, a
         expect(panel).to_contain_text("cannot be reached")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            page.goto(own)
+            page.goto(website_page)
             assert violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") == 390
         names.here.add(NAME)
@@ -70,15 +73,15 @@ def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, a
         assert page.evaluate("getComputedStyle(document.querySelector('.column')).maxWidth") != "none"
         page.evaluate("document.fonts.ready")
         assert page.evaluate("[...document.fonts].filter(one => one.status === 'error').length") == 0
-        assert [one["domain"] for one in context.cookies()] == ["127.0.0.1"]
+        assert [cookie["domain"] for cookie in context.cookies()] == ["127.0.0.1"]
         assert violations(page) == []
         page.get_by_role("link", name="Notes on engines").first.click()
         assert page.url.rstrip("/") == blog
-        page.goto(own)
+        page.goto(website_page)
         panel.get_by_text("Remove the domain", exact=True).click()
         panel.get_by_role("button", name="Yes, remove the domain").click()
         expect(page.get_by_text("The site no longer has a custom domain.")).to_be_visible()
         page.goto(f"{site.url}/first")
         assert page.url == f"{site.url}/first"
-        assert [one for one in complaints if "400" not in one] == []
+        assert [complaint for complaint in complaints if "400" not in complaint] == []
         chromium.close()

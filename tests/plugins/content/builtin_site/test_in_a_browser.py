@@ -48,12 +48,15 @@ def browser() -> Iterator[Browser]:
 def violations(page: Page) -> list[str]:
     page.evaluate(axe_script())
     rules = "['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']"
-    found: dict[str, Any] = page.evaluate(f"axe.run(document, {{runOnly: {rules}, resultTypes: ['violations']}})")
-    return [f"{one['id']}: {json.dumps([node['html'] for node in one['nodes']])[:300]}" for one in found["violations"]]
+    report: dict[str, Any] = page.evaluate(f"axe.run(document, {{runOnly: {rules}, resultTypes: ['violations']}})")
+    return [
+        f"{violation['id']}: {json.dumps([node['html'] for node in violation['nodes']])[:300]}"
+        for violation in report["violations"]
+    ]
 
 
 def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: Client) -> None:
-    made = ada.data("connect_website", platform="builtin", name="Notes on engines and other machines")
+    website = ada.data("connect_website", platform="builtin", name="Notes on engines and other machines")
     articles = Articles(ada.plugin)
     url = ""
     for title in ("An older note", "The engine that was never built, and what became of all its wheels"):
@@ -66,11 +69,11 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
             author="Ada",
         )
         article = host.run(articles.create(ada.user_id, draft)).article.id
-        url = ada.data("publish_content", content_id=article, website_id=made["website_id"])["url"]
+        url = ada.data("publish_content", content_id=article, website_id=website["website_id"])["url"]
     with BrowserWithoutScreen(host) as signed_in:
         signed_in.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
         session = signed_in.session_cookie()
-    own = f"{host.url}/dashboard/websites"
+    websites = f"{host.url}/dashboard/websites"
     aligned = "Array.from(document.querySelectorAll('.prose td'), cell => getComputedStyle(cell).textAlign)"
     spilling = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.innerText)"
     with browser.new_page(viewport={"width": 320, "height": 800}) as page:
@@ -79,23 +82,23 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
         page.on("console", lambda message: complaints.append(message.text))
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            for address in (
+            for page_url in (
                 url,
-                made["connect_url"],
-                f"{made['connect_url']}/missing",
-                f"{made['connect_url']}/tags/engines",
-                f"{made['connect_url']}/archive",
-                f"{made['connect_url']}/search?q=engine",
-                own,
-                f"{own}/{made['website_id']}",
+                website["connect_url"],
+                f"{website['connect_url']}/missing",
+                f"{website['connect_url']}/tags/engines",
+                f"{website['connect_url']}/archive",
+                f"{website['connect_url']}/search?q=engine",
+                websites,
+                f"{websites}/{website['website_id']}",
             ):
-                page.goto(address)
-                assert page.evaluate("document.documentElement.scrollWidth") == 320, address
-                assert page.locator(".theme").evaluate_all(spilling) == [], address
-                assert violations(page) == [], (scheme, address)
+                page.goto(page_url)
+                assert page.evaluate("document.documentElement.scrollWidth") == 320, page_url
+                assert page.locator(".theme").evaluate_all(spilling) == [], page_url
+                assert violations(page) == [], (scheme, page_url)
         page.goto(url)
         assert page.evaluate(aligned) == ["start", "-webkit-center", "-webkit-right"]
-        assert [one for one in complaints if "404" not in one] == []
+        assert [complaint for complaint in complaints if "404" not in complaint] == []
 
 
 def test_nothing_is_cut_off_on_paper(browser: Browser, host: RunningHost, ada: Client) -> None:
@@ -133,22 +136,22 @@ def test_every_theme_is_accessible_and_fits(browser: Browser, host: RunningHost,
                 blog.set(theme=theme)
                 page.set_viewport_size({"width": breadth, "height": 900})
                 page.goto(blog.url)
-                logo, name = (page.locator(f".brand {one}").bounding_box() for one in ("img", "bdi"))
+                logo, name = (page.locator(f".brand {selector}").bounding_box() for selector in ("img", "bdi"))
                 assert logo is not None
                 assert name is not None
-                shown = (theme, breadth, size, logo, name)
-                assert logo["width"] / logo["height"] == pytest.approx(size[0] / size[1], rel=0.05), shown
-                assert logo["width"] <= 224, shown
-                assert 9 <= logo["height"] <= 48, shown
-                assert name["height"] < 60, shown  # two lines at most, rather than one letter per line
-                assert page.evaluate("document.documentElement.scrollWidth") == breadth, shown
+                case = (theme, breadth, size, logo, name)
+                assert logo["width"] / logo["height"] == pytest.approx(size[0] / size[1], rel=0.05), case
+                assert logo["width"] <= 224, case
+                assert 9 <= logo["height"] <= 48, case
+                assert name["height"] < 60, case  # two lines at most, rather than one letter per line
+                assert page.evaluate("document.documentElement.scrollWidth") == breadth, case
 
 
 def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(
     browser: Browser, host: RunningHost, ada: Client
 ) -> None:
-    made = ada.data("connect_website", platform="builtin", name="Notes in two scripts")
-    website = made["website_id"]
+    connection = ada.data("connect_website", platform="builtin", name="Notes in two scripts")
+    website = connection["website_id"]
     articles = Articles(ada.plugin)
     code = 'نص مع `print("مرحبا")` هنا.\n\n```python\nprint("مرحبا")\n```\n\n> مرحبا\n'
     drafts = (
@@ -169,7 +172,7 @@ def test_code_and_dates_keep_their_direction_in_a_right_to_left_post(
         day, minutes = page.locator(".post-head .post-note").evaluate(_DATE_EDGES)
         assert day > minutes  # the line runs from right to left, with each part isolated
         assert page.locator(".prose blockquote").evaluate("node => getComputedStyle(node).fontStyle") == "normal"
-        page.goto(made["connect_url"])
+        page.goto(connection["connect_url"])
         teaser = page.locator(".post-excerpt", has_text="It ends here.")
         assert teaser.evaluate("node => getComputedStyle(node).direction") == "ltr"
         opening, closing = page.locator(".post-excerpt", has_text="نص مع").evaluate(_EDGES)
@@ -206,6 +209,6 @@ def test_a_phone_loads_images_no_larger_than_it_shows(browser: Browser, host: Ru
         page.goto(url)
         page.wait_for_function("document.querySelector('.post-image').complete")
         loaded = page.evaluate("document.querySelector('.post-image').currentSrc")
-        shown = page.evaluate("document.querySelector('.post-image').getBoundingClientRect().width * devicePixelRatio")
-    assert 660 < shown < 670
+        width = page.evaluate("document.querySelector('.post-image').getBoundingClientRect().width * devicePixelRatio")
+    assert 660 < width < 670
     assert loaded.endswith(".720.webp")

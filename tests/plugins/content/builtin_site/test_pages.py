@@ -31,17 +31,17 @@ class Site:
 
     def __init__(self, host: RunningHost, client: Client, name: str, **settings: str) -> None:
         self._host, self._client = host, client
-        made = client.data("connect_website", platform="builtin", name=name)
-        self.id, self.url = made["website_id"], made["connect_url"]
+        website = client.data("connect_website", platform="builtin", name=name)
+        self.id, self.url = website["website_id"], website["connect_url"]
         if settings:
             client.data("update_website_settings", website_id=self.id, settings=settings)
 
     def publish(self, title: str = "Hello world", body: str = "Some words.", **fields: Any) -> dict[str, Any]:
-        made = self._host.run(
+        created = self._host.run(
             Articles(self._client.plugin).create(self._client.user_id, Draft(title=title, body=body, **fields))
         )
-        self.content = made.article.id
-        done = self._client.data("publish_content", content_id=made.article.id, website_id=self.id)
+        self.content = created.article.id
+        done = self._client.data("publish_content", content_id=created.article.id, website_id=self.id)
         assert done["status"] == "published", done
         return done
 
@@ -56,9 +56,9 @@ def site(host: RunningHost, ada: Client) -> Site:
 
 def test_a_post_says_what_it_is(site: Site) -> None:
     done = site.publish("Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short.")
-    answer = httpx.get(done["url"])
-    tree = LexborHTMLParser(answer.text)
-    assert answer.status_code == 200
+    response = httpx.get(done["url"])
+    tree = LexborHTMLParser(response.text)
+    assert response.status_code == 200
     assert attribute_of(tree, "html", "lang") == "en-GB"
     assert [node.text() for node in tree.css("h1")] == ["Café notes"]
     assert text_of(tree, ".prose strong") == "words"
@@ -67,11 +67,11 @@ def test_a_post_says_what_it_is(site: Site) -> None:
     assert attribute_of(tree, "meta[name=description]", "content") == "In short."
     data = json.loads(text_of(tree, "script[type='application/ld+json']"))
     assert (data["@type"], data["headline"], data["author"]["name"]) == ("BlogPosting", "Café notes", "Ada Lovelace")
-    policy = answer.headers["content-security-policy"]
+    policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
     assert "connect-src 'self'" in policy
-    assert len(answer.content) < 20_000
+    assert len(response.content) < 20_000
     image = attribute_of(tree, "meta[property='og:image']", "content")
     card = httpx.get(image, timeout=60)
     assert (card.status_code, card.headers["content-type"], card.content[:4]) == (200, "image/png", b"\x89PNG")
@@ -83,13 +83,13 @@ def pixels(content: bytes) -> bytes:
 
 def drawn(host: RunningHost, **props: str) -> bytes:
     """Return the pixels of an image from the image generator, which must be drawn without warnings."""
-    answer = httpx.post(
+    response = httpx.post(
         f"{host.url}/tools/image-generator/api/generate",
         json={"template": "og", "props": props, "response": "binary"},
         timeout=60,
     )
-    assert (answer.status_code, answer.headers.get("x-warnings")) == (200, None)
-    return pixels(answer.content)
+    assert (response.status_code, response.headers.get("x-warnings")) == (200, None)
+    return pixels(response.content)
 
 
 def card_of(url: str) -> tuple[str, bytes]:
@@ -150,8 +150,8 @@ def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) 
 def test_a_page_that_did_not_change_is_not_sent_again(site: Site) -> None:
     site.publish()
     first = site.get("/hello-world")
-    again = site.get("/hello-world", **{"If-None-Match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    repeated = site.get("/hello-world", **{"If-None-Match": first.headers["etag"]})
+    assert (repeated.status_code, repeated.content) == (304, b"")
 
 
 def test_feed_and_site_map(site: Site) -> None:
@@ -167,17 +167,17 @@ def test_feed_and_site_map(site: Site) -> None:
 
 def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = {site.publish(f"Post {number}", tags=(f"tag {number}", "all"))["url"] for number in range(5)}
-    whole = locations(site, "/sitemap.xml")
+    all_urls = locations(site, "/sitemap.xml")
     monkeypatch.setattr(list_pages, "MAX_POSTS", 2)
 
     parts = locations(site, "/sitemap.xml")
     assert parts == [f"{site.url}/sitemap.xml?part={name}" for name in ("1", "2", "3", "lists")]
-    first, *others = (locations(site, part.removeprefix(site.url)) for part in parts)
+    first, *rest = (locations(site, part.removeprefix(site.url)) for part in parts)
     assert first == [f"{site.url}/post-0", f"{site.url}/post-1"]
-    assert [len(part) for part in others[:2]] == [2, 1]
-    found = [url for part in (first, *others) for url in part]
-    assert len(found) == len(set(found))
-    assert urls | {site.url} <= set(found) <= set(whole)
+    assert [len(part) for part in rest[:2]] == [2, 1]
+    found_urls = [url for part in (first, *rest) for url in part]
+    assert len(found_urls) == len(set(found_urls))
+    assert urls | {site.url} <= set(found_urls) <= set(all_urls)
 
     for name in ("0", "4", "x", "-1", "9" * 5000, "1.0", "0000012", "000001" + "9" * 20, "000001" + "9" * 5000):
         assert site.get(f"/sitemap.xml?part={name}").status_code == 404
@@ -214,10 +214,10 @@ def test_many_posts_are_paged(site: Site) -> None:
 
 
 def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
-    answer = site.get("/nothing")
-    assert answer.status_code == 404
-    assert "Page not found" in answer.text
-    assert 'content="noindex"' in answer.text
+    response = site.get("/nothing")
+    assert response.status_code == 404
+    assert "Page not found" in response.text
+    assert 'content="noindex"' in response.text
     assert httpx.get(f"{host.url}/sites/nobody").status_code == 404
     assert site.get("/files/nothing.png").status_code == 404
     assert site.get("/cards/nothing.png").status_code == 404
@@ -231,8 +231,8 @@ def test_a_url_that_only_begins_like_that_of_a_page_is_not_there(site: Site, hos
     old = f"/{'o' * 499}"
     ada.data("set_redirect", website_id=with_rule.id, from_path=old, to="/")
     for blog, path in ((site, f"/{slug}"), (site, f"/tags/{tag}"), (site, f"/{slug}.md"), (with_rule, old)):
-        whole = path.removesuffix(".md")
-        longer = f"{whole}-and-more{path.removeprefix(whole)}"
+        page = path.removesuffix(".md")
+        longer = f"{page}-and-more{path.removeprefix(page)}"
         assert (blog.get(path).status_code in {200, 301}, blog.get(longer).status_code) == (True, 404), path
 
 
@@ -266,8 +266,8 @@ def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, h
 
 
 def test_two_sites_of_one_name_have_two_addresses(host: RunningHost, ada: Client, eve: Client) -> None:
-    one, two = Site(host, ada, "The same"), Site(host, eve, "The same")
-    assert one.url != two.url
+    first, second = Site(host, ada, "The same"), Site(host, eve, "The same")
+    assert first.url != second.url
     assert Site(host, ada, "static").url.endswith("/sites/static-site")
 
 
@@ -294,9 +294,13 @@ def test_a_site_is_deleted_with_its_posts_also_after_it_was_disconnected(site: S
 
 def test_deleting_posts_with_the_site_is_refused_on_other_platforms(host: RunningHost, ada: Client) -> None:
     websites = Websites(ada.plugin)
-    made = host.run(websites.add(ada.user_id, "wordpress", name="W", url="https://w.example", credential={"key": "x"}))
-    assert "unpublish_content" in ada.refusal("disconnect_website", website_id=made.id, confirm=True, delete_posts=True)
-    assert ada.data("get_website", website_id=made.id)["website"]["status"] == "active"
+    website = host.run(
+        websites.add(ada.user_id, "wordpress", name="W", url="https://w.example", credential={"key": "x"})
+    )
+    assert "unpublish_content" in ada.refusal(
+        "disconnect_website", website_id=website.id, confirm=True, delete_posts=True
+    )
+    assert ada.data("get_website", website_id=website.id)["website"]["status"] == "active"
 
 
 CODE = """```python

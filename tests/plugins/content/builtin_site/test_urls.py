@@ -45,8 +45,8 @@ def move(site: Site, host: RunningHost, client: Client, version: int, slug: str)
 def test_robots_txt_names_the_sitemaps_of_sites_that_show_something(host: RunningHost, ada: Client) -> None:
     empty, site = Site(host, ada, "Nothing yet"), Site(host, ada, "Something")
     site.publish()
-    own = site.get("/robots.txt")
-    assert own.text == f"User-agent: *\nAllow: /\n\nSitemap: {site.url}/sitemap.xml\n"
+    robots = site.get("/robots.txt")
+    assert robots.text == f"User-agent: *\nAllow: /\n\nSitemap: {site.url}/sitemap.xml\n"
     root = httpx.get(f"{host.url}/robots.txt")
     assert root.headers["content-type"] == "text/plain; charset=utf-8"
     lines = root.text.splitlines()
@@ -70,8 +70,8 @@ def test_a_page_that_was_taken_down_is_gone_with_its_twins(site: Site, ada: Clie
 
 def test_a_draft_and_a_scheduled_post_never_were(site: Site, ada: Client) -> None:
     for slug, options in (("draft", {"mode": "draft"}), ("later", {"publish_at": LATER.isoformat()})):
-        made = ada.data("create_content", title="Soon", body="Words.", slug=slug)
-        ada.data("publish_content", content_id=made["content_id"], website_id=site.id, **options)
+        article = ada.data("create_content", title="Soon", body="Words.", slug=slug)
+        ada.data("publish_content", content_id=article["content_id"], website_id=site.id, **options)
         assert statuses(site, slug) == [404, 404, 404]
 
 
@@ -93,10 +93,10 @@ def test_redirects_take_one_step_for_pages_and_twins(site: Site, host: RunningHo
         move(site, host, ada, version, slug)
     for old in "abc":
         for twin in TWINS:
-            answer = site.get(f"/{old}{twin}")
-            assert (answer.status_code, answer.headers["location"]) == (301, f"{site.url}/d{twin}")
+            response = site.get(f"/{old}{twin}")
+            assert (response.status_code, response.headers["location"]) == (301, f"{site.url}/d{twin}")
     listed = ada.data("list_redirects", website_id=site.id)["redirects"]
-    assert [(one["from_path"], one["to"], one["problems"]) for one in listed] == [
+    assert [(redirect["from_path"], redirect["to"], redirect["problems"]) for redirect in listed] == [
         ("/a", "/d", []),
         ("/b", "/d", []),
         ("/c", "/d", []),
@@ -122,8 +122,8 @@ def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
     site.publish(slug="end")
     for source, target, permanent in (("/one", "/two", True), ("/two", "/three", False), ("/three", "/end#x", True)):
         ada.data("set_redirect", website_id=site.id, from_path=source, to=target, permanent=permanent)
-    answer = site.get("/one")
-    assert (answer.status_code, answer.headers["location"]) == (302, f"{site.url}/end#x")
+    response = site.get("/one")
+    assert (response.status_code, response.headers["location"]) == (302, f"{site.url}/end#x")
     assert site.get("/one.md").headers["location"] == f"{site.url}/end.md"
     _, connected = host.run(Websites(ada.plugin).open(ada.user_id, site.id))
     host.run(connected.add_redirect("/three", "/one", permanent=True))
@@ -140,9 +140,9 @@ def test_redirects_to_every_kind_of_page_of_a_site_are_sound(site: Site, ada: Cl
     for source, target in rules.items():
         ada.data("set_redirect", website_id=site.id, from_path=source, to=target)
     listed = ada.data("list_redirects", website_id=site.id, check=True)["redirects"]
-    problems = {rules[one["from_path"]]: one["problems"] for one in listed}
-    told = ["its target responds with 404"]
-    assert problems == {target: [] for target in sound} | dict.fromkeys(missing, told)
+    problems = {rules[redirect["from_path"]]: redirect["problems"] for redirect in listed}
+    expected = ["its target responds with 404"]
+    assert problems == {target: [] for target in sound} | dict.fromkeys(missing, expected)
 
 
 async def _changed_long_ago(client: Client) -> None:
@@ -150,18 +150,18 @@ async def _changed_long_ago(client: Client) -> None:
     at = datetime.now(UTC) - timedelta(hours=1)
     async with client.plugin.services.database.writing() as session:
         for table, column in ((WebsiteRow, "updated_at"), (ArticleRow, "updated_at"), (PublicationRow, "published_at")):
-            mine = update(table).where(table.user_id == client.user_id).values({column: at})
-            await session.execute(mine.execution_options(synchronize_session=False))
+            statement = update(table).where(table.user_id == client.user_id).values({column: at})
+            await session.execute(statement.execution_options(synchronize_session=False))
 
 
 def test_conditions_follow_their_order(site: Site, host: RunningHost, ada: Client) -> None:
     site.publish("Hello world", "Some words. " * 200)
     host.run(_changed_long_ago(ada))
     for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml", "/sitemap.xml"):
-        answer = site.get(path)
-        etag, modified = answer.headers["etag"], answer.headers["last-modified"]
+        response = site.get(path)
+        etag, modified = response.headers["etag"], response.headers["last-modified"]
         old = "Mon, 01 Jan 2001 00:00:00 GMT"
-        asked: list[tuple[dict[str, str], int]] = [
+        requests: list[tuple[dict[str, str], int]] = [
             ({"If-Modified-Since": modified}, 304),
             ({"If-Modified-Since": old}, 200),
             ({"If-Modified-Since": "yesterday"}, 200),
@@ -171,11 +171,11 @@ def test_conditions_follow_their_order(site: Site, host: RunningHost, ada: Clien
             ({"If-Match": '"other"'}, 412),
             ({"If-Unmodified-Since": old}, 412),
         ]
-        for headers, status in asked:
-            again = site.get(path, **headers)
-            assert (path, headers, again.status_code) == (path, headers, status)
-            assert again.headers["last-modified"] == modified
-            assert bool(again.content) == (status == 200)
+        for headers, status in requests:
+            repeated = site.get(path, **headers)
+            assert (path, headers, repeated.status_code) == (path, headers, status)
+            assert repeated.headers["last-modified"] == modified
+            assert bool(repeated.content) == (status == 200)
         head = httpx.head(f"{site.url}{path}")
         assert (head.status_code, head.headers["last-modified"], head.content) == (200, modified, b"")
 
@@ -185,17 +185,17 @@ def test_a_change_within_the_second_of_the_last_one_is_noticed(site: Site, ada: 
     for description in ("One.", "Two.", "Three."):
         modified = site.get().headers["last-modified"]
         ada.data("update_website_settings", website_id=site.id, settings={"description": description})
-        again = site.get(**{"If-Modified-Since": modified})
-        assert (again.status_code, description in again.text) == (200, True)
+        changed = site.get(**{"If-Modified-Since": modified})
+        assert (changed.status_code, description in changed.text) == (200, True)
 
 
 def test_what_is_public_is_compressed(site: Site) -> None:
     site.publish("Hello world", "Some words. " * 200)
     for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml"):
-        with httpx.stream("GET", f"{site.url}{path}", headers={"accept-encoding": "gzip"}) as answer:
-            sent = b"".join(answer.iter_raw())
-        assert answer.headers["content-encoding"] == "gzip", path
-        assert "accept-encoding" in answer.headers["vary"].lower()
+        with httpx.stream("GET", f"{site.url}{path}", headers={"accept-encoding": "gzip"}) as response:
+            sent = b"".join(response.iter_raw())
+        assert response.headers["content-encoding"] == "gzip", path
+        assert "accept-encoding" in response.headers["vary"].lower()
         assert len(gzip.decompress(sent)) > len(sent)
 
 
@@ -209,10 +209,12 @@ def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) ->
     ]
     for number, (fields, beginning) in enumerate(cases):
         site.publish(f"Title {number}", **fields)
-        said = attribute_of(LexborHTMLParser(site.get(f"/title-{number}").text), "meta[name=description]", "content")
-        assert said.startswith(beginning)
-        assert "Title" not in said
-        assert 0 < len(said) <= MAX_WIDTH
+        description = attribute_of(
+            LexborHTMLParser(site.get(f"/title-{number}").text), "meta[name=description]", "content"
+        )
+        assert description.startswith(beginning)
+        assert "Title" not in description
+        assert 0 < len(description) <= MAX_WIDTH
     site.publish("Nothing to read", "---", slug="empty")
     empty = LexborHTMLParser(site.get("/empty").text)
     assert empty.css("meta[name=description], meta[property='og:description']") == []
@@ -220,9 +222,9 @@ def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) ->
     for number in range(12):
         site.publish(f"More {number}")
     pages = [LexborHTMLParser(site.get(path).text) for path in ("", "?page=2")]
-    one, two = (attribute_of(page, "meta[name=description]", "content") for page in pages)
-    assert one.startswith("Notes on engines.")
-    assert one != two
+    first, second = (attribute_of(page, "meta[name=description]", "content") for page in pages)
+    assert first.startswith("Notes on engines.")
+    assert first != second
     assert [page.css_first("h1").text() for page in pages] == ["Ada moves", "Ada moves, page 2"]  # type: ignore[union-attr]
 
 
@@ -232,13 +234,13 @@ def test_a_list_of_few_posts_says_more_of_them_than_their_titles(host: RunningHo
         "Silk", "The loom wove silk from punched cards, a hundred years before the first program.", tags=("x",)
     )
     site.publish("Wool", "Wool was spun by hand, and sold by the pound at the market of every town.", slug="w")
-    said = [
+    descriptions = [
         attribute_of(LexborHTMLParser(site.get(path).text), "meta[name=description]", "content")
         for path in ("", "/tags/x")
     ]
-    assert said[0].startswith("Wool: Wool was spun by hand")
-    assert said[1].startswith("Tag: x. Silk: The loom wove silk")
-    assert all(50 < len(one) <= MAX_WIDTH for one in said)
+    assert descriptions[0].startswith("Wool: Wool was spun by hand")
+    assert descriptions[1].startswith("Tag: x. Silk: The loom wove silk")
+    assert all(50 < len(description) <= MAX_WIDTH for description in descriptions)
 
 
 def test_descriptions_are_cut_between_words() -> None:
@@ -263,7 +265,7 @@ def _file(number: int, name: str = "wheel.png") -> MediaFile:
 
 
 def _post(marker: str, *images: RemoteMedia, featured: RemoteMedia | None = None) -> Post:
-    html = "".join(f'<p><img src="{one.url}" alt="A wheel"></p>' for one in images)
+    html = "".join(f'<p><img src="{image.url}" alt="A wheel"></p>' for image in images)
     return Post(marker=marker, title=marker, slug=marker, html=html, markdown=html, featured=featured)
 
 
@@ -273,14 +275,14 @@ def test_a_file_is_kept_once_and_goes_with_its_last_use(site: Site, host: Runnin
 
     _, opened = host.run(Websites(ada.plugin).open(ada.user_id, site.id))
     first = host.run(opened.upload(_file(1), "mark-1"))
-    again = host.run(opened.upload(_file(1, "copy.png"), "mark-2"))
+    repeated = host.run(opened.upload(_file(1, "copy.png"), "mark-2"))
     other = host.run(opened.upload(_file(2), "mark-3"))
-    assert first == again != other
+    assert first == repeated != other
     assert host.run(opened.find_media("mark-2")) == first
-    one = host.run(opened.create(_post("one", first)))
+    post = host.run(opened.create(_post("one", first)))
     two = host.run(opened.create(_post("two", other, featured=first)))
     assert status(first) == status(other) == 200
-    host.run(opened.set_state(one.id, "gone"))
+    host.run(opened.set_state(post.id, "gone"))
     assert status(first) == 200  # the other post uses it as its featured image
     waiting = host.run(opened.upload(_file(2), "mark-4"))
     host.run(opened.update(two.id, _post("two"), two.revision))

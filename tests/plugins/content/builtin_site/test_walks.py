@@ -37,11 +37,11 @@ Told = TypeVar("Told")
 class BuiltinPostWalk(RuleBasedStateMachine):
     """One post and its expected state."""
 
-    def __init__(self, host: RunningHost, client: Client, shown: Site) -> None:
+    def __init__(self, host: RunningHost, client: Client, walked: Site) -> None:
         super().__init__()
         self.host = host
-        self.shown = shown
-        _, self.site = host.run(Websites(client.plugin).open(client.user_id, shown.id))
+        self.shown = walked
+        _, self.site = host.run(Websites(client.plugin).open(client.user_id, walked.id))
         number = next(numbers)
         self.post = Post(
             marker=f"pr-walk{number:020d}",
@@ -58,13 +58,13 @@ class BuiltinPostWalk(RuleBasedStateMachine):
         return self.host.run(coroutine)
 
     def move(self, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None) -> None:
-        told = self.run(self.site.set_state(self.id, state, at))
+        reported = self.run(self.site.set_state(self.id, state, at))
         self.state = state
-        self.compare(told, at)
+        self.compare(reported, at)
 
-    def compare(self, told: RemotePost, at: datetime | None = None) -> None:
+    def compare(self, reported: RemotePost, at: datetime | None = None) -> None:
         """Check that visitors see what the connector reported."""
-        assert (told.id, told.state) == (self.id, self.state)
+        assert (reported.id, reported.state) == (self.id, self.state)
         if self.state == "gone":
             with pytest.raises(SiteGone):
                 self.run(self.site.read(self.id))
@@ -72,7 +72,7 @@ class BuiltinPostWalk(RuleBasedStateMachine):
             read = self.run(self.site.read(self.id))
             assert (read.state, read.fields["title"]) == (self.state, self.post.title)
             if at is not None:
-                assert read.publish_at == told.publish_at == at
+                assert read.publish_at == reported.publish_at == at
         is_live = self.state == "live"
         self.was_live |= is_live
         page = self.shown.get(f"/{self.post.slug}")
@@ -126,11 +126,11 @@ class BuiltinPostWalk(RuleBasedStateMachine):
 
 
 def test_visitors_see_every_state_of_a_post_as_it_is_told(host: RunningHost, ada: Client) -> None:
-    shown = Site(host, ada, "Walks")
+    walked = Site(host, ada, "Walks")
 
     class Walk(BuiltinPostWalk):
         def __init__(self) -> None:
-            super().__init__(host, ada, shown)
+            super().__init__(host, ada, walked)
 
     sizes = settings(max_examples=WALKS, stateful_step_count=STEPS, deadline=None, derandomize=WALKS < 100)
     run_state_machine_as_test(Walk, settings=sizes)
@@ -140,9 +140,11 @@ def test_what_is_told_is_what_the_site_has_after_every_step(host: RunningHost, a
     site = Site(host, ada, "Told walks")
 
     async def rows(word: str) -> Sequence[BuiltinPostRow]:
-        wanted = select(BuiltinPostRow).where(BuiltinPostRow.website_id == site.id, BuiltinPostRow.title.contains(word))
+        statement = select(BuiltinPostRow).where(
+            BuiltinPostRow.website_id == site.id, BuiltinPostRow.title.contains(word)
+        )
         async with ada.plugin.services.database.reading() as session:
-            return list(await session.scalars(wanted))
+            return list(await session.scalars(statement))
 
     def posts(word: str) -> Sequence[OwnersPost]:
         return [OwnersPost(row.id, row.state, row.title, row.publish_at) for row in host.run(rows(word))]

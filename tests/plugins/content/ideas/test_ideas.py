@@ -21,31 +21,33 @@ def test_ideas_are_saved_changed_and_listed(ada: Client, eve: Client) -> None:
 
 
 def test_the_same_idea_is_not_doubled(ada: Client) -> None:
-    one = ada.data("save_content_idea", title="Tea", notes="a")["idea"]
+    first = ada.data("save_content_idea", title="Tea", notes="a")["idea"]
     two = ada.data("save_content_idea", title="Tea", notes="b")["idea"]
-    assert (two["idea_id"], two["notes"]) == (one["idea_id"], "b")
-    ada.data("save_content_idea", idea_id=one["idea_id"], status="dropped")
-    assert ada.data("save_content_idea", title="Tea")["idea"]["idea_id"] != one["idea_id"]
+    assert (two["idea_id"], two["notes"]) == (first["idea_id"], "b")
+    ada.data("save_content_idea", idea_id=first["idea_id"], status="dropped")
+    assert ada.data("save_content_idea", title="Tea")["idea"]["idea_id"] != first["idea_id"]
 
 
 def test_what_is_no_idea(ada: Client) -> None:
     assert "title" in ada.refusal("save_content_idea")
     assert "must say what the idea is" in ada.refusal("save_content_idea", notes="only notes")
     assert "must be a day" in ada.refusal("save_content_idea", title="x", due="2026-02-30")
-    one = ada.data("save_content_idea", title="Tea")["idea"]["idea_id"]
-    assert "must say what the idea is" in ada.refusal("save_content_idea", idea_id=one, title="")
+    idea_id = ada.data("save_content_idea", title="Tea")["idea"]["idea_id"]
+    assert "must say what the idea is" in ada.refusal("save_content_idea", idea_id=idea_id, title="")
 
 
 def test_an_idea_can_be_for_a_website(ada: Client, eve: Client) -> None:
-    one, other = (ada.data("connect_website", platform="builtin", name=name)["website_id"] for name in ("One", "Two"))
-    for_one = ada.data("save_content_idea", title="Tea", website_id=one)["idea"]
+    first, second = (
+        ada.data("connect_website", platform="builtin", name=name)["website_id"] for name in ("One", "Two")
+    )
+    for_first = ada.data("save_content_idea", title="Tea", website_id=first)["idea"]
     for_any = ada.data("save_content_idea", title="Coffee")["idea"]
 
     def listed(website_id: str) -> list[str]:
         return [idea["title"] for idea in ada.data("list_content_ideas", website_id=website_id)["ideas"]]
 
-    assert (for_one["website_id"], for_any["website_id"]) == (one, None)
-    assert (listed(one), listed(other)) == (["Coffee", "Tea"], ["Coffee"])
-    ada.data("save_content_idea", idea_id=for_one["idea_id"], website_id=other)
-    assert (listed(one), listed(other)) == (["Coffee"], ["Tea", "Coffee"])
-    assert "list_websites" in eve.refusal("save_content_idea", title="Tea", website_id=one)
+    assert (for_first["website_id"], for_any["website_id"]) == (first, None)
+    assert (listed(first), listed(second)) == (["Coffee", "Tea"], ["Coffee"])
+    ada.data("save_content_idea", idea_id=for_first["idea_id"], website_id=second)
+    assert (listed(first), listed(second)) == (["Coffee"], ["Tea", "Coffee"])
+    assert "list_websites" in eve.refusal("save_content_idea", title="Tea", website_id=first)

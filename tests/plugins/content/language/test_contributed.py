@@ -74,40 +74,40 @@ def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def judged(client: Client, **article: Any) -> dict[str, Any]:
-    given = {"title": "Bona pano", "body": TEXT, "language": "eo", "keyphrase": "bona pano", **article}
-    answer: dict[str, Any] = client.data("check_blog_seo", article=given)
-    return answer
+    request = {"title": "Bona pano", "body": TEXT, "language": "eo", "keyphrase": "bona pano", **article}
+    result: dict[str, Any] = client.data("check_blog_seo", article=request)
+    return result
 
 
-def check_of(answer: dict[str, Any], id_: str) -> dict[str, Any]:
-    (found,) = (one for one in answer["checks"] if one["id"] == id_)
-    return dict(found)
+def check_of(result: dict[str, Any], id_: str) -> dict[str, Any]:
+    (check,) = (check for check in result["checks"] if check["id"] == id_)
+    return dict(check)
 
 
 def test_an_article_is_judged_by_the_rules_of_the_plugin(ada: Client) -> None:
-    answer = judged(ada, body=TEXT * 12)
-    assert not [note for note in answer["notes"] if "rules" in note]
+    result = judged(ada, body=TEXT * 12)
+    assert not [note for note in result["notes"] if "rules" in note]
     for id_ in ("reading_ease", "passive_voice", "transition_words"):
-        assert check_of(answer, id_)["status"] != "skipped", id_
+        assert check_of(result, id_)["status"] != "skipped", id_
 
 
 def test_a_keyphrase_is_found_in_forms_that_only_the_stemmer_knows(ada: Client) -> None:
-    found = check_of(judged(ada, body="Niaj panoj estas bonaj. Bonan panon ĉiu ŝatas."), "keyphrase_in_intro")
-    assert found["status"] == "good"
+    check = check_of(judged(ada, body="Niaj panoj estas bonaj. Bonan panon ĉiu ŝatas."), "keyphrase_in_intro")
+    assert check["status"] == "good"
 
 
 def test_an_article_that_is_stored_is_judged_so_too(ada: Client) -> None:
-    made = ada.data("create_content", title="Bona pano", body=TEXT, language="eo-FR", keyphrase="bona pano")
-    answer = ada.data("check_blog_seo", content_id=made["content_id"])
-    assert answer["language"] == "eo"
-    assert check_of(answer, "reading_ease")["status"] != "skipped"
+    article = ada.data("create_content", title="Bona pano", body=TEXT, language="eo-FR", keyphrase="bona pano")
+    result = ada.data("check_blog_seo", content_id=article["content_id"])
+    assert result["language"] == "eo"
+    assert check_of(result, "reading_ease")["status"] != "skipped"
 
 
 def test_a_website_can_be_in_the_language(ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Notoj")["website_id"]
     ada.data("update_website_settings", website_id=website, settings={"language": "eo"})
-    answer = judged(ada, language=None, website_id=website)
-    assert answer["language"] == "eo"
+    result = judged(ada, language=None, website_id=website)
+    assert result["language"] == "eo"
     with BrowserWithoutScreen(ada.host) as browser:
         browser.enter(ada.host, ada.host.run(ada.host.host.accounts.users.get(ada.user_id)))
         assert "Dutch, English, Esperanto, French" in browser.get(f"/dashboard/websites/{website}").text
@@ -128,8 +128,8 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
     with installed(tmp_path / "site") as id_:
         config = {"builtin_plugins": False, "plugins": {"content": {}, id_: {}}}
         findings = await diagnose(LoadedApp(settings_for_test(config, tmp_path / "data")), lambda: None)
-    (found,) = (one.result for one in findings if one.check == "content: languages")
-    assert f"nl, pt, eo (plugin {id_})" in found.message
+    (result,) = (finding.result for finding in findings if finding.check == "content: languages")
+    assert f"nl, pt, eo (plugin {id_})" in result.message
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_after_the_server_the_languages_are_gone(tmp_path: Path) -> None:
 
 def loaded(folder: Path, *ids: str) -> dict[str, PluginRecord]:
     config = {"builtin_plugins": False, "plugins": {"content": {}, **{id_: {} for id_ in ids}}}
-    return {one.id: one for one in LoadedApp(settings_for_test(config, folder / "data")).plugins.records}
+    return {record.id: record for record in LoadedApp(settings_for_test(config, folder / "data")).plugins.records}
 
 
 def test_a_language_that_comes_with_pressroom_cannot_be_replaced(tmp_path: Path) -> None:
@@ -177,9 +177,9 @@ def test_a_language_that_comes_with_pressroom_cannot_be_replaced(tmp_path: Path)
 
 
 def test_of_two_plugins_with_one_language_both_are_in_conflict(tmp_path: Path) -> None:
-    with installed(tmp_path / "one") as one, installed(tmp_path / "two") as two:
-        records = loaded(tmp_path, one, two)
-    assert {records[one].status, records[two].status} == {"conflict"}
+    with installed(tmp_path / "one") as first, installed(tmp_path / "two") as second:
+        records = loaded(tmp_path, first, second)
+    assert {records[first].status, records[second].status} == {"conflict"}
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def test_a_stemmer_that_fails_later_costs_its_stems_alone(tmp_path: Path) -> Non
     stemmer = GUIDE["pressroom_esperanto/stemming.py"] + "\n\n_whole = stem\n\n\n"
     stemmer += "def stem(word):\n    if word == 'famaj':\n        raise ZeroDivisionError\n    return _whole(word)\n"
     with installed(tmp_path / "site", stemmer=stemmer) as id_, running(tmp_path, id_) as client:
-        answer = judged(client, keyphrase="famaj urboj")
-        assert check_of(answer, "reading_ease")["status"] != "skipped"
+        result = judged(client, keyphrase="famaj urboj")
+        assert check_of(result, "reading_ease")["status"] != "skipped"
         gate = client.host.host.compiled.gate
         assert gate.failures[id_, "extension", "failed"]
         assert (gate.latest[id_].call.name, "ZeroDivisionError" in gate.latest[id_].error) == ("stemmer eo", True)

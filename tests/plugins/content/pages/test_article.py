@@ -71,8 +71,8 @@ def test_credits_stand_by_images_and_missing_covers_are_told(reader: BrowserWith
     assert "Photo: Ada , CC BY 4.0" in framed_text(page)
     assert not page.framed.css("script")
     draft = Draft("Gone", "x", featured_media_id="m_" + "0" * 22)
-    gone = work.client.host.run(Articles(work.client.plugin).create(work.client.user_id, draft)).article.id
-    assert "no longer in the media library" in reader.get(f"{ARTICLES}/{gone}").text
+    article_id = work.client.host.run(Articles(work.client.plugin).create(work.client.user_id, draft)).article.id
+    assert "no longer in the media library" in reader.get(f"{ARTICLES}/{article_id}").text
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "wxr"])
@@ -127,8 +127,8 @@ def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, wor
     assert page.one(".dial") == str(report["score"])
     bad = [check for check in report["checks"] if check["status"] == "bad"]
     assert bad
-    shown = texts(page, ".checks.bad .row-title")
-    assert sorted(shown) == sorted(" ".join(check["message"].split()) for check in bad)
+    messages = texts(page, ".checks.bad .row-title")
+    assert sorted(messages) == sorted(" ".join(check["message"].split()) for check in bad)
     for check in bad:
         assert check["fix"] in page.text
     assert len(page.tree.css(".checks.good li .row-title")) == sum(c["status"] == "good" for c in report["checks"])
@@ -152,9 +152,9 @@ def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
     row = next(node for node in reader.get(ARTICLES).tree.css("tr") if f"{ARTICLES}/{id_}" in (node.html or ""))
 
     score = panel.one(".dial")
-    shown = row.css_first(".score")
-    assert shown is not None
-    assert " ".join(shown.text().split()) == f"Score {score} of 100"
+    badge = row.css_first(".score")
+    assert badge is not None
+    assert " ".join(badge.text().split()) == f"Score {score} of 100"
     assert f"{work.client.data('check_blog_seo', content_id=id_)['words']} words" in panel.text
     assert "7 words" in panel.text
 
@@ -176,8 +176,8 @@ def test_a_version_has_one_number_of_words_everywhere(
     reader: BrowserWithoutScreen, work: Work, body_format: str, body: str
 ) -> None:
     client = work.client
-    made_ = client.data("create_content", title="Bread once more", body=body, body_format=body_format)
-    id_, count = made_["content_id"], made_["word_count"]
+    article = client.data("create_content", title="Bread once more", body=body, body_format=body_format)
+    id_, count = article["content_id"], article["word_count"]
 
     def everywhere() -> set[int]:
         items = client.data("list_content", limit=100)["items"]
@@ -185,7 +185,7 @@ def test_a_version_has_one_number_of_words_everywhere(
             client.data("check_blog_seo", content_id=id_)["words"],
             client.data("get_content", content_id=id_)["content"]["word_count"],
             client.data("import_content", content_id=id_)["word_count"],
-            next(one["word_count"] for one in items if one["content_id"] == id_),
+            next(item["word_count"] for item in items if item["content_id"] == id_),
         }
 
     assert everywhere() == {count}
@@ -195,7 +195,7 @@ def test_a_version_has_one_number_of_words_everywhere(
     assert everywhere() == {10}
     older = client.data("get_content", content_id=id_, version=1)["content"]
     assert (older["version"], older["word_count"]) == (1, count)
-    assert older["score"] == made_["seo"]["score"]
+    assert older["score"] == article["seo"]["score"]
 
 
 def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
@@ -206,7 +206,7 @@ def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutS
 def test_versions_are_listed_with_who_wrote_them_and_compared(reader: BrowserWithoutScreen, work: Work) -> None:
     path = f"{ARTICLES}/{work.good}/versions"
     page = reader.get(path)
-    assert [one.split()[1] for one in texts(page, ".rows .row-title")] == ["4", "3", "2", "1"]
+    assert [title.split()[1] for title in texts(page, ".rows .row-title")] == ["4", "3", "2", "1"]
     assert "by Claude on the laptop" in page.text
     # The newest version is compared word by word with the one before it.
     assert texts(page, ".diff del") == ["Drop"]
@@ -262,11 +262,11 @@ def test_a_failed_publication_is_tried_again_and_taken_down(
     assert texts(tried, ".steps li")[-1] == "Live page checked done"
     (url,) = work.client.data("list_content", query="try again")["items"][0]["urls"]
     assert tried.tree.css_first(f'a[href="{url}"]') is not None
-    (post,) = [one for one in platform.posts.values() if one["title"] == "Soup to try again"]
+    (post,) = [post for post in platform.posts.values() if post["title"] == "Soup to try again"]
     assert post["state"] == "live"
-    again = reader.submit(tried, path, do="retry")
-    assert again.status == 400
-    assert "nothing to retry" in again.one("[role=alert]")
+    repeated = reader.submit(tried, path, do="retry")
+    assert repeated.status == 400
+    assert "nothing to retry" in repeated.one("[role=alert]")
     down = reader.submit(tried, path, do="down", mode="trash")
     assert down.one(".publication .panel-head .badge") == "unpublished"
     assert post["state"] == "trashed"
@@ -310,7 +310,7 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
 
 
 def test_a_publication_of_another_article_is_not_changed_from_here(reader: BrowserWithoutScreen, work: Work) -> None:
-    good, scheduled = (f"{ARTICLES}/{one}/publications" for one in (work.good, work.scheduled))
+    good, scheduled = (f"{ARTICLES}/{id_}/publications" for id_ in (work.good, work.scheduled))
     fields = reader.get(scheduled).fields(scheduled)
     elsewhere = fields | {"csrf": reader.get(good).fields(good)["csrf"], "do": "cancel"}
     assert reader.post(good, elsewhere).status == 404

@@ -40,8 +40,10 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
         if client is eve:
             client.data("connect_website", platform="builtin", name="Foreign blog")
         site = client.data("list_websites")["websites"][0]["id"]
-        made = client.data("create_content", title=title, body="Leaves.")["content_id"]
-        client.data("publish_content", content_id=made, website_id=site, mode="schedule", publish_at=at.isoformat())
+        article_id = client.data("create_content", title=title, body="Leaves.")["content_id"]
+        client.data(
+            "publish_content", content_id=article_id, website_id=site, mode="schedule", publish_at=at.isoformat()
+        )
     month = f"{CALENDAR}?month={at:%Y-%m}"
     utc = browser.get(month)
     assert utc.one("h2#month") == f"{at:%B %Y}"
@@ -82,8 +84,8 @@ def test_times_are_in_the_time_zone_that_all_websites_share(
 
 
 def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
-    made = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
-    ada.data("publish_content", content_id=made, website_id=website)
+    article_id = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
+    ada.data("publish_content", content_id=article_id, website_id=website)
     page = browser.get(CALENDAR)
     event = page.tree.css_first(".event.good")
     assert event is not None
@@ -96,9 +98,9 @@ def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Cl
 def test_more_than_fits_on_a_day_can_be_unfolded(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
     at = next_month()
     for number in range(5):
-        made = ada.data("create_content", title=f"Tea {number}", body="Leaves.")["content_id"]
+        article_id = ada.data("create_content", title=f"Tea {number}", body="Leaves.")["content_id"]
         moment = (at - timedelta(hours=2 * number)).isoformat()
-        ada.data("publish_content", content_id=made, website_id=website, mode="schedule", publish_at=moment)
+        ada.data("publish_content", content_id=article_id, website_id=website, mode="schedule", publish_at=moment)
     page = browser.get(f"{CALENDAR}?month={at:%Y-%m}")
     assert page.one(".calendar details.more > summary").startswith("2 more")
     assert [link.text() for link in page.tree.css(".event-title")] == [f"Tea {number}" for number in (4, 3, 2, 1, 0)]
@@ -181,27 +183,27 @@ def test_a_planned_post_and_an_idea_are_moved(
     browser: BrowserWithoutScreen, ada: Client, eve: Client, website: str
 ) -> None:
     at = next_month()
-    made = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
-    answer = ada.data("publish_content", content_id=made, website_id=website, publish_at=at.isoformat())
+    article_id = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
+    publication = ada.data("publish_content", content_id=article_id, website_id=website, publish_at=at.isoformat())
     idea = ada.data("save_content_idea", title="Cake", due=f"{at:%Y-%m-11}")["idea"]["idea_id"]
     month = f"{CALENDAR}?website=&tz=&month={at:%Y-%m}"
     page = browser.get(f"{CALENDAR}?month={at:%Y-%m}")
 
     moved = browser.submit(
-        page, month, do="move", publication=answer["publication_id"], day=f"{at:%Y-%m-14}", time="07:05"
+        page, month, do="move", publication=publication["publication_id"], day=f"{at:%Y-%m-14}", time="07:05"
     )
     assert "07:05 Tea scheduled" in on_day(moved, f"{at:%Y-%m-14}")
     replanned = browser.submit(moved, month, do="replan", idea=idea, day=f"{at:%Y-%m-15}")
     assert "Cake" in on_day(replanned, f"{at:%Y-%m-15}")
 
-    for day, time, told in (
+    for day, time, message in (
         ("", "07:05", "choose a day"),
         ("2020-01-01", "07:05", "in the past"),
         ("x", "y", "a time such as"),
     ):
-        refused = browser.submit(page, month, do="move", publication=answer["publication_id"], day=day, time=time)
+        refused = browser.submit(page, month, do="move", publication=publication["publication_id"], day=day, time=time)
         assert refused.status == 400
-        assert told in refused.one("[role=alert]")
+        assert message in refused.one("[role=alert]")
     eve.data("connect_website", platform="builtin", name="Other")
     for do, name in (("move", "publication"), ("publish", "publication"), ("replan", "idea")):
         unknown = browser.submit(page, month, **{"do": do, name: "p_other"}, day=f"{at:%Y-%m-14}", time="07:05")

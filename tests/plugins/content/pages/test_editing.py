@@ -19,19 +19,19 @@ NEW = f"{ARTICLES}/new/edit"
 def form_of(page: Page) -> dict[str, str]:
     """Return all fields of the form as a browser would submit them, without a button."""
     (form,) = page.tree.css("form.writing")
-    found: dict[str, str] = {}
-    for one in form.css("input, textarea, select"):
-        name, type_ = one.attributes.get("name"), one.attributes.get("type")
-        if not name or (type_ == "radio" and "checked" not in one.attributes):
+    values: dict[str, str] = {}
+    for control in form.css("input, textarea, select"):
+        name, type_ = control.attributes.get("name"), control.attributes.get("type")
+        if not name or (type_ == "radio" and "checked" not in control.attributes):
             continue
-        if one.tag == "select":
-            chosen = one.css_first("option[selected]") or one.css_first("option")
-            found[name] = str(chosen.attributes["value"] or "") if chosen else ""
-        elif one.tag == "textarea":
-            found[name] = one.text(deep=True).removeprefix("\n")
+        if control.tag == "select":
+            option = control.css_first("option[selected]") or control.css_first("option")
+            values[name] = str(option.attributes["value"] or "") if option else ""
+        elif control.tag == "textarea":
+            values[name] = control.text(deep=True).removeprefix("\n")
         else:
-            found[name] = one.attributes.get("value") or ""
-    return found
+            values[name] = control.attributes.get("value") or ""
+    return values
 
 
 def sent(browser: BrowserWithoutScreen, page: Page, path: str, do: str = "save", **typed: str) -> Page:
@@ -44,8 +44,8 @@ def made(client: Client, title: str = "Soup of the day", body: str = "Hot soup."
 
 
 def content(client: Client, id_: str) -> dict[str, object]:
-    found = client.data("get_content", content_id=id_)
-    return {**found["content"], "body": found["body"]}
+    article = client.data("get_content", content_id=id_)
+    return {**article["content"], "body": article["body"]}
 
 
 def test_a_person_writes_an_article_with_all_its_fields(reader: BrowserWithoutScreen, work: Work) -> None:
@@ -66,11 +66,11 @@ def test_a_person_writes_an_article_with_all_its_fields(reader: BrowserWithoutSc
     }
     stored = sent(reader, page, NEW, "create", **typed)
     assert "stored as a draft" in stored.one("p.notice[role=status]")
-    found = content(work.client, stored.path.split("/")[3])
-    assert found["title"] == "Rye bread"
-    assert found["body"] == "Rye is dark.\n\n## Why\n\nIt *is*."
-    assert (found["slug"], found["tags"], found["categories"]) == ("rye-bread", ["bread", "rye"], ["Baking"])
-    assert (found["language"], found["website_id"], found["status"]) == ("en-GB", work.site, "draft")
+    article = content(work.client, stored.path.split("/")[3])
+    assert article["title"] == "Rye bread"
+    assert article["body"] == "Rye is dark.\n\n## Why\n\nIt *is*."
+    assert (article["slug"], article["tags"], article["categories"]) == ("rye-bread", ["bread", "rye"], ["Baking"])
+    assert (article["language"], article["website_id"], article["status"]) == ("en-GB", work.site, "draft")
     repeated = sent(reader, page, NEW, "create", **typed)
     assert repeated.path == stored.path
 
@@ -93,9 +93,9 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
     assert "Nothing changed" in same.one("p.notice[role=status]")
     saved = sent(reader, same, path, title="Soup of tomorrow")
     assert saved.one("p.notice[role=status]") == "Saved as version 2."
-    found = content(work.client, id_)
-    assert (found["title"], found["body"], found["tags"]) == ("Soup of tomorrow", body, ["one, two", "three"])
-    assert found["synonyms"] == ["broth"]
+    article = content(work.client, id_)
+    assert (article["title"], article["body"], article["tags"]) == ("Soup of tomorrow", body, ["one, two", "three"])
+    assert article["synonyms"] == ["broth"]
     version = work.client.data("get_content", content_id=id_, versions=True)["versions"][0]
     assert (version["changed"], version["client"]) == (["title"], "the dashboard")
 
@@ -145,19 +145,19 @@ def test_changes_of_an_ai_client_are_shown_and_not_written_over(reader: BrowserW
     fields = {"body": "First line by the client.\n\nSecond line.", "keyphrase": "hot soup"}
     work.client.data("update_content", content_id=id_, expected_version=1, fields=fields)
 
-    mine = "First line by me.\n\nSecond line."
-    conflict = sent(reader, page, path, body=mine, excerpt="Mine.")
+    text = "First line by me.\n\nSecond line."
+    conflict = sent(reader, page, path, body=text, excerpt="Mine.")
     assert conflict.status == 409
     assert "changed the article in the meantime" in conflict.one("#conflict")
     assert "You both changed: Text." in conflict.one(".conflict [role=alert]")
     assert "by the client" in conflict.one(".conflict > .diff .added")
     form = form_of(conflict)
-    assert (form["body"], form["excerpt"], form["keyphrase"], form["version"]) == (mine, "Mine.", "hot soup", "2")
+    assert (form["body"], form["excerpt"], form["keyphrase"], form["version"]) == (text, "Mine.", "hot soup", "2")
     assert content(work.client, id_)["version"] == 2
 
     assert "Saved as version 3" in sent(reader, conflict, path).text
-    found = content(work.client, id_)
-    assert (found["body"], found["excerpt"], found["keyphrase"]) == (mine, "Mine.", "hot soup")
+    article = content(work.client, id_)
+    assert (article["body"], article["excerpt"], article["keyphrase"]) == (text, "Mine.", "hot soup")
 
 
 def test_a_form_of_an_ended_session_is_sent_after_signing_in_again(full_host: RunningHost, work: Work) -> None:
@@ -166,12 +166,12 @@ def test_a_form_of_an_ended_session_is_sent_after_signing_in_again(full_host: Ru
     with browser_of(full_host, work.client) as browser:
         page = browser.get(path)
         browser.client.cookies.clear()
-        kept = browser.post(path, form_of(page) | {"body": "Written for hours.", "do": "save"})
-        assert (kept.status, kept.one("h1")) == (401, "Sign in to continue")
+        sign_in = browser.post(path, form_of(page) | {"body": "Written for hours.", "do": "save"})
+        assert (sign_in.status, sign_in.one("h1")) == (401, "Sign in to continue")
     with browser_of(full_host, work.client) as browser:
-        again = browser.submit(kept, path)
-        assert again.one("h1") == "Send it again"
-        assert "Saved as version 2" in browser.submit(again, path).text
+        resumed = browser.submit(sign_in, path)
+        assert resumed.one("h1") == "Send it again"
+        assert "Saved as version 2" in browser.submit(resumed, path).text
     assert content(work.client, id_)["body"] == "Written for hours."
 
 
@@ -179,20 +179,20 @@ def test_the_preview_is_harmless_and_says_what_is_left_out(reader: BrowserWithou
     path = f"{ARTICLES}/new/edit"
     page = reader.get(path)
     hostile = '<script>alert(1)</script><img src=x onerror=alert(1)><form action="/sign-out"><b>Bold</b>\n\n*text*'
-    shown = sent(reader, page, path, "preview", body=hostile, title="T")
-    assert not shown.framed.css("script, [onerror], form")
-    assert shown.framed.body is not None
-    assert "Bold" in shown.framed.body.text()
-    assert "Left out for safety" in shown.one("[data-preview-notes]")
-    assert form_of(shown)["body"] == hostile
-    assert form_of(shown)["title"] == "T"
+    preview = sent(reader, page, path, "preview", body=hostile, title="T")
+    assert not preview.framed.css("script, [onerror], form")
+    assert preview.framed.body is not None
+    assert "Bold" in preview.framed.body.text()
+    assert "Left out for safety" in preview.one("[data-preview-notes]")
+    assert form_of(preview)["body"] == hostile
+    assert form_of(preview)["title"] == "T"
 
-    (form,) = shown.tree.css("form.writing")
+    (form,) = preview.tree.css("form.writing")
     token = {"csrf": form.attributes["data-preview-token"] or ""}
-    fields = {**form_of(shown), **token, "body": "One.\n\nTwo " + hostile, "at": "0.9"}
-    answer = reader.client.post(f"{ARTICLES}/new/preview", data=fields, headers={"Origin": reader.url})
-    assert answer.headers["content-type"] == "application/json"
-    document = answer.json()["document"]
+    fields = {**form_of(preview), **token, "body": "One.\n\nTwo " + hostile, "at": "0.9"}
+    response = reader.client.post(f"{ARTICLES}/new/preview", data=fields, headers={"Origin": reader.url})
+    assert response.headers["content-type"] == "application/json"
+    document = response.json()["document"]
     assert re.search(r'<span class="here"></span>\s*<p><em>', document)
     assert "default-src 'none'" in html.unescape(document)
     assert "<script" not in document

@@ -49,7 +49,7 @@ def test_articles_are_found_by_words_status_and_website(
     link = at_website.tree.css_first(f'.listing a[href="{url}"]')
     assert link is not None
     assert link.text().startswith("Tea blog")
-    selected = [one.attributes["value"] for one in at_website.tree.css("option[selected]")]
+    selected = [option.attributes["value"] for option in at_website.tree.css("option[selected]")]
     assert selected == ["", website["id"]]
     nothing = browser.get(f"{ARTICLES}?q={quote('bicycle <b>')}")
     assert "No article matches" in nothing.text
@@ -60,13 +60,13 @@ def test_articles_are_found_by_words_status_and_website(
 
 def test_there_is_no_score_where_nothing_scores(browser: BrowserWithoutScreen, ada: Client) -> None:
     ada.data("create_content", title="Tea", body="Leaves.")
-    heads = [one.text() for one in browser.get(ARTICLES).tree.css(".listing thead th")]
+    heads = [heading.text() for heading in browser.get(ARTICLES).tree.css(".listing thead th")]
     assert heads == ["Article", "Status", "Words", "Changed"]
 
 
 def test_older_articles_are_on_further_pages_with_the_same_filter(browser: BrowserWithoutScreen, ada: Client) -> None:
     ids = ada.host.run(fill(ada.plugin.services.database, ada.user_id, 104, new_id("w"), 24))
-    drafts = [f"{ARTICLES}/{one}" for one in reversed(ids[1::2])]
+    drafts = [f"{ARTICLES}/{id_}" for id_ in reversed(ids[1::2])]
     first = browser.get(f"{ARTICLES}?status=draft")
     assert links(first) == drafts[:50]
     older = first.tree.css_first("a[rel=next]")
@@ -82,18 +82,18 @@ def test_older_articles_are_on_further_pages_with_the_same_filter(browser: Brows
 
 def test_titles_of_any_length_and_script_are_listed_with_their_scores(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(ARTICLES)
-    found = titles(page)
-    assert len(found) >= 6
-    assert RIGHT_TO_LEFT in found
-    assert LONG_TITLE in found
+    all_titles = titles(page)
+    assert len(all_titles) >= 6
+    assert RIGHT_TO_LEFT in all_titles
+    assert LONG_TITLE in all_titles
     assert not page.tree.css("main img")
     link = page.tree.css_first(f'a[href="{ARTICLES}/{work.right_to_left}"]')
     assert link is not None
     assert link.attributes["dir"] == "auto"
     score = work.client.data("get_content", content_id=work.good)["content"]["score"]
-    shown = page.tree.css_first(f'a[href="{ARTICLES}/{work.good}/seo"] .score')
-    assert shown is not None
-    assert " ".join(shown.text().split()) == f"Score {score} of 100"
+    badge = page.tree.css_first(f'a[href="{ARTICLES}/{work.good}/seo"] .score')
+    assert badge is not None
+    assert " ".join(badge.text().split()) == f"Score {score} of 100"
 
 
 @pytest.mark.parametrize("tab", ["", "/seo", "/versions", "/versions/1", "/publications"])

@@ -12,12 +12,12 @@ from .conftest import browser_of
 
 
 def sections(page: Page) -> list[str]:
-    return [one.text(strip=True) for one in page.tree.css(".account-main h2")]
+    return [heading.text(strip=True) for heading in page.tree.css(".account-main h2")]
 
 
 def rows(page: Page, section: str) -> list[str]:
-    found = page.tree.css(f'section[aria-labelledby="content-{section}"] li')
-    return [" ".join(one.text(separator=" ").split()) for one in found]
+    rows = page.tree.css(f'section[aria-labelledby="content-{section}"] li')
+    return [" ".join(row.text(separator=" ").split()) for row in rows]
 
 
 def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: RunningHost, work: Work) -> None:
@@ -39,7 +39,7 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
         assert "The kitchen table" in first
         assert 0 < len(rows(page, "drafts")) <= 4
         heads = page.tree.css('section[aria-labelledby="content-drafts"] .panel-head a')
-        leads = [str(one.attributes["href"]).rpartition("/articles")[2] for one in heads]
+        leads = [str(link.attributes["href"]).rpartition("/articles")[2] for link in heads]
         assert leads == ["/new/edit", "?status=draft"]
         assert "&lt;" in page.html or "<script>alert" not in page.html
         assert rows(page, "live")
@@ -65,7 +65,7 @@ def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen
     page = browser.get("/dashboard")
     assert "Publish something" in sections(page)
     assert "Foreign tea" not in page.text
-    groups = [one.text() for one in page.tree.css(".account-nav .nav-title")]
+    groups = [title.text() for title in page.tree.css(".account-nav .nav-title")]
     assert groups[0] == "Content"
     assert groups[-1] == "Settings"
 

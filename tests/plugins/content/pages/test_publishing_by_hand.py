@@ -22,13 +22,13 @@ def made(work: Work, title: str, body: str = "Hot soup.", **fields: object) -> s
 
 
 def publication(client: Client, id_: str) -> dict[str, object]:
-    found: dict[str, object] = client.data("list_publications", content_id=id_)["publications"][0]
-    return found
+    publication: dict[str, object] = client.data("list_publications", content_id=id_)["publications"][0]
+    return publication
 
 
 def used(host: RunningHost, work: Work) -> int:
-    found = host.run(host.host.accounts.quotas.used(work.client.user_id))
-    return found["articles_published"]
+    usage = host.run(host.host.accounts.quotas.used(work.client.user_id))
+    return usage["articles_published"]
 
 
 def test_an_article_is_published_and_updated_and_counted_once(
@@ -37,13 +37,13 @@ def test_an_article_is_published_and_updated_and_counted_once(
     id_ = made(work, "By hand", "Hi <script>x</script> there.")
     before = used(full_host, work)
     tab = reader.get(f"{ARTICLES}/{id_}/publications")
-    names = [one.text() for one in tab.tree.css("[aria-labelledby=targets] .row-title")]
+    names = [title.text() for title in tab.tree.css("[aria-labelledby=targets] .row-title")]
     # The tests of website appearance connect additional sites.
     assert sorted(name for name in names if name != "Looks") == ["Bread magazine", "The kitchen table"]
     path = f"{ARTICLES}/{id_}/publications/{work.other_site}"
     page = reader.get(path)
     assert "Removed from the body" in page.one(".notice.careful")
-    assert not [one for one in platform.posts.values() if one["title"] == "By hand"]
+    assert not [post for post in platform.posts.values() if post["title"] == "By hand"]
 
     done = reader.submit(page, path, do="publish")
     assert done.path == f"{ARTICLES}/{id_}/publications"
@@ -58,10 +58,10 @@ def test_an_article_is_published_and_updated_and_counted_once(
     assert "Update to version 2" in page.text
     reader.submit(page, path, do="publish")
     assert work.client.data("publish_content", content_id=id_, website_id=work.other_site)["article_version"] == 2
-    (post,) = [one for one in platform.posts.values() if one["title"].startswith("By hand")]
+    (post,) = [post for post in platform.posts.values() if post["title"].startswith("By hand")]
     assert post["title"] == "By hand again"
-    there = reader.submit(reader.get(path), path, do="publish")
-    assert "the newest version is there already" in there.text
+    repeated = reader.submit(reader.get(path), path, do="publish")
+    assert "the newest version is there already" in repeated.text
     assert used(full_host, work) == before + 1
 
 
@@ -78,7 +78,7 @@ def test_a_post_is_moved_to_the_trash_only_where_there_is_one(
     with browser_of(full_host, client) as browser:
         page = browser.get(f"{ARTICLES}/{id_}/publications")
     offered = [
-        [one.attributes["value"] for one in form.css("[name=mode]")]
+        [radio.attributes["value"] for radio in form.css("[name=mode]")]
         for form in page.tree.css("form")
         if form.css("[name=mode]")
     ]
@@ -89,21 +89,21 @@ def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutSc
     id_ = made(work, "Imprint of the kitchen")
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
     page = reader.get(path)
-    assert [one.text() for one in page.tree.css("#f-kind option")] == ["a post", "a page, such as an imprint"]
+    assert [option.text() for option in page.tree.css("#f-kind option")] == ["a post", "a page, such as an imprint"]
     done = reader.submit(page, path, do="publish", kind="page")
     while "data-follow" in done.html:
         done = reader.get(done.path)
     url = str(publication(work.client, id_)["url"])
     site = url.rpartition("/")[0]
     menu = "header .nav bdi"
-    assert "Imprint of the kitchen" in [one.text() for one in Page(httpx.get(site)).tree.css(menu)]
+    assert "Imprint of the kitchen" in [link.text() for link in Page(httpx.get(site)).tree.css(menu)]
     assert "Imprint of the kitchen" not in httpx.get(f"{site}/feed.xml").text
-    again = reader.get(path)
-    assert again.one("#f-kind [selected]") == "a page, such as an imprint"
-    done = reader.submit(again, path, do="publish", kind="post")
+    reopened = reader.get(path)
+    assert reopened.one("#f-kind [selected]") == "a page, such as an imprint"
+    done = reader.submit(reopened, path, do="publish", kind="post")
     while "data-follow" in done.html:
         done = reader.get(done.path)
-    assert "Imprint of the kitchen" not in [one.text() for one in Page(httpx.get(site)).tree.css(menu)]
+    assert "Imprint of the kitchen" not in [link.text() for link in Page(httpx.get(site)).tree.css(menu)]
     other = reader.get(f"{ARTICLES}/{id_}/publications/{work.other_site}")
     assert other.tree.css("#f-kind") == []
 
@@ -119,11 +119,11 @@ def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(
     scheduled = reader.submit(page, path, do="schedule", at=f"{summer}-07-14T08:30")
     assert "scheduled" in scheduled.text
     assert publication(work.client, id_)["publish_at"] == f"{summer}-07-14T08:30:00+02:00"
-    again = reader.get(path)
-    at = again.tree.css_first("#f-at")
+    reopened = reader.get(path)
+    at = reopened.tree.css_first("#f-at")
     assert at is not None
     assert at.attributes["value"] == f"{summer}-07-14T08:30"
-    moved = reader.submit(again, path, do="schedule", at=f"{summer}-07-15T09:00")
+    moved = reader.submit(reopened, path, do="schedule", at=f"{summer}-07-15T09:00")
     assert moved.status == 200
     assert publication(work.client, id_)["publish_at"] == f"{summer}-07-15T09:00:00+02:00"
 
@@ -134,14 +134,14 @@ def test_what_the_tools_refuse_is_refused_in_their_words(
     id_ = made(work, "Never")
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
     yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M}"
-    for at, told in (
+    for at, message in (
         (yesterday, "Nothing was changed: the time is in the past"),
         ("", "choose a day and a time"),
         ("soon", "must be a time such as"),
     ):
         page = reader.submit(reader.get(path), path, do="schedule", at=at)
         assert page.status == 400
-        assert told in page.one("[role=alert]")
+        assert message in page.one("[role=alert]")
     assert work.client.data("list_publications", content_id=id_)["publications"] == []
     assert stranger.get(path).status == 404
     assert reader.get(f"{ARTICLES}/{id_}/publications/w_gone").status == 404

@@ -30,7 +30,7 @@ def site(work: Work) -> str:
     """Return the path of the page of a new built-in site, which tests may change."""
     work.client.data("connect_website", platform="builtin", name="Looks")
     return f"{WEBSITES}/" + next(
-        str(one["id"]) for one in work.client.data("list_websites")["websites"] if one["name"] == "Looks"
+        str(website["id"]) for website in work.client.data("list_websites")["websites"] if website["name"] == "Looks"
     )
 
 
@@ -38,19 +38,25 @@ def save(reader: BrowserWithoutScreen, path: str, **changes: str) -> Page:
     page = reader.get(path)
     form = page.tree.css_first("section[aria-labelledby=look] form")
     assert form is not None
-    hidden = {str(one.attributes["name"]): one.attributes["value"] or "" for one in form.css("input[type=hidden]")}
+    hidden = {
+        str(input_.attributes["name"]): input_.attributes["value"] or "" for input_ in form.css("input[type=hidden]")
+    }
     return reader.post(path, hidden | LOOK | changes)
 
 
 def menu_of(page: Page) -> list[tuple[str, str]]:
     """Return label and URL of the menu's rows, including empty ones."""
-    rows = [[one.attributes["value"] or "" for one in row.css("input")] for row in page.tree.css("#f-menu li")]
+    rows = [[input_.attributes["value"] or "" for input_ in row.css("input")] for row in page.tree.css("#f-menu li")]
     return [(label, url) for label, url in rows]
 
 
 def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Work, site: str) -> None:
     before = reader.get(site)
-    assert [one.attributes["value"] for one in before.tree.css("[name=theme]")] == ["classic", "modern", "magazine"]
+    assert [choice.attributes["value"] for choice in before.tree.css("[name=theme]")] == [
+        "classic",
+        "modern",
+        "magazine",
+    ]
     assert before.one(".theme:has(:checked) .theme-title") == "Classic"
     done = save(reader, site)
     assert "The settings are saved." in done.text
@@ -60,11 +66,11 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
         ("Write | to us", "mailto:ada@example.org"),
         *[("", "")] * 3,
     ]
-    (url,) = [one.attributes["href"] for one in done.tree.css(".page-head .lead a")]
+    (url,) = [link.attributes["href"] for link in done.tree.css(".page-head .lead a")]
     home = httpx.get(str(url)).text
     assert '<link rel="icon" href="https://example.com/icon.png"' in home
-    own = f"{reader.url}/media/m_1/logo.png"  # as copied from the media library
-    assert save(reader, site, logo=own, logo_has_name="true").tree.css_first("[name=logo_has_name][checked]")
+    logo = f"{reader.url}/media/m_1/logo.png"  # as copied from the media library
+    assert save(reader, site, logo=logo, logo_has_name="true").tree.css_first("[name=logo_has_name][checked]")
     assert '<img class="logo" src="/media/m_1/logo.png" alt="Looks" width="48" height="48">' in httpx.get(str(url)).text
     assert "<bdi>About</bdi>" in home
     assert "<bdi>Write | to us</bdi>" in home
@@ -124,7 +130,7 @@ def test_a_menu_has_as_many_rows_as_it_may_have_links(reader: BrowserWithoutScre
     # Removing an entry from the middle closes the gap.
     done = save(reader, site, **full | {"menu-2-label": "", "menu-2-url": ""})
     assert [label for label, _ in menu_of(done)] == ["/1", *(f"/{n}" for n in range(3, 13)), ""]
-    assert not [one for one in menu_of(save(reader, site, **dict.fromkeys(full, ""))) if any(one)]
+    assert not [row for row in menu_of(save(reader, site, **dict.fromkeys(full, ""))) if any(row)]
 
 
 def test_languages_are_suggested_and_others_are_allowed(reader: BrowserWithoutScreen, site: str) -> None:
@@ -132,13 +138,14 @@ def test_languages_are_suggested_and_others_are_allowed(reader: BrowserWithoutSc
     field = page.tree.css_first("#f-language")
     assert field is not None
     options = {
-        one.attributes["value"]: one.text() for one in page.tree.css(f"datalist#{field.attributes['list']} option")
+        option.attributes["value"]: option.text()
+        for option in page.tree.css(f"datalist#{field.attributes['list']} option")
     }
     assert options["de"] == "German"
     assert options["ar"] == "Arabic"
     form = page.tree.css_first("form:has([name=language])")
     assert form is not None
-    fields = {str(one.attributes["name"]): one.attributes["value"] or "" for one in form.css("input[name]")}
+    fields = {str(input_.attributes["name"]): input_.attributes["value"] or "" for input_ in form.css("input[name]")}
     assert reader.post(site, fields | {"do": "settings", "language": "sv-FI"}).status == 200
     assert reader.get(site).tree.css_first("#f-language[value='sv-FI']") is not None
 
@@ -167,9 +174,9 @@ def test_a_form_with_a_moved_link_does_not_overwrite_what_was_saved_meanwhile(
 ) -> None:
     version = reader.get(site).tree.css_first("section[aria-labelledby=look] [name=version]")
     assert version is not None
-    begun = {"version": version.attributes["value"] or ""}
+    initial = {"version": version.attributes["value"] or ""}
     save(reader, site)
-    late = save(reader, site, do="move-1-down", **begun)
-    kept = late.tree.css_first("section[aria-labelledby=look] [name=version]")
-    assert kept is not None
-    assert kept.attributes["value"] == begun["version"]
+    late = save(reader, site, do="move-1-down", **initial)
+    version_after = late.tree.css_first("section[aria-labelledby=look] [name=version]")
+    assert version_after is not None
+    assert version_after.attributes["value"] == initial["version"]

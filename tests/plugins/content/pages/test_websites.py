@@ -28,9 +28,11 @@ def test_a_website_is_disconnected_after_a_second_look_and_its_publications_stay
     reader: BrowserWithoutScreen, work: Work
 ) -> None:
     work.client.data("connect_website", platform="builtin", name="For a day")
-    site = next(one for one in work.client.data("list_websites")["websites"] if one["name"] == "For a day")["id"]
-    made = work.client.data("create_content", title="Soup for a day", body="Hot.")["content_id"]
-    work.client.data("publish_content", content_id=made, website_id=site)
+    site = next(website for website in work.client.data("list_websites")["websites"] if website["name"] == "For a day")[
+        "id"
+    ]
+    article_id = work.client.data("create_content", title="Soup for a day", body="Hot.")["content_id"]
+    work.client.data("publish_content", content_id=article_id, website_id=site)
     page = reader.get(f"{WEBSITES}/{site}")
     summary = page.tree.css_first("details summary.alarm")
     assert summary is not None
@@ -39,6 +41,6 @@ def test_a_website_is_disconnected_after_a_second_look_and_its_publications_stay
     assert done.path == WEBSITES
     assert "is disconnected" in done.text
     assert reader.get(f"{WEBSITES}/{site}").status == 404
-    publication = reader.get(f"{ARTICLES}/{made}/publications")
+    publication = reader.get(f"{ARTICLES}/{article_id}/publications")
     assert publication.one(".publication h2") == "For a day"
     assert not publication.tree.css(".publication form")

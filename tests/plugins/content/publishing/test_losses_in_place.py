@@ -214,7 +214,7 @@ def test_what_follows_the_only_paragraph_belongs_to_the_article(after: str) -> N
 
 def _repeated(number: int) -> tuple[str, str]:
     """Return an article that repeats each element, and a page that lacks one of each."""
-    links = "".join(f'<a href="/x?n={number_}" title="t{number_}">here</a> ' for number_ in range(number))
+    links = "".join(f'<a href="/x?n={index}" title="t{index}">here</a> ' for index in range(number))
     elements = (
         "<p>The same words again.</p>",
         "<table><tr><td>yes</td><td>no</td></tr></table>",

@@ -363,8 +363,8 @@ async def test_an_author_whom_the_site_does_not_have_is_said(
     warned = [warning for warning in done.warnings if "author" in warning]
     assert list(before) == warned
     assert [warning.startswith("the site has no author 'Grace'") for warning in warned] == ([] if known else [True])
-    (kept,) = platform.posts.values()
-    assert kept["term_ids"]["author"] == (["t9"] if known else [])
+    (published,) = platform.posts.values()
+    assert published["term_ids"]["author"] == (["t9"] if known else [])
 
 
 async def test_what_sanitising_removed_is_said_of_the_real_post_as_before(
@@ -401,8 +401,8 @@ async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_
     await Publications(plugin).publish(ADA, article, website, options={"author": "Grace"})
     done = await ended(plugin, refused)
     assert done.status == "published"
-    (kept,) = platform.posts.values()
-    assert (kept["term_ids"]["author"], len(kept["term_ids"]["tag"])) == (["t9"], 1)
+    (published,) = platform.posts.values()
+    assert (published["term_ids"]["author"], len(published["term_ids"]["tag"])) == (["t9"], 1)
 
 
 async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginContext, platform: StandInPlatform) -> None:

@@ -64,12 +64,12 @@ async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
             for number in range(12)
         ]
         at = datetime.now(UTC) + timedelta(seconds=4)
-        publications_begun = [
+        started = [
             await publications.publish(ADA, article, website, mode="schedule", publish_at=at) for article in articles
         ]
         for _ in range(4):
             await asyncio.to_thread(running.start)
-        for publication in publications_begun:
+        for publication in started:
             await stands(idle, publication, "published")
     assert len(platform.posts) == 12
     live = [(post, moment) for post, state, moment in platform.state_changes if state == "live"]

@@ -182,12 +182,12 @@ async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, pla
 async def test_a_connector_that_never_returns_is_given_up(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     hasty = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60, "connector_seconds": 0.5}))
-    response = threading.Event()
-    platform.fault("POST /api/posts", delay=response)
+    release = threading.Event()
+    platform.fault("POST /api/posts", delay=release)
     publication = await Publications(hasty).publish(ADA, article, website)
 
     await work(Engine(hasty), hasty, publication)
-    response.set()
+    release.set()
 
     stored = await Publications(hasty).get(ADA, publication.id)
     assert stored.status == "unknown"

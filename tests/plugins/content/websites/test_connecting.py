@@ -142,11 +142,11 @@ def test_a_link_still_works_after_the_account_had_too_many_websites(
 
     async def fill() -> str:
         websites = Websites(ada.plugin)
-        websites_added = [
+        connected = [
             await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={})
             for _ in range(ada.plugin.config.max_websites)
         ]
-        return websites_added[-1].id
+        return connected[-1].id
 
     last = host.run(fill())
     with browser_of(host, ada) as browser:
@@ -185,33 +185,35 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
     with browser_of(host, ada) as browser:
         browser.submit(browser.get(path), path, url=platform.url, name="First name", token=TOKEN, do="connect")
         (website,) = ada.data("list_websites")["websites"]
-        own = f"/dashboard/websites/{website['id']}"
+        website_path = f"/dashboard/websites/{website['id']}"
         listed = browser.get("/dashboard/websites")
         assert "First name" in listed.text
-        page = browser.get(own)
-        saved = browser.submit(page, own, version="1", name="Second name", timezone="Asia/Tokyo", do="settings")
+        page = browser.get(website_path)
+        saved = browser.submit(
+            page, website_path, version="1", name="Second name", timezone="Asia/Tokyo", do="settings"
+        )
         assert "settings are saved" in saved.text
-        stale = browser.submit(page, own, version="1", name="Third name", do="settings")
+        stale = browser.submit(page, website_path, version="1", name="Third name", do="settings")
         assert stale.status == 400
         assert "version 2" in stale.text
-        wrong = browser.submit(page, own, version="2", timezone="Atlantis/Capital", do="settings")
+        wrong = browser.submit(page, website_path, version="2", timezone="Atlantis/Capital", do="settings")
         assert "name of a time zone" in wrong.text
         platform.token = "another-token"
-        checked = browser.submit(page, own, do="check")
+        checked = browser.submit(page, website_path, do="check")
         assert "no longer accepts the token" in checked.text
-        renewing = browser.submit(page, own, do="reconnect")
+        renewing = browser.submit(page, website_path, do="reconnect")
         assert renewing.path.startswith("/dashboard/connect/")
         done = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
         assert "is connected" in done.text
-        assert "Paused" in browser.submit(page, own, do="pause").text
+        assert "Paused" in browser.submit(page, website_path, do="pause").text
         platform.token = "a-third-token"
-        resumed = browser.submit(page, own, do="resume").text
+        resumed = browser.submit(page, website_path, do="resume").text
         assert "Publishing is resumed" in resumed
         assert "Needs attention" in resumed
         with browser_of(host, eve) as other:
-            assert other.get(own).status == 404
-        assert "its credential is deleted" in browser.submit(page, own, do="disconnect").text
-        assert browser.get(own).status == 404
+            assert other.get(website_path).status == 404
+        assert "its credential is deleted" in browser.submit(page, website_path, do="disconnect").text
+        assert browser.get(website_path).status == 404
     assert ada.data("list_websites")["websites"] == []
     result = ada.data("disconnect_website", website_id=website["id"], confirm=True)
     assert result == {"disconnected": True, "kept_publications": 0}

@@ -19,10 +19,10 @@ def test_a_diff_that_is_cut_says_so(ada: Client, platform: StandInPlatform, line
         "id": "old", "slug": "old", "title": "Old", "html": "<p>One</p>\n\n<p>Two</p>", "state": "live", "revision": 1,
         "featured": None, "marker": "", "tags": [], "categories": [],
     }  # fmt: skip
-    website_added = Websites(ada.plugin).add(
+    connecting = Websites(ada.plugin).add(
         ada.user_id, BLOCKS, name="Blocks", url=platform.url, credential={"token": TOKEN}
     )
-    website = ada.host.run(website_added).id
+    website = ada.host.run(connecting).id
     imported = ada.data("import_content", url=f"{platform.url}/old", website_id=website)
     arguments = {"publication_id": imported["publication_id"], "dry_run": True}
 

@@ -21,10 +21,10 @@ ALL = "All posts were read."
 @pytest.fixture
 def website(ada: Client, platform: StandInPlatform) -> str:
     """Return a website on the stand-in platform."""
-    website = Websites(ada.plugin).add(
+    connecting = Websites(ada.plugin).add(
         ada.user_id, PLATFORM, name="Stand-in", url=platform.url, credential={"token": TOKEN}
     )
-    return ada.host.run(website).id
+    return ada.host.run(connecting).id
 
 
 def write(platform: StandInPlatform, *names: str, html: str = "<p>Meadows and rivers</p>") -> None:

@@ -81,9 +81,9 @@ def ada(tmp_path: Path) -> Iterator[Client]:
 
 def values_of(client: Client, tool: str, parameter: str) -> list[str]:
     (schema,) = (
-        tool_
-        for tool_ in Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
-        if tool_["name"] == tool
+        candidate
+        for candidate in Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
+        if candidate["name"] == tool
     )
     values: list[str] = schema["inputSchema"]["properties"][parameter]["enum"]
     return values

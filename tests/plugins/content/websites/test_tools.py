@@ -71,15 +71,15 @@ def test_settings(ada: Client) -> None:
 
 def test_lists_are_paged_and_belong_to_one_account(ada: Client, eve: Client) -> None:
     ids = [builtin(ada, f"Blog {number}") for number in range(5)]
-    ids_listed: list[str] = []
+    listed: list[str] = []
     cursor: dict[str, str] = {}
     while True:
         page = ada.data("list_websites", limit=2, **cursor)
-        ids_listed += [website["id"] for website in page["websites"]]
+        listed += [website["id"] for website in page["websites"]]
         if page["next_cursor"] is None:
             break
         cursor = {"cursor": page["next_cursor"]}
-    assert sorted(ids_listed) == sorted(ids)
+    assert sorted(listed) == sorted(ids)
     assert eve.data("list_websites")["websites"] == []
     assert "no website" in eve.refusal("get_website", website_id=ids[0])
     assert "cursor" in ada.refusal("list_websites", cursor="nonsense")
@@ -457,9 +457,9 @@ def test_a_day_begins_in_the_time_zone_of_the_website(ada: Client) -> None:
 
 def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: Client) -> None:
     [tool] = [
-        tool_
-        for tool_ in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
-        if tool_["name"] == "list_site_taxonomies"
+        candidate
+        for candidate in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
+        if candidate["name"] == "list_site_taxonomies"
     ]
     assert tool["inputSchema"]["properties"]["kind"]["enum"] == ["category", "tag", "author"]
     website = builtin(ada)
