@@ -11,8 +11,8 @@ def events(client: ToolClient, **arguments: Any) -> list[dict[str, Any]]:
     """Return the listed calls after all pending ones are written."""
     client.host.run(client.host.host.pipeline.settle(10))
     client.host.run(client.host.host.accounts.activity_log.flush())
-    found: list[dict[str, Any]] = client.data("list_activity", **arguments)["events"]
-    return found
+    activity: list[dict[str, Any]] = client.data("list_activity", **arguments)["events"]
+    return activity
 
 
 def test_it_tells_who_did_what(ada: ToolClient) -> None:
@@ -29,7 +29,7 @@ def test_it_tells_who_did_what(ada: ToolClient) -> None:
 def test_a_generator_goes_by_its_mcp_name(ada: ToolClient) -> None:
     for _ in range(2):
         ada.data("generate_qr_code", text=ada.user_id)
-    assert [(one["tool"], one["cached"]) for one in events(ada, tool="generate_qr_code")] == [
+    assert [(event["tool"], event["cached"]) for event in events(ada, tool="generate_qr_code")] == [
         ("generate_qr_code", True),
         ("generate_qr_code", False),
     ]
@@ -49,13 +49,13 @@ def test_pages(ada: ToolClient) -> None:
 
 def test_nothing_of_another_account_is_shown(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
     eve.data("get_account_usage")
-    assert {one["connection_id"] for one in events(ada)} <= {ada.connection.id}
-    assert {one["connection_id"] for one in events(ada, cursor="9" * 18)} == {ada.connection.id}
+    assert {event["connection_id"] for event in events(ada)} <= {ada.connection.id}
+    assert {event["connection_id"] for event in events(ada, cursor="9" * 18)} == {ada.connection.id}
 
 
 def test_since_a_day(ada: ToolClient) -> None:
     ada.data("get_account_usage")
-    assert [one["tool"] for one in events(ada, since="2020-01-01")] == ["get_account_usage"]
+    assert [event["tool"] for event in events(ada, since="2020-01-01")] == ["get_account_usage"]
     assert events(ada, since="9999-12-31") == []
     assert ada.call("list_activity", since="9999-12-31")["content"][0]["text"] == "No calls match."
 
@@ -63,7 +63,9 @@ def test_since_a_day(ada: ToolClient) -> None:
 def test_about_a_website(ada: ToolClient) -> None:
     ada.data("get_account_usage")
     ada.data("list_activity", website_id="w_1")
-    assert [(one["tool"], one["website_id"]) for one in events(ada, website_id="w_1")] == [("list_activity", "w_1")]
+    assert [(event["tool"], event["website_id"]) for event in events(ada, website_id="w_1")] == [
+        ("list_activity", "w_1")
+    ]
 
 
 def test_a_revoked_connection_keeps_its_name(host: RunningHost, ada: ToolClient) -> None:
@@ -71,7 +73,7 @@ def test_a_revoked_connection_keeps_its_name(host: RunningHost, ada: ToolClient)
     phone = client_of(host, email, "phone")
     phone.data("get_account_usage")
     host.run(host.host.accounts.connections.revoke(ada.user_id, phone.connection.id))
-    assert [one["client"] for one in events(ada)] == ["phone"]
+    assert [event["client"] for event in events(ada)] == ["phone"]
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.0", "٣", "1" * 19, " 1", "1e3"])

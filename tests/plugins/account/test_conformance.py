@@ -28,7 +28,7 @@ def test_its_hints(tool: McpTool) -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_property_is_described(tool: McpTool) -> None:
     for schema in (input_schema(tool.params), input_schema(tool.result)):
-        assert [name for name, one in schema["properties"].items() if not one.get("description")] == []
+        assert [name for name, property_ in schema["properties"].items() if not property_.get("description")] == []
 
 
 def test_the_arguments_are_those_of_the_catalogue() -> None:

@@ -43,12 +43,12 @@ def test_a_job_that_runs(host: RunningHost, ada: ToolClient) -> None:
 
 
 def test_a_job_that_succeeded(host: RunningHost, ada: ToolClient) -> None:
-    found = {"pages": 100, "worst": {"url": "https://a.example/ü", "redirects": True}}
-    id_ = job(host, ada.user_id, state="succeeded", progress=1.0, result=found, finished_at=NOW)
+    result = {"pages": 100, "worst": {"url": "https://a.example/ü", "redirects": True}}
+    id_ = job(host, ada.user_id, state="succeeded", progress=1.0, result=result, finished_at=NOW)
     data = ada.data("get_job", job_id=id_)
-    assert (data["result"], data["error"], data["finished_at"]) == (found, None, "2026-11-21T01:02:03Z")
-    told = 'crawl: succeeded.\npages: 100\nworst: {"url": "https://a.example/ü", "redirects": true}'
-    assert ada.call("get_job", job_id=id_)["content"][0]["text"] == told
+    assert (data["result"], data["error"], data["finished_at"]) == (result, None, "2026-11-21T01:02:03Z")
+    expected = 'crawl: succeeded.\npages: 100\nworst: {"url": "https://a.example/ü", "redirects": true}'
+    assert ada.call("get_job", job_id=id_)["content"][0]["text"] == expected
 
 
 def test_a_job_that_failed(host: RunningHost, ada: ToolClient) -> None:

@@ -36,14 +36,14 @@ def test_it_says_why_tools_are_missing(host: RunningHost, ada: ToolClient) -> No
     accounts = host.host.accounts
     host.run(accounts.connections.set_disabled_tools(ada.user_id, ada.connection.id, ["get_job", "no_such_tool"]))
     groups = ada.data("get_account_usage")["hidden_tools"]
-    hidden = {name: one["reason"] for one in groups for name in one["tools"]}
-    assert len({one["reason"] for one in groups}) == len(groups)
+    hidden = {name: group["reason"] for group in groups for name in group["tools"]}
+    assert len({group["reason"] for group in groups}) == len(groups)
     assert hidden["count_words"] == "in the plans Professional, Team"
     assert hidden["get_job"].startswith("switched off for this connection; the user can switch them on at http")
     assert hidden["get_job"].endswith(f"/dashboard/connections/{ada.connection.id}")
     assert "no_such_tool" not in hidden
-    told = ada.call("get_account_usage")["content"][0]["text"]
-    [line] = [line for line in told.splitlines() if line.endswith(": in the plans Professional, Team")]
+    text = ada.call("get_account_usage")["content"][0]["text"]
+    [line] = [line for line in text.splitlines() if line.endswith(": in the plans Professional, Team")]
     assert "count_words" in line
 
 

@@ -26,8 +26,8 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 
 def site_of(forem: Forem, fetcher: GuardedFetcher, key: str = KEY) -> Site:
-    made = connector(DevtoConfig(api_url=forem.url, write_interval=0))
-    return made.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": key}, fetcher)
+    site_connector = connector(DevtoConfig(api_url=forem.url, write_interval=0))
+    return site_connector.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": key}, fetcher)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.timeout(3600)
 def test_what_is_told_is_what_the_account_has_after_every_step(forem: Forem, tmp_path: Path) -> None:
     def posts(word: str) -> Sequence[OwnersPost]:
         return [
-            OwnersPost(str(number), "live" if kept["published"] else "draft", kept["title"])
-            for number, kept in forem.articles.items()
-            if word in kept["title"]
+            OwnersPost(str(number), "live" if article["published"] else "draft", article["title"])
+            for number, article in forem.articles.items()
+            if word in article["title"]
         ]
 
     def owner_moves(post: str, state: str) -> None:

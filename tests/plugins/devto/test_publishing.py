@@ -33,33 +33,35 @@ async def plugin(forem: Forem, tmp_path: Path) -> AsyncIterator[PluginContext]:
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    found = publication
+    current = publication
     for _ in range(400):
-        found = await Publications(plugin).wait(found, 0.1)
-        if found.status not in ("queued", "publishing", "unknown"):
+        current = await Publications(plugin).wait(current, 0.1)
+        if current.status not in ("queued", "publishing", "unknown"):
             break
         await asyncio.sleep(0.05)
-    return found
+    return current
 
 
 @pytest.mark.parametrize("lose", ["", "before", "after"])
 async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginContext, forem: Forem, lose: Any) -> None:
-    made = await Websites(plugin).add(ADA, "devto", name="DEV", url="", credential={"api_key": KEY}, finding=None)
-    _, finding = await check_website(plugin, ADA, made.id)
+    website = await Websites(plugin).add(ADA, "devto", name="DEV", url="", credential={"api_key": KEY}, finding=None)
+    _, finding = await check_website(plugin, ADA, website.id)
     assert finding.ok
     article = await write(plugin)
     forem.lose = lose
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
     assert done.status == "published", done
     assert len(forem.articles) == 1, (forem.requests, forem.articles)
-    (kept,) = forem.articles.values()
-    assert (kept["published"], kept["tags"]) == (True, ["news", "tools"])
-    assert kept["main_image"].startswith("https://library.example/")
-    assert done.url.endswith(f"/ada/{kept['slug']}")
+    (stored,) = forem.articles.values()
+    assert (stored["published"], stored["tags"]) == (True, ["news", "tools"])
+    assert stored["main_image"].startswith("https://library.example/")
+    assert done.url.endswith(f"/ada/{stored['slug']}")
     assert done.verified["title_found"] is True
-    assert not [one for one in done.warnings if "dropped" in one or "words of the body" in one], done.warnings
+    assert not [warning for warning in done.warnings if "dropped" in warning or "words of the body" in warning], (
+        done.warnings
+    )
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     assert (await ended(plugin, await Publications(plugin).update(ADA, done.id))).error == ""
-    assert [one["title"] for one in forem.articles.values()] == ["Another title"]
+    assert [article_["title"] for article_ in forem.articles.values()] == ["Another title"]
     assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
-    assert [one["published"] for one in forem.articles.values()] == [False]
+    assert [article_["published"] for article_ in forem.articles.values()] == [False]

@@ -65,9 +65,9 @@ async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
     pace.hold(retry_after)
     if seconds:
         clock.now += seconds - 0.5
-        with pytest.raises(SiteUnavailable) as told:
+        with pytest.raises(SiteUnavailable) as error:
             await pace.turn(writes=False)
-        assert told.value.retry_after == 1
+        assert error.value.retry_after == 1
         clock.now += 0.5
     await pace.turn(writes=False)
 
@@ -87,7 +87,7 @@ def test_a_key_has_one_pace_and_others_do_not_wait_for_it() -> None:
     assert paces.of("a") is paces.of("a")
     assert paces.of("a") is not paces.of("b")
     paces.of("held").hold("60")
-    held = paces.of("held")
+    pace = paces.of("held")
     for number in range(1500):
         paces.of(str(number))
-    assert paces.of("held") is held
+    assert paces.of("held") is pace

@@ -61,35 +61,35 @@ async def test_a_post_goes_through_its_states(site: Site) -> None:
         tags=("Cold Brew", "R&D"),
         featured=RemoteMedia("", "https://press.example.org/m/1.png"),
     )
-    made = await site.create(post)
-    assert made.state == "draft"
-    read = await site.read(made.id)
-    assert (read.revision, read.state, read.html) == (made.revision, "draft", post.markdown)
+    created = await site.create(post)
+    assert created.state == "draft"
+    read = await site.read(created.id)
+    assert (read.revision, read.state, read.html) == (created.revision, "draft", post.markdown)
     assert read.fields["tags"] == ("coldbrew", "rd")
     assert differences(post, read) == []
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
     assert live.state == "live"
-    assert (await site.read(made.id)).revision == live.revision
-    updated = await site.update(made.id, replace(post, title="Another"), live.revision)
-    assert (updated.state, (await site.read(made.id)).fields["title"]) == ("live", "Another")
-    assert (await site.set_state(made.id, "draft")).state == "draft"
+    assert (await site.read(created.id)).revision == live.revision
+    updated = await site.update(created.id, replace(post, title="Another"), live.revision)
+    assert (updated.state, (await site.read(created.id)).fields["title"]) == ("live", "Another")
+    assert (await site.set_state(created.id, "draft")).state == "draft"
     for state in ("trashed", "gone", "scheduled"):
         with pytest.raises(SiteRefused):
-            await site.set_state(made.id, state)
+            await site.set_state(created.id, state)
 
 
 async def test_what_dev_cannot_hold_is_said(site: Site) -> None:
     post = a_post(tags=("one", "two", "three", "four", "five"))
-    made = await site.create(post)
-    assert differences(post, await site.read(made.id)) == ["the site dropped the tags five"]
+    created = await site.create(post)
+    assert differences(post, await site.read(created.id)) == ["the site dropped the tags five"]
 
 
 async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site) -> None:
     post = a_post(canonical_url="https://example.org/original", featured=RemoteMedia("", "https://example.org/1.png"))
-    made = await site.create(post)
-    await site.update(made.id, replace(post, canonical_url="", featured=None), made.revision)
-    (kept,) = forem.articles.values()
-    assert (kept["canonical_url"], kept["main_image"]) == (None, None)
+    created = await site.create(post)
+    await site.update(created.id, replace(post, canonical_url="", featured=None), created.revision)
+    (stored,) = forem.articles.values()
+    assert (stored["canonical_url"], stored["main_image"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -98,46 +98,46 @@ async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site
 )
 async def test_hostile_bodies_keep_their_marker_and_their_words(site: Site, markdown: str) -> None:
     post = a_post(markdown=markdown)
-    made = await site.create(post)
-    found = await site.find(post)
-    assert found is not None
-    assert (found.id, found.html, found.state) == (made.id, markdown, "draft")
+    created = await site.create(post)
+    match = await site.find(post)
+    assert match is not None
+    assert (match.id, match.html, match.state) == (created.id, markdown, "draft")
 
 
 async def test_a_post_is_found_wherever_it_is_in_the_list(forem: Forem, site: Site) -> None:
     post = a_post()
     assert await site.find(post) is None
-    made = await site.create(post)
+    created = await site.create(post)
     for _ in range(205):
         forem.write("POST", 0, {"title": "Other", "body_markdown": with_marker("x", "p_other"), "published": False})
-    assert (await site.read(made.id)).marker == post.marker
-    found = await site.find(post)
-    assert found is not None
-    assert found.id == made.id
+    assert (await site.read(created.id)).marker == post.marker
+    match = await site.find(post)
+    assert match is not None
+    assert match.id == created.id
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
 async def test_a_post_is_found_although_another_is_deleted_meanwhile(forem: Forem, site: Site) -> None:
     post = a_post()
-    made = await site.create(post)
+    created = await site.create(post)
     for _ in range(100):  # it is the first post on the second page
         forem.write("POST", 0, {"title": "Other", "body_markdown": "x", "published": False})
     forem.deletes_while_listing = True
-    assert (await site.read(made.id)).id == made.id
+    assert (await site.read(created.id)).id == created.id
 
 
 async def test_an_edit_made_there_is_noticed(forem: Forem, site: Site) -> None:
-    made = await site.create(a_post())
-    forem.articles[int(made.id)]["title"] = "Somebody else's"
+    created = await site.create(a_post())
+    forem.articles[int(created.id)]["title"] = "Somebody else's"
     with pytest.raises(RemoteChanged):
-        await site.update(made.id, a_post(), made.revision)
-    assert (await site.update(made.id, a_post(title="Ours"), "")).fields["title"] == "Ours"
+        await site.update(created.id, a_post(), created.revision)
+    assert (await site.update(created.id, a_post(title="Ours"), "")).fields["title"] == "Ours"
 
 
 async def test_a_post_that_was_deleted_there_is_gone(forem: Forem, site: Site) -> None:
-    made = await site.create(a_post())
+    created = await site.create(a_post())
     forem.articles.clear()
-    for attempt in (site.read(made.id), site.update(made.id, a_post(), ""), site.set_state(made.id, "live")):
+    for attempt in (site.read(created.id), site.update(created.id, a_post(), ""), site.set_state(created.id, "live")):
         with pytest.raises(SiteGone):
             await attempt
     with pytest.raises(SiteGone):
@@ -181,9 +181,9 @@ async def test_a_page_in_the_place_of_a_list_is_no_empty_list(forem: Forem, fetc
 
 
 async def test_published_posts_are_listed(site: Site) -> None:
-    made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
+    post_ids = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
     listed = [post async for post in site.posts(datetime.now(UTC), 2)]
-    assert [post.id for post in listed] == made[::-1][:2]
+    assert [post.id for post in listed] == post_ids[::-1][:2]
     assert {post.state for post in listed} == {"live"}
 
 

@@ -14,11 +14,11 @@ from .test_site import a_post
 
 
 def site_at(url: str, fetcher: GuardedFetcher) -> Site:
-    made = connector(DevtoConfig(api_url=f"{url}/api", write_interval=0))
-    return made.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": KEY}, fetcher)
+    site_connector = connector(DevtoConfig(api_url=f"{url}/api", write_interval=0))
+    return site_connector.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": KEY}, fetcher)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,7 +39,7 @@ async def test_trouble_is_told_apart(
         assert KEY not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
 async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

@@ -33,8 +33,8 @@ CODE = {
 async def shown(site: GhostSite, markdown: str, **fields: object) -> LexborNode:
     """Publish a post, and return its body as a visitor receives it."""
     html = render_body(markdown, "markdown")
-    made = await site.create(a_post(slug=f"body-{next(_numbers)}", html=html, markdown=markdown, **fields))
-    live = await site.set_state(made.id, "live")
+    created = await site.create(a_post(slug=f"body-{next(_numbers)}", html=html, markdown=markdown, **fields))
+    live = await site.set_state(created.id, "live")
     page = LexborHTMLParser((await seen(live.url)).text)
     body = page.css_first(".gh-content")
     assert body is not None
@@ -162,7 +162,7 @@ INLINE = st.recursive(
     st.text("ab", min_size=1, max_size=2),
     lambda inner: st.one_of(
         st.tuples(st.sampled_from([*TAGS, 'a href="https://e.org/"']), inner).map(
-            lambda one: f"<{one[0]}>{one[1]}</{one[0].split()[0]}>"
+            lambda element: f"<{element[0]}>{element[1]}</{element[0].split()[0]}>"
         ),
         st.lists(inner, min_size=1, max_size=4).map("".join),
     ),
@@ -177,16 +177,16 @@ def posts(blog: Ghost, fetcher: GuardedFetcher) -> GhostSite:
 
 def marked(body: LexborNode) -> list[tuple[str, frozenset[str]]]:
     """Return each letter with its formats."""
-    found = []
+    letters = []
     stack: list[tuple[LexborNode, frozenset[str]]] = [(body, frozenset())]
     while stack:
         node, around = stack.pop()
         if node.tag == "-text":
-            found += [(letter, around) for letter in node.text_content or "" if not letter.isspace()]
+            letters += [(letter, around) for letter in node.text_content or "" if not letter.isspace()]
             continue
-        own = around | ({node.tag} if node.tag in (*TAGS, "a") else set())
-        stack += [(child, own) for child in reversed([*node.iter(include_text=True)])]
-    return found
+        marks = around | ({node.tag} if node.tag in (*TAGS, "a") else set())
+        stack += [(child, marks) for child in reversed([*node.iter(include_text=True)])]
+    return letters
 
 
 @settings(max_examples=examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -210,9 +210,9 @@ def long_post(megabytes: float) -> Post:
 
 async def test_a_long_body_arrives(site: GhostSite) -> None:
     post = long_post(2.0 if SOAK else 0.2)
-    made = await site.create(post)
-    again = await site.read(made.id)
-    assert len(again.html) > len(post.html)
-    assert again.html.count("<h2") == post.html.count("<h2")
-    assert again.html.count("word") == post.html.count("word")
-    assert len(site.codec.split(again.raw)) == 2 * post.html.count("<h2")
+    created = await site.create(post)
+    stored = await site.read(created.id)
+    assert len(stored.html) > len(post.html)
+    assert stored.html.count("<h2") == post.html.count("<h2")
+    assert stored.html.count("word") == post.html.count("word")
+    assert len(site.codec.split(stored.raw)) == 2 * post.html.count("<h2")

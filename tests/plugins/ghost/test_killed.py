@@ -44,7 +44,7 @@ class Owner:
     def found(self, word: str) -> Sequence[Shown]:
         query = {"limit": "100", "formats": "html", "include": "tags", "filter": f"title:~'{word}'"}
         headers = {"Authorization": f"Ghost {token(self.blog.admin_key)}", "Accept-Version": "v5.0"}
-        answer = httpx.get(f"{self.blog.url}{API}/posts/", params=query, headers=headers, timeout=30)
+        response = httpx.get(f"{self.blog.url}{API}/posts/", params=query, headers=headers, timeout=30)
         return [
             Shown(
                 state="live" if row["status"] == "published" else row["status"],
@@ -53,7 +53,7 @@ class Owner:
                 tags=tuple(tag["name"] for tag in row["tags"]),
                 featured=bool(row["feature_image"]),
             )
-            for row in answer.json()["posts"]
+            for row in response.json()["posts"]
         ]
 
     def files(self) -> Sequence[str]:
@@ -68,9 +68,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory, blog: Ghost) -> Iterator[Sta
         holding(blog.url, API) as proxy,
         staged(
             tmp_path_factory.mktemp("server"), "ghost", Owner(blog), proxy, {"admin_api_key": blog.admin_key}
-        ) as made,
+        ) as staging,
     ):
-        yield made
+        yield staging
 
 
 def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
@@ -97,11 +97,11 @@ class OldPosts(TheirGhost):
         return self.make("posts", **fields | {"blocks": [first, *amid, *[long] * 30, last]})
 
     def blocks(self, raw: str) -> Sequence[str]:
-        return [json.dumps(one) for one in json.loads(raw)["root"]["children"]]
+        return [json.dumps(child) for child in json.loads(raw)["root"]["children"]]
 
     def count(self) -> int:
-        answer = self.owner.send("GET", "/posts/?limit=1&fields=id&filter=title:~'Old post'")
-        return int(answer["meta"]["pagination"]["total"])
+        response = self.owner.send("GET", "/posts/?limit=1&fields=id&filter=title:~'Old post'")
+        return int(response["meta"]["pagination"]["total"])
 
 
 @pytest.mark.timeout(3600)

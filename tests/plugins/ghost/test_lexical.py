@@ -46,7 +46,7 @@ def document(*blocks: Any, indent: int | None = None) -> str:
 
 
 def joined(raw: str) -> str:
-    return CODEC.join([one.source for one in CODEC.split(raw)], raw)
+    return CODEC.join([block.source for block in CODEC.split(raw)], raw)
 
 
 ANYTHING = st.recursive(
@@ -91,15 +91,15 @@ def test_blocks_are_moved_added_and_taken_away_in_the_frame_of_the_original() ->
     first, second = CODEC.split(raw)
     new = [second.source, *CODEC.encode("<p>new</p>", "new"), first.source]
 
-    made = CODEC.join(new, raw)
+    joined = CODEC.join(new, raw)
 
-    assert [one.name for one in CODEC.split(made)] == ["gallery", "paragraph", "paragraph"]
-    assert second.source in made
-    assert made.startswith(raw[: raw.index(first.source)])
-    assert is_document(made)
+    assert [block.name for block in CODEC.split(joined)] == ["gallery", "paragraph", "paragraph"]
+    assert second.source in joined
+    assert joined.startswith(raw[: raw.index(first.source)])
+    assert is_document(joined)
     # Ghost rejects a document without blocks.
-    assert [one.name for one in CODEC.split(CODEC.join([], raw))] == ["paragraph"]
-    assert [one.name for one in CODEC.split(document_of(""))] == ["paragraph"]
+    assert [block.name for block in CODEC.split(CODEC.join([], raw))] == ["paragraph"]
+    assert [block.name for block in CODEC.split(document_of(""))] == ["paragraph"]
 
 
 IMAGE = '<img src="https://e.org/a.png" alt="a &quot;b&quot;" width="2" height="1">'
@@ -169,8 +169,8 @@ UNDERSTOOD = {
 @pytest.mark.parametrize("name", UNDERSTOOD)
 def test_what_readers_see_of_a_block_is_html(name: str) -> None:
     node, html = UNDERSTOOD[name]
-    [found] = CODEC.split(document(node))
-    assert found.html == html
+    [block] = CODEC.split(document(node))
+    assert block.html == html
 
 
 OPAQUE = {
@@ -209,15 +209,15 @@ OPAQUE = {
 
 @pytest.mark.parametrize("name", OPAQUE)
 def test_what_html_cannot_say_is_kept_under_a_name(name: str) -> None:
-    [found] = CODEC.split(document(OPAQUE[name]))
-    assert (found.name, found.html, found.markdown) == (name.strip(), None, None)
+    [block] = CODEC.split(document(OPAQUE[name]))
+    assert (block.name, block.html, block.markdown) == (name.strip(), None, None)
 
 
 def test_an_old_or_broken_body_is_one_block() -> None:
     mobiledoc = '{"version":"0.3.1","atoms":[],"cards":[],"markups":[],"sections":[[1,"p",[[0,[],0,"Old"]]]]}'
     for raw, name in ((mobiledoc, "text in Ghost's old format"), ('{"root":{', "text that is not a Lexical document")):
-        [found] = CODEC.split(raw)
-        assert (found.source, found.name, found.html) == (raw, name, None)
+        [block] = CODEC.split(raw)
+        assert (block.source, block.name, block.html) == (raw, name, None)
         assert not is_document(CODEC.join([raw, *CODEC.encode("<p>new</p>", "")], raw))
     assert [*CODEC.split("")] == []
 
@@ -225,8 +225,8 @@ def test_an_old_or_broken_body_is_one_block() -> None:
 def test_a_block_that_is_nested_too_deep_is_kept() -> None:
     deep = '{"type":"list","children":' * 5_000 + "[]" + "}" * 5_000
     raw = document(block("paragraph", words("x"))).replace("[{", f"[{deep},{{", 1)
-    found = CODEC.split(raw)
-    assert [one.name for one in found] == ["deeply nested block", "paragraph"]
+    blocks = CODEC.split(raw)
+    assert [block.name for block in blocks] == ["deeply nested block", "paragraph"]
     assert joined(raw) == raw
 
 
@@ -242,13 +242,13 @@ INLINE = st.recursive(
         st.sampled_from(["strong", "em", "s", "u", "code", "sub", "sup", "mark", "a href='https://e.org/'", "kbd",
                          'sup class="footnote-ref"', 'span lang="de"']),
         st.lists(inner, max_size=3).map("".join),
-    ).map(lambda one: f"<{one[0]}>{one[1]}</{one[0].split()[0]}>"),
+    ).map(lambda element: f"<{element[0]}>{element[1]}</{element[0].split()[0]}>"),
     max_leaves=8,
 )  # fmt: skip
 LISTS = st.recursive(
     INLINE,
     lambda inner: st.tuples(st.sampled_from(["ul", "ol", "ol start='3'"]), st.lists(inner, min_size=1, max_size=3)).map(
-        lambda one: f"x<{one[0]}>{''.join(f'<li>{each}</li>' for each in one[1])}</{one[0].split()[0]}>"
+        lambda element: f"x<{element[0]}>{''.join(f'<li>{each}</li>' for each in element[1])}</{element[0].split()[0]}>"
     ),
     max_leaves=6,
 )
@@ -321,7 +321,7 @@ def test_what_the_editor_has_no_block_for_is_a_card_with_the_same_html(html: str
 
 def test_a_paragraph_of_many_lines_is_one_line() -> None:
     [source] = CODEC.encode("<p>Hard\nwrapped\n  lines</p>", "")
-    assert [one["text"] for one in json.loads(source)["children"]] == ["Hard wrapped lines"]
+    assert [child["text"] for child in json.loads(source)["children"]] == ["Hard wrapped lines"]
 
 
 def test_a_large_body_stays_a_document_that_can_be_read_again() -> None:

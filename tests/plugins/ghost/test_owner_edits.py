@@ -52,22 +52,22 @@ def second_author(blog: Ghost) -> tuple[str, str]:
         database.row_factory = sqlite3.Row
         first = dict(database.execute("select * from users where email = ?", (OWNER["email"],)).fetchone())
         row = first | {"id": other, "name": "Second", "slug": "second", "email": "second@example.com"}
-        places = ", ".join("?" * len(row))
-        database.execute(f"insert into users ({', '.join(row)}) values ({places})", tuple(row.values()))
+        placeholders = ", ".join("?" * len(row))
+        database.execute(f"insert into users ({', '.join(row)}) values ({placeholders})", tuple(row.values()))
     return first["id"], other
 
 
 def test_an_author_whom_the_owner_added_stays(over: TakeOver, blog: Ghost) -> None:
     owner, authors = Owner(blog), second_author(blog)
     name = owner.send("GET", f"/users/{authors[0]}/")["users"][0]["name"]
-    made = over.client.data(
+    article = over.client.data(
         "create_content", title="Two authors", slug="two-authors", body="One sentence.", author=name
     )
-    assert over.publish(made["content_id"])["error"] == ""
+    assert over.publish(article["content_id"])["error"] == ""
     row = owner.send("GET", "/posts/slug/two-authors/")["posts"][0]
-    both = {"authors": [{"id": one} for one in authors], "updated_at": row["updated_at"]}
-    owner.send("PUT", f"/posts/{row['id']}/", {"posts": [both]})
-    over.edit(made["content_id"], "One sentence", "Another sentence")
-    done = over.publish(made["content_id"])
+    changes = {"authors": [{"id": author} for author in authors], "updated_at": row["updated_at"]}
+    owner.send("PUT", f"/posts/{row['id']}/", {"posts": [changes]})
+    over.edit(article["content_id"], "One sentence", "Another sentence")
+    done = over.publish(article["content_id"])
     assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
-    assert [one["id"] for one in owner.read(row["id"])["authors"]] == list(authors)
+    assert [author["id"] for author in owner.read(row["id"])["authors"]] == list(authors)

@@ -34,7 +34,7 @@ def test_what_is_told_is_what_the_site_has_after_every_step(blog: Ghost, tmp_pat
 
     def posts(word: str) -> Sequence[OwnersPost]:
         query = {"limit": "100", "filter": f"title:~'{word}'"}
-        answer = httpx.get(f"{admin}/posts/", params=query, headers=headers(), timeout=30)
+        response = httpx.get(f"{admin}/posts/", params=query, headers=headers(), timeout=30)
         return [
             OwnersPost(
                 id=row["id"],
@@ -42,7 +42,7 @@ def test_what_is_told_is_what_the_site_has_after_every_step(blog: Ghost, tmp_pat
                 title=row["title"],
                 at=datetime.fromisoformat(row["published_at"]) if row["status"] == "scheduled" else None,
             )
-            for row in answer.json()["posts"]
+            for row in response.json()["posts"]
         ]
 
     credential = {"admin_api_key": blog.admin_key}

@@ -45,35 +45,35 @@ def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: Holdi
         ada = client_of(host, "ada@example.com")
         credential = {"admin_api_key": blog.admin_key}
         address = SiteAddress("w_new", ada.user_id, "Blog", proxy.url)
-        found = host.run(check_credential(ada.plugin, CONNECTOR, address, credential))
+        finding = host.run(check_credential(ada.plugin, CONNECTOR, address, credential))
         adding = Websites(ada.plugin).add(
-            ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential, finding=found
+            ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential, finding=finding
         )
         website = host.run(adding)
         image = uploaded_image(ada)
-        made = ada.data(
+        article = ada.data(
             "create_content",
             title="Few requests",
             body=f"Some words.\n\n![A field](https://library.example/{image}.png)\n",
             tags=["A", "B"],
             author="Owner",
         )
-        pair = {"content_id": made["content_id"], "website_id": website.id}
+        pair = {"content_id": article["content_id"], "website_id": website.id}
         ada.data("import_image", image_ref=image, content_id=pair["content_id"], role="featured", alt_text="A field")
 
         def published() -> tuple[dict[str, Any], list[str]]:
             before = len(proxy.requests)
             done: dict[str, Any] = ada.data("publish_content", **pair)
             assert (done["status"], done["error"]) == ("published", ""), done
-            return done, [one for one in proxy.requests[before:] if one != "GET page"]
+            return done, [request for request in proxy.requests[before:] if request != "GET page"]
 
         done, first = published()
         assert len(first) <= FIRST, first
         wait_for_another_second(blog)
         version = ada.data("get_content", content_id=pair["content_id"])["content"]["version"]
         ada.data("update_content", content_id=pair["content_id"], expected_version=version, fields={"title": "Fewer"})
-        again, update = published()
-        assert again["external_id"] == done["external_id"]
+        repeated, update = published()
+        assert repeated["external_id"] == done["external_id"]
         assert len(update) <= UPDATE, update
 
 
@@ -88,7 +88,7 @@ def wait_for_another_second(blog: Ghost) -> None:
 async def test_a_site_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(b'{"errors":[]}', status=status, headers={"Retry-After": "12"})) as url:
         site = GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": f"{'0' * 24}:{'0' * 64}"}, fetcher)
-        for asked in (site.create(a_post()), site.read("0" * 24), site.update("0" * 24, a_post(), "")):
-            with pytest.raises(SiteUnavailable) as told:
-                await asked
-            assert told.value.retry_after == 12
+        for call in (site.create(a_post()), site.read("0" * 24), site.update("0" * 24, a_post(), "")):
+            with pytest.raises(SiteUnavailable) as error:
+                await call
+            assert error.value.retry_after == 12

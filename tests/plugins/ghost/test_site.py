@@ -69,9 +69,9 @@ async def test_only_an_administrator_speaks_for_the_url(
     blog: Ghost, fetcher: GuardedFetcher, role: str, speaks: bool
 ) -> None:
     assert (await site_of(blog, fetcher).check()).site_url == blog.url
-    found = await site_of(blog, fetcher, staff_token(blog, role)).check()
-    assert found.ok, found.checks
-    assert found.site_url == (blog.url if speaks else "")
+    report = await site_of(blog, fetcher, staff_token(blog, role)).check()
+    assert report.ok, report.checks
+    assert report.site_url == (blog.url if speaks else "")
 
 
 def staff_token(blog: Ghost, role: str) -> str:
@@ -105,77 +105,77 @@ async def test_a_post_goes_through_its_states(site: GhostSite) -> None:
         tags=("Coffee", "R&D"),
     )
 
-    made = await site.create(post)
-    assert made.state == "draft"
-    read = await site.read(made.id)
+    created = await site.create(post)
+    assert created.state == "draft"
+    read = await site.read(created.id)
     assert "<strong>cold</strong>" in read.html
     for name in ("title", "slug", "excerpt", "meta_title", "meta_description", "canonical_url", "tags"):
         assert read.fields[name] == getattr(post, name), name
 
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
     assert live.state == "live"
     page = await seen(live.url)
     assert page.status_code == 200
     assert "<strong>cold</strong>" in page.text
 
-    assert (await site.set_state(made.id, "draft")).state == "draft"
+    assert (await site.set_state(created.id, "draft")).state == "draft"
     with pytest.raises(SiteRefused, match="no trash"):
-        await site.set_state(made.id, "trashed")
-    assert (await site.set_state(made.id, "gone")).state == "gone"
+        await site.set_state(created.id, "trashed")
+    assert (await site.set_state(created.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
-        await site.read(made.id)
+        await site.read(created.id)
 
 
 async def test_a_post_is_found_by_its_marker(site: GhostSite) -> None:
     post = a_post()
     assert await site.find(post) is None
-    made = await site.create(post)
-    found = await site.find(post)
-    assert found is not None
-    assert (found.id, found.marker) == (made.id, post.marker)
-    await site.set_state(made.id, "live")
-    found = await site.find(post)
-    assert found is not None
-    assert found.state == "live"
+    created = await site.create(post)
+    match = await site.find(post)
+    assert match is not None
+    assert (match.id, match.marker) == (created.id, post.marker)
+    await site.set_state(created.id, "live")
+    match = await site.find(post)
+    assert match is not None
+    assert match.state == "live"
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
 async def test_an_edit_made_there_is_noticed(site: GhostSite) -> None:
-    made = await site.create(a_post())
-    edited = await site.update(made.id, a_post(title="Somebody else's"), "")
-    assert edited.revision != made.revision
+    created = await site.create(a_post())
+    edited = await site.update(created.id, a_post(title="Somebody else's"), "")
+    assert edited.revision != created.revision
     with pytest.raises(RemoteChanged):
-        await site.update(made.id, a_post(), made.revision)
-    forced = await site.update(made.id, a_post(title="Ours"), "")
+        await site.update(created.id, a_post(), created.revision)
+    forced = await site.update(created.id, a_post(title="Ours"), "")
     assert forced.fields["title"] == "Ours"
 
 
 async def test_a_post_is_scheduled_and_moved(site: GhostSite) -> None:
-    made = await site.create(a_post())
+    created = await site.create(a_post())
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
 
-    scheduled = await site.set_state(made.id, "scheduled", at)
-    moved = await site.set_state(made.id, "scheduled", at + timedelta(days=1))
+    scheduled = await site.set_state(created.id, "scheduled", at)
+    moved = await site.set_state(created.id, "scheduled", at + timedelta(days=1))
 
     assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
     assert moved.publish_at == at + timedelta(days=1)
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
     assert live.state == "live"
     with pytest.raises(SiteRefused, match="make it a draft first"):
-        await site.set_state(made.id, "scheduled", at)
+        await site.set_state(created.id, "scheduled", at)
 
 
 async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: GhostSite, blog: Ghost) -> None:
-    made = await site.create(a_post())
-    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
-    await site.set_state(made.id, "draft")
+    created = await site.create(a_post())
+    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
+    await site.set_state(created.id, "draft")
 
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
 
     headers = {"Authorization": f"Ghost {token(blog.admin_key)}", "Accept-Version": "v5.0"}
     async with httpx.AsyncClient(timeout=60, headers=headers) as owner:
-        answer = await owner.get(f"{blog.url}/ghost/api/admin/posts/{live.id}/")
-    dated = datetime.fromisoformat(answer.json()["posts"][0]["published_at"])
+        response = await owner.get(f"{blog.url}/ghost/api/admin/posts/{live.id}/")
+    dated = datetime.fromisoformat(response.json()["posts"][0]["published_at"])
     assert abs(datetime.now(UTC) - dated) < timedelta(minutes=10)
 
 
@@ -186,14 +186,14 @@ async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:
     assert (await seen(media.url)).content == image.content
     assert await site.find_media("m0123456789abcdef01234567") == media
 
-    made = await site.create(a_post(featured=media, featured_alt="Beans"))
-    assert (await site.read(made.id)).featured
+    created = await site.create(a_post(featured=media, featured_alt="Beans"))
+    assert (await site.read(created.id)).featured
 
 
 async def test_fields_that_are_too_long_are_shortened(site: GhostSite) -> None:
-    made = await site.create(a_post(excerpt="word " * 100, meta_description="long " * 200))
-    assert made.fields["excerpt"].endswith("word…")
-    assert len(made.fields["excerpt"]) <= 300
+    created = await site.create(a_post(excerpt="word " * 100, meta_description="long " * 200))
+    assert created.fields["excerpt"].endswith("word…")
+    assert len(created.fields["excerpt"]) <= 300
 
 
 async def test_terms_are_tags_and_authors(site: GhostSite) -> None:
@@ -208,12 +208,12 @@ async def test_terms_are_tags_and_authors(site: GhostSite) -> None:
 
 
 async def test_published_posts_are_listed(site: GhostSite) -> None:
-    made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
+    post_ids = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
     listed = [post async for post in site.posts(None, 2)]
     assert len(listed) == 2
     assert {post.state for post in listed} == {"live"}
     # The ten most recently changed: other tests' posts may have changed in the same second.
-    assert set(made) <= {post.id async for post in site.posts(None, 10)}
+    assert set(post_ids) <= {post.id async for post in site.posts(None, 10)}
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 
 

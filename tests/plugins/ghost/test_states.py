@@ -67,13 +67,13 @@ class PostOnGhost(RuleBasedStateMachine):
         """Return the post as its owner sees it, bypassing the connector."""
         path = f"{self.blog.url}/ghost/api/admin/posts/{self.id}/?formats=html,lexical"
         headers = {"Authorization": f"Ghost {token(self.blog.admin_key)}", "Accept-Version": "v5.0"}
-        answer = self.owner.get(path, headers=headers)
-        if answer.status_code == 404:
+        response = self.owner.get(path, headers=headers)
+        if response.status_code == 404:
             return None
-        row: dict[str, Any] = answer.raise_for_status().json()["posts"][0]
+        row: dict[str, Any] = response.raise_for_status().json()["posts"][0]
         return row
 
-    def agree(self, told: RemotePost | None) -> None:
+    def agree(self, reported: RemotePost | None) -> None:
         """Check that the reported state, the state read back and the actual post match the expected state."""
         row = self.there()
         if self.state == "gone":
@@ -84,12 +84,12 @@ class PostOnGhost(RuleBasedStateMachine):
             return
         assert row is not None
         assert STATES[row["status"]] == self.state
-        found = self.run(self.site().find(self.post))
-        assert found is not None
-        for one in filter(None, (told, found, self.run(self.site().read(self.id)))):
-            assert (one.id, one.state, one.raw) == (self.id, self.state, row["lexical"])
-            assert one.fields["title"] == row["title"] == self.post.title
-            assert one.publish_at == (self.at if self.state == "scheduled" else None)
+        match = self.run(self.site().find(self.post))
+        assert match is not None
+        for post in filter(None, (reported, match, self.run(self.site().read(self.id)))):
+            assert (post.id, post.state, post.raw) == (self.id, self.state, row["lexical"])
+            assert post.fields["title"] == row["title"] == self.post.title
+            assert post.publish_at == (self.at if self.state == "scheduled" else None)
         published = datetime.fromisoformat(row["published_at"]) if row["published_at"] else None
         if self.state == "scheduled":
             assert published == self.at
@@ -100,10 +100,10 @@ class PostOnGhost(RuleBasedStateMachine):
         assert self.owner.get(f"{self.blog.url}/{row['slug']}/").status_code == (200 if self.state == "live" else 404)
 
     def move(self, state: Literal["draft", "scheduled", "live", "gone"], at: datetime | None = None) -> None:
-        told = self.run(self.site().set_state(self.id, state, at))
-        assert told.state == state
+        reported = self.run(self.site().set_state(self.id, state, at))
+        assert reported.state == state
         self.state, self.at = state, at
-        self.agree(told)
+        self.agree(reported)
 
     @initialize()
     def make(self) -> None:

@@ -48,9 +48,9 @@ class Owner:
 
     def send(self, method: str, path: str, document: Any = None) -> Any:
         headers = {"Authorization": f"Ghost {token(self._key)}", "Accept-Version": "v5.0"}
-        answer = httpx.request(method, f"{self._root}{path}", json=document, headers=headers, timeout=60)
-        assert answer.is_success, answer.text
-        return answer.json() if answer.content else None
+        response = httpx.request(method, f"{self._root}{path}", json=document, headers=headers, timeout=60)
+        assert response.is_success, response.text
+        return response.json() if response.content else None
 
     def read(self, post_id: str, resource: str = "posts") -> dict[str, Any]:
         path = f"/{resource}/{post_id}/?formats=html,lexical&include=tags,authors,tiers"
@@ -60,9 +60,9 @@ class Owner:
         number = next(_numbers)
         root = {"children": blocks, "direction": "ltr", "format": "", "indent": 0, "type": "root", "version": 1}
         lexical = json.dumps({"root": root}, ensure_ascii=False, indent=number % 3 or None)
-        wanted = {"title": f"Owned {number}", "lexical": lexical, "status": "published", **fields}
-        made = self.send("POST", f"/{resource}/", {resource: [wanted]})[resource][0]
-        return self.read(made["id"], resource)
+        fields_ = {"title": f"Owned {number}", "lexical": lexical, "status": "published", **fields}
+        created = self.send("POST", f"/{resource}/", {resource: [fields_]})[resource][0]
+        return self.read(created["id"], resource)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ async def test_posts_that_nobody_edits_stay_as_they_are(
         before = owner.write(**various(number))
         remote = await site.read(before["id"])
         assert remote.raw == before["lexical"]
-        raw = site.codec.join([one.source for one in site.codec.split(remote.raw)], remote.raw)
+        raw = site.codec.join([block.source for block in site.codec.split(remote.raw)], remote.raw)
         assert raw == remote.raw
 
         await site_of(blog, fetcher).update(remote.id, taken_over(remote, raw), remote.revision)
@@ -123,26 +123,26 @@ async def test_posts_that_nobody_edits_stay_as_they_are(
 async def test_a_post_that_is_made_anew_has_the_readers_of_the_one_before(
     owner: Owner, site: GhostSite, visibility: str
 ) -> None:
-    paid = [one["id"] for one in owner.send("GET", "/tiers/?filter=type:paid")["tiers"]][:1]
-    tiers = [{"id": one} for one in paid] if visibility == "tiers" else []
+    paid_tiers = [tier["id"] for tier in owner.send("GET", "/tiers/?filter=type:paid")["tiers"]][:1]
+    tiers = [{"id": tier} for tier in paid_tiers] if visibility == "tiers" else []
     before = owner.write([block("paragraph", words("one"))], visibility=visibility, tiers=tiers)
     remote = await site.read(before["id"])
-    assert remote.audience == (f"tiers {paid[0]}" if visibility == "tiers" else visibility)
+    assert remote.audience == (f"tiers {paid_tiers[0]}" if visibility == "tiers" else visibility)
     owner.send("DELETE", f"/posts/{before['id']}/")
 
     anew = taken_over(remote, remote.raw, marker=f"anew-{visibility}", kept=frozenset(), audience=remote.audience)
-    made = await site.create(anew)
+    created = await site.create(anew)
 
-    after = owner.read(made.id)
+    after = owner.read(created.id)
     assert after["visibility"] == visibility
-    assert [one["id"] for one in after["tiers"]] == [one["id"] for one in before["tiers"]]
+    assert [tier["id"] for tier in after["tiers"]] == [tier["id"] for tier in before["tiers"]]
 
 
 async def test_an_edit_touches_one_block_and_no_other(owner: Owner, site: GhostSite) -> None:
     gallery = {"type": "gallery", "version": 1, "images": [], "caption": "Mine  "}
     before = owner.write([block("paragraph", words("one")), gallery, block("paragraph", words("three"))])
     remote = await site.read(before["id"])
-    sources = [one.source for one in site.codec.split(remote.raw)]
+    sources = [block.source for block in site.codec.split(remote.raw)]
     [new] = site.codec.encode("<p>New <strong>words</strong></p>", "")
     raw = site.codec.join([new, *sources[1:]], remote.raw)
 
@@ -150,7 +150,7 @@ async def test_an_edit_touches_one_block_and_no_other(owner: Owner, site: GhostS
 
     after = owner.read(before["id"])
     assert after["lexical"] == written.raw == raw
-    assert [one.source for one in site.codec.split(after["lexical"])][1:] == sources[1:]
+    assert [block.source for block in site.codec.split(after["lexical"])][1:] == sources[1:]
     assert after["html"].startswith("<p>New <strong>words</strong></p>")
     assert after["title"] == "Better"
     same = set(UNCHANGED) - {"lexical", "html"}
@@ -162,13 +162,17 @@ async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner,
     page = owner.write([block("paragraph", words("a page"))], "pages")
     draft = owner.write([block("paragraph", words("x"))], status="draft")
 
-    found = await site.locate(post["url"])
-    assert found is not None
-    assert (found.id, found.kind, found.raw) == (post["id"], "post", post["lexical"])
-    assert (found.fields["tags"], found.fields["author"], found.fields["meta_title"]) == (("B", "A"), "Owner", "M")
-    there = await site.locate(page["url"].rstrip("/"))
-    assert there is not None
-    assert (there.id, there.kind) == (f"page-{page['id']}", "page")
+    located = await site.locate(post["url"])
+    assert located is not None
+    assert (located.id, located.kind, located.raw) == (post["id"], "post", post["lexical"])
+    assert (located.fields["tags"], located.fields["author"], located.fields["meta_title"]) == (
+        ("B", "A"),
+        "Owner",
+        "M",
+    )
+    located_page = await site.locate(page["url"].rstrip("/"))
+    assert located_page is not None
+    assert (located_page.id, located_page.kind) == (f"page-{page['id']}", "page")
 
     drawn = owner.write([block("paragraph", words("y"))], "pages", status="draft")
     for url, identifier in (
@@ -198,26 +202,26 @@ async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner,
 
 async def test_a_page_is_changed_as_a_post_is(owner: Owner, site: GhostSite) -> None:
     page = owner.write([block("paragraph", words("a page"))], "pages")
-    there = await site.locate(page["url"])
-    assert there is not None
-    raw = site.codec.join(site.codec.encode("<p>Changed</p>", ""), there.raw)
+    located = await site.locate(page["url"])
+    assert located is not None
+    raw = site.codec.join(site.codec.encode("<p>Changed</p>", ""), located.raw)
 
-    changed = await site.update(there.id, taken_over(there, raw), there.revision)
+    changed = await site.update(located.id, taken_over(located, raw), located.revision)
 
-    assert (changed.id, changed.kind, changed.url) == (there.id, "page", page["url"])
+    assert (changed.id, changed.kind, changed.url) == (located.id, "page", page["url"])
     assert owner.read(page["id"], "pages")["html"] == "<p>Changed</p>"
-    assert (await site.set_state(there.id, "draft")).state == "draft"
-    assert (await site.read(there.id)).state == "draft"
+    assert (await site.set_state(located.id, "draft")).state == "draft"
+    assert (await site.read(located.id)).state == "draft"
     assert owner.read(page["id"], "pages")["status"] == "draft"
 
 
 async def test_posts_and_pages_are_listed_with_their_bodies(owner: Owner, site: GhostSite) -> None:
-    made = {
+    resource_ids = {
         owner.write([block("paragraph", words("x"))], resource)["id"]
         for resource in ("posts", "pages", "posts", "pages")
     }
     listed = [post async for post in site.posts(None, 10_000)]
-    assert made <= {post.id.removeprefix("page-") for post in listed}
+    assert resource_ids <= {post.id.removeprefix("page-") for post in listed}
     assert {post.kind for post in listed} == {"post", "page"}
     assert all(post.raw for post in listed)
     times = [post.updated_at for post in listed if post.updated_at]
@@ -228,13 +232,13 @@ async def test_posts_and_pages_are_listed_with_their_bodies(owner: Owner, site: 
 async def test_posts_that_are_too_large_for_one_answer_are_listed_one_by_one(owner: Owner, site: GhostSite) -> None:
     # Each answer has the text twice, and may have 16 MiB.
     sizes = {"small": 10, "large": 4_500_000, "also large": 4_500_000, "too large": 9_000_000, "last": 10}
-    made = {name: owner.write([block("paragraph", words("x" * size))])["id"] for name, size in sizes.items()}
+    ids = {name: owner.write([block("paragraph", words("x" * size))])["id"] for name, size in sizes.items()}
     try:
         listed = [post.id async for post in site.posts(None, 5)]
     finally:
-        for post_id in made.values():
+        for post_id in ids.values():
             owner.send("DELETE", f"/posts/{post_id}/")
-    assert [name for name, post_id in reversed(made.items()) if post_id in listed] == [
+    assert [name for name, post_id in reversed(ids.items()) if post_id in listed] == [
         "last",
         "also large",
         "large",
@@ -246,19 +250,19 @@ async def test_a_body_in_the_old_format_is_kept_or_replaced_as_a_whole(
     blog: Ghost, owner: Owner, site: GhostSite
 ) -> None:
     mobiledoc = '{"version":"0.3.1","atoms":[],"cards":[],"markups":[],"sections":[[1,"p",[[0,[],0,"Old"]]]]}'
-    made = owner.write([block("paragraph", words("x"))])
-    _make_old(blog, made["id"], mobiledoc)
-    there = await site.read(made["id"])
-    [old] = site.codec.split(there.raw)
+    owned = owner.write([block("paragraph", words("x"))])
+    _make_old(blog, owned["id"], mobiledoc)
+    remote = await site.read(owned["id"])
+    [old] = site.codec.split(remote.raw)
     assert (old.name, old.html) == ("text in Ghost's old format", None)
 
-    kept = await site.update(made["id"], taken_over(there, there.raw, title="New title"), there.revision)
-    assert (kept.raw, kept.fields["title"]) == (there.raw, "New title")
-    mixed = site.codec.join([old.source, *site.codec.encode("<p>new</p>", "")], there.raw)
+    updated = await site.update(owned["id"], taken_over(remote, remote.raw, title="New title"), remote.revision)
+    assert (updated.raw, updated.fields["title"]) == (remote.raw, "New title")
+    mixed = site.codec.join([old.source, *site.codec.encode("<p>new</p>", "")], remote.raw)
     with pytest.raises(SiteRefused, match="not in the format of Ghost's editor"):
-        await site.update(made["id"], taken_over(there, mixed), "")
+        await site.update(owned["id"], taken_over(remote, mixed), "")
     replaced = await site.update(
-        made["id"], taken_over(there, site.codec.join(site.codec.encode("<p>All new</p>", ""))), ""
+        owned["id"], taken_over(remote, site.codec.join(site.codec.encode("<p>All new</p>", ""))), ""
     )
     assert replaced.html == "<p>All new</p>"
 
@@ -270,18 +274,18 @@ def _make_old(blog: Ghost, post_id: str, mobiledoc: str) -> None:
 
 
 async def test_fields_that_are_kept_are_not_sent(owner: Owner, site: GhostSite) -> None:
-    made = owner.write([block("paragraph", words("x"))], custom_excerpt="Mine", tags=[{"name": "Z"}, {"name": "A"}])
-    there = await site.read(made["id"])
+    owned = owner.write([block("paragraph", words("x"))], custom_excerpt="Mine", tags=[{"name": "Z"}, {"name": "A"}])
+    remote = await site.read(owned["id"])
     changed = replace(
-        taken_over(there, ""),
+        taken_over(remote, ""),
         title="T",
         excerpt="Ours",
         tags=("Ours",),
         kept=frozenset({"excerpt", "tags", "html", "slug"}),
     )
-    after = await site.update(there.id, changed, there.revision)
+    after = await site.update(remote.id, changed, remote.revision)
     assert (after.fields["title"], after.fields["excerpt"], after.fields["tags"]) == ("T", "Mine", ("Z", "A"))
-    assert (after.raw, after.fields["slug"], after.marker) == (there.raw, there.fields["slug"], "")
+    assert (after.raw, after.fields["slug"], after.marker) == (remote.raw, remote.fields["slug"], "")
 
 
 def test_a_site_of_ghost_is_one_of_blocks(site: GhostSite) -> None:

@@ -18,7 +18,7 @@ def site_at(url: str, fetcher: GuardedFetcher) -> GhostSite:
     return GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": KEY}, fetcher)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,7 +37,7 @@ async def test_trouble_is_told_apart(
     assert trouble.id != "moved inside" or PRIVATE in read.value.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
 async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

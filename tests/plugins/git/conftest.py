@@ -41,16 +41,16 @@ class Repo:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo(tmp_path / "blog")
-    made.folder.mkdir()
-    made.git("init", "-q", "-b", "main")
-    return made
+    created = Repo(tmp_path / "blog")
+    created.folder.mkdir()
+    created.git("init", "-q", "-b", "main")
+    return created
 
 
 def site_of(repo: Repo, generator: str = "hugo", **fields: str) -> Site:
-    made = connector(GitConfig(repositories={"blog": repo.folder}))
+    site_connector = connector(GitConfig(repositories={"blog": repo.folder}))
     address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
-    return made.open(address, {"repository": "blog", "generator": generator, **fields}, GuardedFetcher())
+    return site_connector.open(address, {"repository": "blog", "generator": generator, **fields}, GuardedFetcher())
 
 
 def a_post(**fields: Any) -> Post:

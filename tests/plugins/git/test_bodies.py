@@ -200,8 +200,8 @@ CODE = [
 def must_show(page: str, *more: str) -> None:
     """Compare without white space: highlighted code has an element around each of its words."""
     words = "".join(LexborHTMLParser(page).text().replace("\u200b", "").split())
-    for one in [*WORDS, *CODE, "Words {#x}", "{% assign x = 1 %} and {{< gallery >}}", "import words {a}", *more]:
-        assert "".join(one.split()) in words, (one, words)
+    for source in [*WORDS, *CODE, "Words {#x}", "{% assign x = 1 %} and {{< gallery >}}", "import words {a}", *more]:
+        assert "".join(source.split()) in words, (source, words)
 
 
 POSTS: Mapping[Generator, tuple[str, str]] = {
@@ -230,7 +230,7 @@ def shows_own_post(page: str, generator: Generator) -> None:
     assert len(html.css("input[type=checkbox]")) == 2
     cells = html.css("table")[0].css("td")
     aligned = [node.attributes.get("align") or node.attributes.get("style") or "" for node in cells]
-    assert [one.replace(" ", "").removeprefix("text-align:") for one in aligned] == ["left", "right"]
+    assert [style.replace(" ", "").removeprefix("text-align:") for style in aligned] == ["left", "right"]
     assert html.css_first("code.language-html, .language-html code, pre[data-language=html] code") is not None
     assert html.css_first("section.footnotes, div.footnotes") is not None
     assert html.css_first("img[alt=Alt]") is not None
@@ -258,8 +258,8 @@ def test_nothing_that_is_shown_once_is_changed_the_second_time(generator: Genera
     body = codec.join(codec.encode("", ARTICLE))
     for block in codec.split(body):
         if block.markdown is not None:
-            again = "".join(codec.encode("", block.markdown))
-            assert again.strip() == block.source.strip()
+            encoded = "".join(codec.encode("", block.markdown))
+            assert encoded.strip() == block.source.strip()
 
 
 def test_a_site_takes_bodies_apart(repo: Repo) -> None:

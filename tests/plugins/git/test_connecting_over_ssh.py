@@ -66,36 +66,36 @@ def test_a_pasted_key_connects_a_website(
         "generator": "hugo",
         "do": "connect",
     }
-    shown: list[str] = []
+    outputs: list[str] = []
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
         page = browser.get(path)
-        assert [one.attributes["name"] for one in page.tree.css("textarea")] == ["private_key", "host_key"]
+        assert [textarea.attributes["name"] for textarea in page.tree.css("textarea")] == ["private_key", "host_key"]
         page = browser.submit(page, path, **typed)
         assert page.status == 400
         assert server.fingerprint() in page.text
-        shown.append(page.html)
+        outputs.append(page.html)
         page = browser.submit(page, path, **typed, host_key="a line of something else")
         assert "line that cannot be read" in page.text
-        assert [one.text() for one in page.tree.css("textarea")] == ["", "a line of something else"]
-        shown.append(page.html)
+        assert [textarea.text() for textarea in page.tree.css("textarea")] == ["", "a line of something else"]
+        outputs.append(page.html)
         page = browser.submit(page, path, **typed, host_key=server.host_key)
         assert "is connected" in page.text
-        shown.append(page.html)
+        outputs.append(page.html)
     [website] = ada.data("list_websites")["websites"]
-    shown.append(json.dumps(ada.data("get_website", website_id=website["id"], check=True)))
+    outputs.append(json.dumps(ada.data("get_website", website_id=website["id"], check=True)))
     written = ada.data("create_content", title="Cold brew", body="Coffee, **cold**.", website_id=website["id"])
     ada.data("publish_content", content_id=written["content_id"], website_id=website["id"])
     assert "Coffee, **cold**." in server.show("content/posts/cold-brew.md")
 
     async def sealed() -> str:
         async with ada.plugin.services.database.reading() as session:
-            kept: str = await session.scalar(select(WebsiteRow.credential).where(WebsiteRow.id == website["id"]))
-            return kept
+            stored: str = await session.scalar(select(WebsiteRow.credential).where(WebsiteRow.id == website["id"]))
+            return stored
 
     stored = host.run(sealed())
-    shown += [stored, "".join(capfd.readouterr())]
-    assert not any(key_line(server) in text for text in shown)
+    outputs += [stored, "".join(capfd.readouterr())]
+    assert not any(key_line(server) in text for text in outputs)
     assert Vault.of(ada.plugin).open(stored, website["id"])["private_key"] == server.private_key.strip()
 
 

@@ -66,11 +66,11 @@ async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
     repo.git("commit", "-qam", "As it was")
     site = site_of(repo, generator)
     assert isinstance(site, BlockSite)
-    found = await only(site)
-    assert found.id == path
-    joined = site.codec.join([block.source for block in site.codec.split(found.raw)], found.raw)
-    done = await site.update(path, there(found, joined), found.revision)
-    assert done.revision == found.revision
+    remote = await only(site)
+    assert remote.id == path
+    joined = site.codec.join([block.source for block in site.codec.split(remote.raw)], remote.raw)
+    done = await site.update(path, there(remote, joined), remote.revision)
+    assert done.revision == remote.revision
     await site.set_state(path, "live")
     assert repo.git("log", "--format=%s").split("\n")[0] == "As it was"
 
@@ -78,10 +78,10 @@ async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
 async def test_only_what_changed_is_written(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
-    found = await only(site)
-    raw = found.raw.replace("First *words*.", "Other words.")
-    post = there(found, raw, title="Coffee", meta_description="New", tags=("tea", "hot"), author="Bob")
-    await site.update(found.id, replace(post, kept=frozenset({"author"})), found.revision)
+    remote = await only(site)
+    raw = remote.raw.replace("First *words*.", "Other words.")
+    post = there(remote, raw, title="Coffee", meta_description="New", tags=("tea", "hot"), author="Bob")
+    await site.update(remote.id, replace(post, kept=frozenset({"author"})), remote.revision)
     expected = HUGO.replace('title:   "Tea: a primer"   # keep', "title: Coffee").replace(
         "First *words*", "Other words"
     )
@@ -92,8 +92,8 @@ async def test_only_what_changed_is_written(repo: Repo) -> None:
 async def test_members_of_toml_stay_out_of_its_tables(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", TOML)
     site = site_of(repo)
-    found = await only(site)
-    await site.update(found.id, there(found, meta_description="New", tags=("tea", "new")), found.revision)
+    remote = await only(site)
+    await site.update(remote.id, there(remote, meta_description="New", tags=("tea", "new")), remote.revision)
     text = repo.show("content/posts/tea.md")
     assert 'title = "Tea" # keep\ntags = [\n    "tea",\n    "new",\n]\ndate' in text
     assert '\ndescription = "New"\n[params]\ntitle = "other"\n+++\nBody\n' in text
@@ -105,8 +105,8 @@ async def test_a_post_that_was_there_keeps_its_date_when_it_is_hidden_and_shown(
     hidden = await site.set_state("content/posts/tea.md", "draft")
     assert hidden.state == "draft"
     assert [post async for post in site.posts(None, 10)] == []
-    shown = await site.set_state("content/posts/tea.md", "live")
-    assert (shown.state, shown.updated_at) == ("live", hidden.updated_at)
+    live = await site.set_state("content/posts/tea.md", "live")
+    assert (live.state, live.updated_at) == ("live", hidden.updated_at)
     assert "pressroom" not in repo.show("content/posts/tea.md")
 
 
@@ -118,16 +118,16 @@ async def test_posts_say_what_their_files_say(repo: Repo) -> None:
     repo.edit("content/posts/draft.md", "---\ntitle: Draft\ndraft: true\n---\nText\n")
     site = site_of(repo)
     assert isinstance(site, BlockSite)
-    found = [post async for post in site.posts(datetime(2026, 1, 1, tzinfo=UTC), 10)]
-    assert [(post.url, post.fields["slug"]) for post in found] == [
+    listed = [post async for post in site.posts(datetime(2026, 1, 1, tzinfo=UTC), 10)]
+    assert [(post.url, post.fields["slug"]) for post in listed] == [
         ("https://blog.example.org/posts/later/white/", "white"),
         ("https://blog.example.org/posts/tea/", "tea"),
         ("https://blog.example.org/own-page/", "own"),
     ]
-    assert (found[1].fields["title"], found[1].fields["tags"]) == ("Tea: a primer", ("tea", "hot"))
-    assert (found[1].fields["author"], found[1].raw) == ("Ada", HUGO.rpartition("---\n\n\n")[2])
+    assert (listed[1].fields["title"], listed[1].fields["tags"]) == ("Tea: a primer", ("tea", "hot"))
+    assert (listed[1].fields["author"], listed[1].raw) == ("Ada", HUGO.rpartition("---\n\n\n")[2])
     assert len([post async for post in site.posts(None, 2)]) == 2
-    for post in found:
+    for post in listed:
         located = await site.locate(post.url)
         assert located is not None
         assert located.id == post.id
@@ -136,9 +136,9 @@ async def test_posts_say_what_their_files_say(repo: Repo) -> None:
 
 async def test_jekylls_posts_have_the_dates_of_their_files(repo: Repo) -> None:
     repo.edit("_posts/2021-03-04-tea.md", JEKYLL)
-    found = await only(site_of(repo, "jekyll"))
-    assert found.url == "https://blog.example.org/2021/03/04/tea.html"
-    assert (found.fields["tags"], found.updated_at) == (("tea", "hot"), datetime(2021, 3, 4, tzinfo=UTC))
+    remote = await only(site_of(repo, "jekyll"))
+    assert remote.url == "https://blog.example.org/2021/03/04/tea.html"
+    assert (remote.fields["tags"], remote.updated_at) == (("tea", "hot"), datetime(2021, 3, 4, tzinfo=UTC))
 
 
 async def test_a_rewritten_history_is_no_reason_to_write_over_anything(repo: Repo) -> None:
@@ -161,8 +161,8 @@ async def test_a_rewritten_history_is_no_reason_to_write_over_anything(repo: Rep
 async def test_a_post_without_a_marker_is_never_taken_for_another(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
-    found = await only(site)
-    assert await site.find(there(found)) is None
+    remote = await only(site)
+    assert await site.find(there(remote)) is None
 
 
 async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
@@ -170,11 +170,11 @@ async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
     (repo.folder / "content/posts/tea.md").write_bytes(b"---\ntitle: T\n---\ncaf\xe9\n")
     repo.git("commit", "-qam", "Latin")
     site = site_of(repo)
-    found = await only(site)
-    assert (found.raw, found.html) == ("", "caf\ufffd\n")
+    remote = await only(site)
+    assert (remote.raw, remote.html) == ("", "caf\ufffd\n")
     with pytest.raises(SiteRefused, match="UTF-8"):
-        await site.set_state(found.id, "draft")
-    assert (await site.set_state(found.id, "gone")).state == "gone"
+        await site.set_state(remote.id, "draft")
+    assert (await site.set_state(remote.id, "gone")).state == "gone"
     assert repo.git("log", "-1", "--format=%s") == "Delete T\n"
     assert repo.git("ls-files") == ""
 
@@ -182,13 +182,13 @@ async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
 async def test_nobody_writes_programs_into_a_repository_of_all(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
-    found = await only(site)
+    remote = await only(site)
     with pytest.raises(SiteRefused, match="as a program"):
-        await site.update(found.id, there(found, found.raw + "\n{{< evil >}}\n"), found.revision)
+        await site.update(remote.id, there(remote, remote.raw + "\n{{< evil >}}\n"), remote.revision)
     with pytest.raises(SiteRefused, match="as a program"):
         await site.create(a_post(raw="{{< evil >}}\n"))
-    await site.update(found.id, there(found, found.raw.replace("one", "1")), found.revision)
-    assert "- 1\n" in repo.show(found.id)
+    await site.update(remote.id, there(remote, remote.raw.replace("one", "1")), remote.revision)
+    assert "- 1\n" in repo.show(remote.id)
 
 
 async def test_raw_bodies_of_jekyll_are_right_whether_liquid_runs_or_not(repo: Repo) -> None:

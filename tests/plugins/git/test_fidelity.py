@@ -61,8 +61,8 @@ async def looked_at(plugin: PluginContext, done: Publication, public: Path) -> S
 async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIterator[Built]:
     """Publish to a repository, and yield what readers see. All posts are in one build, since each takes seconds."""
     public, is_built = folder / "public", False
-    own_path, own_url = POSTS[generator]
-    for path, source in {**SOURCES[generator], own_path: own_post(generator)}.items():
+    path_of_post, url_of_post = POSTS[generator]
+    for path, source in {**SOURCES[generator], path_of_post: own_post(generator)}.items():
         repo.edit(path, source)
     config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
@@ -75,15 +75,15 @@ async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIte
         url, credential = f"http://127.0.0.1:{pages.port}", {"repository": "blog", "generator": generator}
         with on_path(distribution(folder / "site")):
             async with world(settings_for_test(config, folder / "data")) as plugin:
-                made = [
+                publications = [
                     await publish_everything(plugin, "git", url, credential),
                     await publish_everything(plugin, "git", url, credential, title=TITLE, body=long_body()),
                 ]
-                assert all(any("is being built" in one for one in done.warnings) for done in made)
+                assert all(any("is being built" in warning for warning in done.warnings) for done in publications)
                 await asyncio.to_thread(built, generator, repo.folder, public, url)
                 is_built = True
-                everything, long = [await looked_at(plugin, done, public) for done in made]
-                yield Built(plugin, everything, long, page_of(public, own_url).decode())
+                everything, long = [await looked_at(plugin, done, public) for done in publications]
+                yield Built(plugin, everything, long, page_of(public, url_of_post).decode())
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -100,17 +100,17 @@ async def test_readers_get_every_construct_and_a_long_article_and_what_the_codec
 async def test_a_website_tells_what_its_own_generator_shows(repo: Repo, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
-    told = {}
+    fidelities = {}
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
             for generator in ("hugo", "jekyll"):
                 credential = {"repository": "blog", "generator": generator}
-                made = await Websites(plugin).add(
+                website = await Websites(plugin).add(
                     ADA, "git", name="Blog", url="https://blog.example", credential=credential
                 )
-                told[generator] = await fidelity_of(plugin, ADA, made.id)
-    assert told["hugo"]["details"] == "lost with a warning"
-    assert "details" not in told["jekyll"]
+                fidelities[generator] = await fidelity_of(plugin, ADA, website.id)
+    assert fidelities["hugo"]["details"] == "lost with a warning"
+    assert "details" not in fidelities["jekyll"]
 
 
 def test_a_platform_cannot_tell_of_options_that_it_lacks() -> None:

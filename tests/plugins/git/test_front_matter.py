@@ -71,13 +71,13 @@ def test_each_generator_gets_its_own_names() -> None:
     post = Post(
         "pr-0", "T", "s", "", "", excerpt="E", meta_description="D", canonical_url="https://e.org", language="de"
     )
-    seen: dict[str, Any] = {}
+    fronts: dict[str, Any] = {}
     for generator in ("hugo", "jekyll", "astro"):
         front = with_state(front_of(post, generator), generator, live=False, now=NOW)
-        seen[generator] = yaml.safe_load(PostFile.new(front, "", "yaml").content.split(b"---")[1])
-    assert (seen["hugo"]["draft"], seen["hugo"]["summary"], seen["hugo"]["date"]) == (True, "E", NOW)
-    assert (seen["jekyll"]["published"], seen["jekyll"]["excerpt"], seen["jekyll"]["lang"]) == (False, "E", "de")
-    assert (seen["astro"]["draft"], seen["astro"]["pubDate"], seen["astro"]["description"]) == (True, NOW, "D")
+        fronts[generator] = yaml.safe_load(PostFile.new(front, "", "yaml").content.split(b"---")[1])
+    assert (fronts["hugo"]["draft"], fronts["hugo"]["summary"], fronts["hugo"]["date"]) == (True, "E", NOW)
+    assert (fronts["jekyll"]["published"], fronts["jekyll"]["excerpt"], fronts["jekyll"]["lang"]) == (False, "E", "de")
+    assert (fronts["astro"]["draft"], fronts["astro"]["pubDate"], fronts["astro"]["description"]) == (True, NOW, "D")
 
 
 @given(st.text(max_size=200))

@@ -130,8 +130,8 @@ def test_nor_images(repository: Path, generator: str, folder: str) -> None:
 )
 async def test_the_usual_folders_work(repository: Path, generator: str, folder: str) -> None:
     site = opened(repository, generator, content_folder=folder)
-    made = await site.create(POST)
-    assert made.id.endswith((".md", ".html"))
+    created = await site.create(POST)
+    assert created.id.endswith((".md", ".html"))
     image = MediaFile("m_1", "a.png", "image/png", "", "", "download", content=b"\x89PNG")
     assert (await site.upload(image, "marker")).id.endswith(".png")
 
@@ -153,15 +153,15 @@ def test_a_folder_that_the_operator_mistyped_stops_the_start(folder: str) -> Non
 
 async def test_a_post_that_was_renamed_to_mdx_is_not_written_again(repository: Path) -> None:
     site = opened(repository, "astro")
-    made = await site.create(POST)
-    renamed = made.id.replace(".md", ".mdx")
+    created = await site.create(POST)
+    renamed = created.id.replace(".md", ".mdx")
     git(repository, "reset", "-q", "--hard")
-    git(repository, "mv", made.id, renamed)
+    git(repository, "mv", created.id, renamed)
     git(repository, "commit", "-qm", "Use components")
     evil = replace(POST, markdown="import fs from 'fs'\n\n{fs.readFileSync('/etc/passwd', 'utf8')}\n")
-    there = await site.read(renamed)
+    post = await site.read(renamed)
     with pytest.raises(SiteRefused, match="runs as a program"):
-        await site.update(renamed, evil, there.revision)
+        await site.update(renamed, evil, post.revision)
     assert "readFileSync" not in git(repository, "show", f"HEAD:{renamed}")
 
 
@@ -169,11 +169,11 @@ async def test_a_post_that_was_renamed_to_mdx_is_not_written_again(repository: P
 async def test_a_post_named_index_does_not_hide_the_others(repository: Path, slug: str) -> None:
     site = opened(repository, "hugo")
     post = replace(POST, slug=slug)
-    made = await site.create(post)
-    assert made.id.rpartition("/")[2].partition(".")[0] == "index-post"
-    found = await site.find(post)
-    assert found is not None
-    assert found.id == made.id
+    created = await site.create(post)
+    assert created.id.rpartition("/")[2].partition(".")[0] == "index-post"
+    match = await site.find(post)
+    assert match is not None
+    assert match.id == created.id
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ async def test_no_field_ends_the_front_matter(repository: Path, generator: str, 
     site = opened(repository, generator)
     post = replace(POST, title=text, excerpt=text, meta_title=text, meta_description=text, author=text)
     post = replace(post, tags=(text, "a"), categories=(text,), markdown=text, canonical_url=text)
-    made = await site.create(post)
-    lines = git(repository, "show", f"HEAD:{made.id}").split("\n")
+    created = await site.create(post)
+    lines = git(repository, "show", f"HEAD:{created.id}").split("\n")
     end = lines.index("---", 1)
     assert not any(line.startswith(("---", "...")) for line in lines[1:end])
     front = yaml.safe_load("\n".join(lines[1:end]))

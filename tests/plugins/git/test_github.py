@@ -43,9 +43,9 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 
 def site_of(github: GitHub, fetcher: GuardedFetcher, **fields: str) -> Site:
-    made = connector(GitConfig(github_api=github.url))
+    site_connector = connector(GitConfig(github_api=github.url))
     values = {"repository": "ada/blog", "token": TOKEN, "generator": "hugo", **fields}
-    return made.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+    return site_connector.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ async def test_a_check_says_what_the_token_may(github: GitHub, fetcher: GuardedF
     assert (await site_of(github, fetcher).check()).ok
     assert (await site_of(github, fetcher, branch="main").check()).ok
     for wrong in ({"token": "0" * 30}, {"repository": "ada/other"}, {"branch": "gone"}):
-        found = await site_of(github, fetcher, **wrong).check()
-        assert [check.id for check in found.checks if check.status == "error"] == ["credential"], wrong
+        report = await site_of(github, fetcher, **wrong).check()
+        assert [check.id for check in report.checks if check.status == "error"] == ["credential"], wrong
     github.push = False
     assert not (await site_of(github, fetcher).check()).ok
 
@@ -68,48 +68,48 @@ async def test_a_post_goes_through_its_states(github: GitHub, fetcher: GuardedFe
     site = site_of(github, fetcher, branch=branch)
     post = a_post(slug="冷萃-咖啡", tags=("Coffee",), excerpt="Short")
     assert await site.find(post) is None
-    made = await site.create(post)
-    assert made.revision == blob(github.files[made.id])
-    read = await site.read(made.id)
+    created = await site.create(post)
+    assert created.revision == blob(github.files[created.id])
+    read = await site.read(created.id)
     assert differences(post, read) == []
-    found = await site.find(post)
-    assert found is not None
-    assert found.id == made.id
-    assert (await site.set_state(made.id, "live")).state == "live"
-    updated = await site.update(made.id, replace(post, title="Another"), "")
+    match = await site.find(post)
+    assert match is not None
+    assert match.id == created.id
+    assert (await site.set_state(created.id, "live")).state == "live"
+    updated = await site.update(created.id, replace(post, title="Another"), "")
     assert (updated.state, updated.fields["title"]) == ("live", "Another")
-    assert (await site.set_state(made.id, "draft")).state == "draft"
-    assert (await site.set_state(made.id, "gone")).state == "gone"
+    assert (await site.set_state(created.id, "draft")).state == "draft"
+    assert (await site.set_state(created.id, "gone")).state == "gone"
     assert github.files == {}
     with pytest.raises(SiteGone):
-        await site.read(made.id)
+        await site.read(created.id)
     with pytest.raises(SiteGone):
-        await site.set_state(made.id, "gone")
+        await site.set_state(created.id, "gone")
     assert len(github.commits) == 5
 
 
 async def test_an_edit_made_there_is_noticed(github: GitHub, site: Site) -> None:
-    made = await site.create(a_post())
-    github.files[made.id] += b"more"
+    created = await site.create(a_post())
+    github.files[created.id] += b"more"
     with pytest.raises(RemoteChanged):
-        await site.update(made.id, a_post(), made.revision)
-    assert github.files[made.id].endswith(b"more")
+        await site.update(created.id, a_post(), created.revision)
+    assert github.files[created.id].endswith(b"more")
 
 
 async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) -> None:
-    made = await site.create(a_post())
-    writers = (site.update(made.id, a_post(title=f"Title {n}"), made.revision) for n in range(4))
+    created = await site.create(a_post())
+    writers = (site.update(created.id, a_post(title=f"Title {n}"), created.revision) for n in range(4))
     results = await asyncio.gather(*writers, return_exceptions=True)
-    assert sum(isinstance(one, RemoteChanged) for one in results) == 3, results
+    assert sum(isinstance(result, RemoteChanged) for result in results) == 3, results
     assert len(github.commits) == 2
 
 
 async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(github: GitHub, site: Site) -> None:
     post = a_post()
     github.conflicts = 1
-    made = await site.create(post)
+    created = await site.create(post)
     github.conflicts = 1
-    await site.update(made.id, a_post(), made.revision)
+    await site.update(created.id, a_post(), created.revision)
     assert len(github.commits) == 2
     github.conflicts = 100
     with pytest.raises(SiteUnavailable, match="nothing was committed"):
@@ -117,9 +117,9 @@ async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(
 
 
 async def test_the_author_of_commits_can_be_chosen(github: GitHub, fetcher: GuardedFetcher) -> None:
-    chosen = site_of(github, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
+    site = site_of(github, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
     post = a_post()
-    await chosen.create(post)
+    await site.create(post)
     assert github.commits == [f"Add {post.title}\n\nSigned-off-by: Ada Baker <ada@example.org>"]
     with pytest.raises(SiteRefused, match="author"):
         site_of(github, fetcher, sign_off="yes")
@@ -151,8 +151,8 @@ async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site:
     assert await site.upload(image, "m0123") == media
     assert await site.find_media("m0123") == media
     post = a_post(markdown="words " * 350_000)
-    made = await site.create(post)
-    assert (await site.read(made.id)).html == post.markdown.rstrip() + "\n"
+    created = await site.create(post)
+    assert (await site.read(created.id)).html == post.markdown.rstrip() + "\n"
 
 
 async def test_a_file_that_was_deleted_meanwhile_is_gone_and_not_changed(

@@ -41,13 +41,13 @@ async def plugin(repo: Repo, tmp_path: Path) -> AsyncIterator[PluginContext]:
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    found = publication
+    current = publication
     for _ in range(400):
-        found = await Publications(plugin).wait(found, 0.1)
-        if found.status not in ("queued", "publishing", "unknown"):
+        current = await Publications(plugin).wait(current, 0.1)
+        if current.status not in ("queued", "publishing", "unknown"):
             break
         await asyncio.sleep(0.05)
-    return found
+    return current
 
 
 async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: PluginContext, repo: Repo) -> None:
@@ -57,7 +57,7 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
         await visit.answer(b"<title>Hello world</title><h1>Hello world</h1>", "Content-Type: text/html", status=status)
 
     async with origin(reply) as pages:
-        made = await Websites(plugin).add(
+        website = await Websites(plugin).add(
             ADA,
             "git",
             name="B",
@@ -65,19 +65,19 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
             credential={"repository": "blog", "generator": "hugo"},
         )
         article = await write(plugin, featured_media_id="", body="Text.")
-        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
         assert done.status == "published"
-        assert [one for one in done.warnings if "is being built" in one]
-        assert not [one for one in done.warnings if "404" in one]
+        assert [warning for warning in done.warnings if "is being built" in warning]
+        assert not [warning for warning in done.warnings if "404" in warning]
         assert "the site is being built" in publication_text(done, ZoneInfo("UTC"))
 
         status = "200 OK"
         await look(plugin, done)
-        seen = await Publications(plugin).get(ADA, done.id)
+        current = await Publications(plugin).get(ADA, done.id)
 
-    assert not [one for one in seen.warnings if "built" in one]
-    assert (seen.verified["http_status"], seen.verified["title_found"]) == (200, True)
-    assert "responds with 200" in publication_text(seen, ZoneInfo("UTC"))
+    assert not [warning for warning in current.warnings if "built" in warning]
+    assert (current.verified["http_status"], current.verified["title_found"]) == (200, True)
+    assert "responds with 200" in publication_text(current, ZoneInfo("UTC"))
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "410 Gone"])
@@ -96,19 +96,19 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
     async with origin(reply) as pages:
         credential = {"repository": "blog", "generator": "hugo"}
         url = f"http://127.0.0.1:{pages.port}"
-        made = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
+        website = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
         article = await write(plugin, featured_media_id="", body="# Text\n\nSome words are here.")
-        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
         assert (done.status, minutes(done)) == ("published", 2)
 
         done = await recheck(plugin, done)
         assert (done.status, minutes(done)) == ("published", 5)
         done = await recheck(plugin, done)
-        assert (minutes(done), ["is being built" in one for one in done.warnings]) == (15, [True])
-        given_up = await recheck(plugin, done)
-        assert given_up.due_at is None
-        assert ["was not built" in one for one in given_up.warnings] == [True]
-        assert ["may not see" in one for one in given_up.warnings] == [status == "403 Forbidden"]
+        assert (minutes(done), ["is being built" in warning for warning in done.warnings]) == (15, [True])
+        abandoned = await recheck(plugin, done)
+        assert abandoned.due_at is None
+        assert ["was not built" in warning for warning in abandoned.warnings] == [True]
+        assert ["may not see" in warning for warning in abandoned.warnings] == [status == "403 Forbidden"]
 
         status, body = (
             "200 OK",
@@ -120,13 +120,13 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
 
         changes = {"body": "# Text\n\nOther words are there now."}
         await Articles(plugin).update(ADA, article, expected_version=1, changes=changes)
-        again = await ended(plugin, await Publications(plugin).update(ADA, done.id))
-        assert ["still shows an older version" in one for one in again.warnings] == [True]
-        assert minutes(again) == 2
+        updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+        assert ["still shows an older version" in warning for warning in updated.warnings] == [True]
+        assert minutes(updated) == 2
         body = body.replace(b"Some words are here", b"Other words are there now")
-        again = await recheck(plugin, again)
+        updated = await recheck(plugin, updated)
 
-    assert (again.status, again.due_at, again.warnings) == ("published", None, ())
+    assert (updated.status, updated.due_at, updated.warnings) == ("published", None, ())
 
 
 @pytest.mark.parametrize("trouble", ["too large", "gone"])
@@ -142,10 +142,10 @@ async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
         pages = await site.enter_async_context(origin(reply))
         credential = {"repository": "blog", "generator": "hugo"}
         url = f"http://127.0.0.1:{pages.port}"
-        made = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
+        website = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
         article = await write(plugin, featured_media_id="", body="Some words.")
-        done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
-        assert ["is being built" in one for one in done.warnings] == [True]
+        done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+        assert ["is being built" in warning for warning in done.warnings] == [True]
 
         if trouble == "too large":
             page, looks = b"<title>Hello world</title>" + b" " * 10_000_000, 1
@@ -166,10 +166,10 @@ async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(
     plugin: PluginContext, repo: Repo
 ) -> None:
     credential = {"repository": "blog", "generator": "hugo"}
-    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     with pytest.raises(InvalidInput, match="name them in tags and categories of create_content"):
-        await Taxonomies(plugin).terms(ADA, made.id, "tag", "")
-    assert (await Websites(plugin).get(ADA, made.id)).last_error == ""
+        await Taxonomies(plugin).terms(ADA, website.id, "tag", "")
+    assert (await Websites(plugin).get(ADA, website.id)).last_error == ""
 
 
 HOSTILE = """Good words, *kept* and `<script>shown()</script>`.
@@ -191,16 +191,16 @@ Inline <img src="https://example.org/x.png" alt="x" onerror="alert(2)"> and [a l
 @pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
 async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo, generator: str) -> None:
     credential = {"repository": "blog", "generator": generator}
-    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=HOSTILE, featured_media_id="")
 
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
 
     assert done.status == "published", done
     text = repo.show(done.external_id)
     html = html_of_markdown(text.rpartition("---\n")[2])
-    found = LexborHTMLParser(html).css("script, form, input, [onerror], [onclick], [href^=javascript]")
-    assert [node.html for node in found] == []
+    elements = LexborHTMLParser(html).css("script, form, input, [onerror], [onclick], [href^=javascript]")
+    assert [node.html for node in elements] == []
     assert "Good words, *kept* and `<script>shown()</script>`." in text
     assert "alert(1)" not in text
     if generator == "jekyll":
@@ -213,23 +213,25 @@ async def test_markdown_that_is_safe_is_committed_as_it_is_written(
 ) -> None:
     body = "One[^1].\n\n<!--more-->\n\n- [x] done\n\n| a |\n|:-:|\n| b |\n\n[^1]: Note.\n"
     credential = {"repository": "blog", "generator": generator}
-    made = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
+    website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=body, featured_media_id="")
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
     assert repo.show(done.external_id).endswith(f"---\n\n{body}")
 
 
 async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: PluginContext, repo: Repo) -> None:
     credential = {"repository": "blog", "generator": "hugo"}
-    made = await Websites(plugin).add(
+    website = await Websites(plugin).add(
         ADA, "git", name="Blog", url="http://127.0.0.1:1", credential=credential, finding=None
     )
-    _, finding = await check_website(plugin, ADA, made.id)
+    _, finding = await check_website(plugin, ADA, website.id)
     assert finding.ok, finding.checks
     article = await write(plugin)
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, made.id))
+    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
     assert (done.status, done.external_id) == ("published", "content/posts/hello-world.md"), done
-    assert not [one for one in done.warnings if "dropped" in one or "words of the body" in one], done.warnings
+    assert not [warning for warning in done.warnings if "dropped" in warning or "words of the body" in warning], (
+        done.warnings
+    )
     text = repo.show(done.external_id)
     assert "draft: false" in text
     assert "library.example" not in text

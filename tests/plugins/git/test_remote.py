@@ -80,31 +80,31 @@ async def test_a_post_goes_there_and_back(
     server.git("config", "uploadpack.allowAnySHA1InWant", str(by_name).lower())
     site = site_at(server, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
     post = a_post(slug="cold-brew")
-    made = await site.create(post)  # the first commit of an empty repository
-    assert made.id == "content/posts/cold-brew.md"
+    created = await site.create(post)  # the first commit of an empty repository
+    assert created.id == "content/posts/cold-brew.md"
     assert (await site.check()).ok
-    live = await site.set_state(made.id, "live")
-    assert (live.state, (await site_at(server, fetcher).read(made.id)).revision) == ("live", live.revision)
+    live = await site.set_state(created.id, "live")
+    assert (live.state, (await site_at(server, fetcher).read(created.id)).revision) == ("live", live.revision)
     image = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 4096)
     media = await site.upload(image, "m0123")
     assert await site_at(server, fetcher).find_media("m0123") == media
-    found = await site_at(server, fetcher).find(post)
-    assert found is not None
-    assert found.id == made.id
+    match = await site_at(server, fetcher).find(post)
+    assert match is not None
+    assert match.id == created.id
     log = server.git("log", "--format=%an <%ae>|%cn|%s|%(trailers:key=Signed-off-by,valueonly,separator=%x2C)", "main")
     assert log.splitlines()[-1] == f"Ada Baker <ada@example.org>|Ada Baker|Add {post.title}|Ada Baker <ada@example.org>"
-    await site.set_state(made.id, "gone")
+    await site.set_state(created.id, "gone")
     with pytest.raises(SiteGone):
-        await site.read(made.id)
+        await site.read(created.id)
     server.git("fsck", "--strict")
 
 
 async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     sites = [site_at(server, fetcher) for _ in range(4)]
-    made = await asyncio.gather(*(site.create(a_post()) for site in sites))
+    created = await asyncio.gather(*(site.create(a_post()) for site in sites))
     listed = server.git("ls-tree", "-r", "--name-only", "main").split()
-    assert {post.id for post in made} | {"content/posts/tea.md"} == set(listed)
+    assert {post.id for post in created} | {"content/posts/tea.md"} == set(listed)
     assert len(server.git("log", "--format=%H", "main").split()) == 5
 
 
@@ -170,10 +170,10 @@ async def test_an_answer_that_is_lost_makes_no_second_post(
     server.lose = "before" if lose == "before" else "after"
     with pytest.raises(UnknownOutcome):
         await site_at(server, fetcher).create(post)
-    found = await site_at(server, fetcher).find(post)
-    assert (found is None) is (lose == "before")
-    made = await site_at(server, fetcher).create(post)
-    assert made.marker == post.marker
+    match = await site_at(server, fetcher).find(post)
+    assert (match is None) is (lose == "before")
+    created = await site_at(server, fetcher).create(post)
+    assert created.marker == post.marker
     assert len(server.git("log", "--format=%H", "main").split()) == 2
 
 
@@ -205,8 +205,8 @@ async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
     assert await process.wait() == -signal.SIGKILL
     site, post = site_at(server, fetcher), a_post(marker="pr-killed", title="Killed", slug="killed")
     await site.find(post)
-    made = await site.create(post)
-    assert (made.marker, made.id) == ("pr-killed", "content/posts/killed.md")
+    created = await site.create(post)
+    assert (created.marker, created.id) == ("pr-killed", "content/posts/killed.md")
     server.git("fsck", "--strict")
     assert server.git("log", "--format=%s", "main").split("\n").count("Add Killed") == 1
 
@@ -218,9 +218,9 @@ async def test_a_repository_of_thousands_of_files(server: GitServer, fetcher: Gu
     server.requests.clear()
     await site.create(a_post())
     assert len(server.requests) <= 8, server.requests
-    found = await site.locate("https://blog.example.org/posts/4711/")
-    assert found is not None
-    assert found.fields["title"] == "T4711"
+    match = await site.locate("https://blog.example.org/posts/4711/")
+    assert match is not None
+    assert match.fields["title"] == "T4711"
     server.requests.clear()
     assert len([post async for post in site_at(server, fetcher).posts(None, 10_000)]) == 5000
     assert len(server.requests) <= 40

@@ -55,14 +55,14 @@ async def problem_of(site: Site) -> ConnectionCheck:
     """Return the failed check of a site's connection report."""
     report = await site.check()
     assert not report.ok
-    [found] = [check for check in report.checks if check.status == "error"]
-    return found
+    [problem] = [check for check in report.checks if check.status == "error"]
+    return problem
 
 
 async def test_a_host_whose_key_nobody_confirmed_gets_nothing(server: SshGitServer, fetcher: GuardedFetcher) -> None:
-    found = await problem_of(site_at(server, fetcher, host_key=""))
-    assert server.fingerprint() in found.message
-    assert "publishes" in found.fix
+    problem = await problem_of(site_at(server, fetcher, host_key=""))
+    assert server.fingerprint() in problem.message
+    assert "publishes" in problem.fix
     assert server.requests == []
     assert "publickey" not in server.log.read_text()  # no authentication was attempted
     for confirmed in (
@@ -80,9 +80,9 @@ async def test_a_host_with_another_key_gets_nothing(
     other = (tmp_path / "other.pub").read_text()
     [expected] = HostKeys.parse(other).fingerprints
     for entered in (expected, f"git.example.org {other}"):
-        found = await problem_of(site_at(server, fetcher, host_key=entered))
-        assert expected in found.message
-        assert server.fingerprint() in found.message
+        problem = await problem_of(site_at(server, fetcher, host_key=entered))
+        assert expected in problem.message
+        assert server.fingerprint() in problem.message
         with pytest.raises(SiteRejected, match="which was entered for it"):
             await site_at(server, fetcher, host_key=entered).create(a_post())
     assert server.requests == []
@@ -109,16 +109,16 @@ async def test_other_kinds_of_keys(
 ) -> None:
     key = new_key(tmp_path / "key", *options)
     server.allow((tmp_path / "key.pub").read_text(), "write")
-    made = await site_at(server, fetcher, private_key=key).create(a_post())
-    assert made.id in server.git("ls-tree", "-r", "--name-only", "main")
+    created = await site_at(server, fetcher, private_key=key).create(a_post())
+    assert created.id in server.git("ls-tree", "-r", "--name-only", "main")
 
 
 async def test_a_key_that_the_host_does_not_know(server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path) -> None:
     key = new_key(tmp_path / "other")
     [fingerprint] = HostKeys.parse((tmp_path / "other.pub").read_text()).fingerprints
-    found = await problem_of(site_at(server, fetcher, private_key=key))
-    assert f"does not accept the private key {fingerprint} for the user {getpass.getuser()}" in found.message
-    assert "deploy key" in found.fix
+    problem = await problem_of(site_at(server, fetcher, private_key=key))
+    assert f"does not accept the private key {fingerprint} for the user {getpass.getuser()}" in problem.message
+    assert "deploy key" in problem.fix
 
 
 async def test_a_key_that_may_only_read_is_told_when_the_website_is_connected(
@@ -132,8 +132,8 @@ async def test_a_key_that_may_only_read_is_told_when_the_website_is_connected(
 
 
 async def test_a_repository_that_is_not_there(server: SshGitServer, fetcher: GuardedFetcher) -> None:
-    found = await problem_of(site_at(server, fetcher, repository=server.url.replace("blog", "other")))
-    assert "ERROR: Repository not found." in found.message
+    problem = await problem_of(site_at(server, fetcher, repository=server.url.replace("blog", "other")))
+    assert "ERROR: Repository not found." in problem.message
 
 
 async def test_what_a_hook_says_is_told(server: SshGitServer, fetcher: GuardedFetcher) -> None:
@@ -215,11 +215,11 @@ async def test_private_networks_are_for_operators_to_allow(server: SshGitServer)
 async def test_nothing_of_the_systems_ssh_is_used(
     server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    own = tmp_path / "home/.ssh"
-    own.mkdir(parents=True)
-    (own / "id_ed25519").write_text(server.private_key)
-    (own / "known_hosts").write_text(server.host_key)
-    (own / "config").write_text("Host *\n  Port 1\n  User nobody\n  UserKnownHostsFile /dev/null\n")
+    ssh_folder = tmp_path / "home/.ssh"
+    ssh_folder.mkdir(parents=True)
+    (ssh_folder / "id_ed25519").write_text(server.private_key)
+    (ssh_folder / "known_hosts").write_text(server.host_key)
+    (ssh_folder / "config").write_text("Host *\n  Port 1\n  User nobody\n  UserKnownHostsFile /dev/null\n")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SSH_AUTH_SOCK", str(tmp_path / "agent"))
     assert "has not been confirmed" in (await problem_of(site_at(server, fetcher, host_key=""))).message
@@ -241,8 +241,8 @@ async def test_nothing_of_the_systems_ssh_is_used(
     ],
 )
 def test_both_forms_of_urls(text: str, parts: tuple[str, str, int, str]) -> None:
-    found = SshAddress.parse(text)
-    assert (found.user, found.host, found.port, found.path) == parts
+    address = SshAddress.parse(text)
+    assert (address.user, address.host, address.port, address.path) == parts
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,8 @@ def test_a_key_that_is_too_long_is_not_accepted() -> None:
     numbers = rsa.RSAPrivateNumbers(
         p, q, d, rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q), public
     )
-    made = numbers.private_key(unsafe_skip_rsa_key_validation=True)  # `check_private_key` does it
-    key = made.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+    key_ = numbers.private_key(unsafe_skip_rsa_key_validation=True)  # `check_private_key` does it
+    key = key_.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
     with pytest.raises(SiteRejected, match="RSA with 4484 bits") as caught:
         check_private_key(plain_key(key))
     assert "ssh-keygen -t ed25519" in str(caught.value.hint)

@@ -32,12 +32,12 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 
 def site_at(url: str, fetcher: GuardedFetcher) -> Site:
-    made = connector(GitConfig(github_api=url))
+    site_connector = connector(GitConfig(github_api=url))
     values = {"repository": "ada/blog", "token": TOKEN, "generator": "hugo"}
-    return made.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+    return site_connector.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,7 +58,7 @@ async def test_trouble_is_told_apart(
         assert TOKEN not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
 async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

@@ -38,9 +38,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=databases.KINDS)
 def config(request: pytest.FixtureRequest, folder: Path) -> Iterator[dict[str, Any]]:
     with databases.database_config(request.param, folder / request.param) as storage:
-        made = configuration(storage)
-        made["plugins"]["webhook"] = {}
-        yield made
+        settings = configuration(storage)
+        settings["plugins"]["webhook"] = {}
+        yield settings
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -51,24 +51,24 @@ async def plugin(config: dict[str, Any], folder: Path) -> AsyncIterator[PluginCo
 
 
 async def connect(plugin: PluginContext, receiver: Receiver) -> str:
-    made = await Websites(plugin).add(
+    website = await Websites(plugin).add(
         ADA, "webhook", name="Hook", url=receiver.site, credential=receiver.credential, finding=None
     )
-    _, finding = await check_website(plugin, ADA, made.id)
+    _, finding = await check_website(plugin, ADA, website.id)
     assert finding.ok, finding.checks
     receiver.ids.clear()
     receiver.events.clear()
-    return made.id
+    return website.id
 
 
 async def ended(plugin: PluginContext, publication: Publication) -> Publication:
-    found = publication
+    current = publication
     for _ in range(400):
-        found = await Publications(plugin).wait(found, 0.1)
-        if found.status not in ("queued", "publishing", "unknown"):
+        current = await Publications(plugin).wait(current, 0.1)
+        if current.status not in ("queued", "publishing", "unknown"):
             break
         await asyncio.sleep(0.05)
-    return found
+    return current
 
 
 async def publish(plugin: PluginContext, article: str, website: str, **options: Any) -> Publication:
@@ -121,9 +121,9 @@ async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: Plugi
     assert post["featured"]["url"].startswith("https://library.example/")
     assert done.verified["title_found"] is True
     assert not any("dropped" in warning or "kept nothing" in warning for warning in done.warnings), done.warnings
-    seen = await look(plugin, done)
-    assert seen.edited is None
-    assert not any("edited" in one or "not live" in one for one in seen.drift)
+    state = await look(plugin, done)
+    assert state.edited is None
+    assert not any("edited" in difference or "not live" in difference for difference in state.drift)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -137,7 +137,7 @@ async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
     assert done.status == "published", done
     assert len(receiver.posts) == 1
     assert [event["type"] for event in receiver.events] == ["post.created", "post.state_changed"]
-    ids = [identifier for one, identifier in receiver.ids if one == kind]
+    ids = [identifier for event, identifier in receiver.ids if event == kind]
     assert len(ids) == 2
     assert len(set(ids)) == 1
 
@@ -164,8 +164,8 @@ async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginConte
     for _ in range(2):
         await unpublish(plugin, ADA, done.id, "delete")
         assert receiver.posts == {}
-        again = await publish(plugin, article, website)
-        assert (again.status, again.id) == ("published", done.id)
+        repeated = await publish(plugin, article, website)
+        assert (repeated.status, repeated.id) == ("published", done.id)
         assert [post["state"] for post in receiver.posts.values()] == ["live"]
     assert len({identifier for _, identifier in receiver.ids}) == len(receiver.ids)
 
@@ -230,7 +230,7 @@ async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
 
 async def test_eight_publishes_at_once_make_one_post(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    begun = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
-    assert len({one.id for one in begun}) == 1
-    assert (await ended(plugin, begun[0])).status == "published"
+    publications = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
+    assert len({publication.id for publication in publications}) == 1
+    assert (await ended(plugin, publications[0])).status == "published"
     assert [kind for kind, _ in receiver.ids] == ["post.created", "post.state_changed"]

@@ -15,7 +15,7 @@ from support.webhook_receiver import SECRET
 from .test_site import POST
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,6 +35,6 @@ async def test_trouble_is_told_apart(
 async def test_a_receiver_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
         site = WebhookSite(SiteAddress("w_1", "u_1", "Test", url), {"endpoint": url, "secret": SECRET}, fetcher)
-        with pytest.raises(SiteUnavailable) as told:
+        with pytest.raises(SiteUnavailable) as error:
             await site.create(POST)
-    assert told.value.retry_after == 12
+    assert error.value.retry_after == 12

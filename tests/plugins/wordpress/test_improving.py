@@ -35,7 +35,7 @@ class TheirWordPress:
         sentence = SENTENCE if classic else f"<!-- wp:paragraph -->\n<p>{SENTENCE}</p>\n<!-- /wp:paragraph -->"
         known = CLASSIC if classic else BLOCKS
         if number >= POSTS:  # both sides edit the sentence, so no unclosed block may extend over it
-            known = [one for one in known if "never closed" not in one and "missing" not in one]
+            known = [piece for piece in known if "never closed" not in piece and "missing" not in piece]
         pieces = [dice.choice(known) for _ in range(dice.randint(1, 7))]
         pieces.insert(dice.randint(0, len(pieces)), sentence)
         gap = "\n\n" if classic else dice.choice(["\n\n", "\n", ""])
@@ -51,20 +51,20 @@ class TheirWordPress:
 
     def make(self, path: str, *, commented: bool = True, **fields: object) -> str:
         """Publish a post or a page, and return its URL."""
-        asked = {"status": "publish", **fields}
-        row = self.blog.send("POST", f"/wp/v2/{path}?context=edit", asked).raise_for_status().json()
+        values = {"status": "publish", **fields}
+        row = self.blog.send("POST", f"/wp/v2/{path}?context=edit", values).raise_for_status().json()
         self._ids[row["link"]] = f"/wp/v2/{path}/{row['id']}"
         if commented:
-            said = {"post": row["id"], "content": f"Comment {row['id']}"}
-            self.blog.send("POST", "/wp/v2/comments", said).raise_for_status()
+            comment = {"post": row["id"], "content": f"Comment {row['id']}"}
+            self.blog.send("POST", "/wp/v2/comments", comment).raise_for_status()
         return str(row["link"])
 
     def state(self, url: str) -> tuple[str, Mapping[str, Any]]:
         row = self.blog.get(self._ids[url], context="edit").raise_for_status().json()
         names = ("id", "date_gmt", "author", "slug", "link", "status", "featured_media", "tags", "categories", "meta")
         comments = self.blog.get("/wp/v2/comments", post=row["id"]).headers["x-wp-total"]
-        others = {name: row.get(name) for name in names} | {name: row[name]["raw"] for name in ("title", "excerpt")}
-        return row["content"]["raw"], others | {"comments": comments}
+        fields = {name: row.get(name) for name in names} | {name: row[name]["raw"] for name in ("title", "excerpt")}
+        return row["content"]["raw"], fields | {"comments": comments}
 
     def replace(self, url: str, old: str, new: str) -> None:
         raw, _ = self.state(url)
@@ -103,9 +103,9 @@ def test_links_of_an_edited_paragraph_keep_their_relations_and_targets(over: Tak
     paragraph = f"{SENTENCE} Bought at {link}."
     content = paragraph if form == "classic" else f"<!-- wp:paragraph -->\n<p>{paragraph}</p>\n<!-- /wp:paragraph -->"
     url = site.make("posts", title=f"Links in {form}", slug=f"links-in-{form}", content=content)
-    taken = over.client.data("import_content", url=url, website_id=over.website)
-    over.edit(taken["content_id"], SENTENCE, "Another plain sentence.")
-    assert over.publish(taken["content_id"])["status"] == "published"
+    imported = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(imported["content_id"], SENTENCE, "Another plain sentence.")
+    assert over.publish(imported["content_id"])["status"] == "published"
     assert f"Another plain sentence. Bought at {link}." in site.state(url)[0]
 
 
@@ -117,8 +117,8 @@ def test_a_body_of_shortcodes_stays_but_for_the_sentence_that_is_edited(over: Ta
     slug = "a-body-of-shortcodes"
     url = site.make("posts", commented=False, title="Shortcodes", slug=slug, content=f"{SENTENCE}\n\n{codes}")
     before, _ = site.state(url)
-    taken = over.client.data("import_content", url=url, website_id=over.website)
-    over.edit(taken["content_id"], SENTENCE, NEW_SENTENCE)
-    done = over.publish(taken["content_id"])
+    imported = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(imported["content_id"], SENTENCE, NEW_SENTENCE)
+    done = over.publish(imported["content_id"])
     assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
     assert site.state(url)[0] == before.replace(SENTENCE, NEW_SENTENCE)

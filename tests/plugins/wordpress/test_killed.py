@@ -56,8 +56,8 @@ class Owner:
     def _names(self, taxonomy: str, ids: Sequence[int]) -> tuple[str, ...]:
         if not ids:
             return ()
-        wanted = ",".join(map(str, ids))
-        return tuple(row["name"] for row in self.blog.get(f"/wp/v2/{taxonomy}", include=wanted).json())
+        include = ",".join(map(str, ids))
+        return tuple(row["name"] for row in self.blog.get(f"/wp/v2/{taxonomy}", include=include).json())
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterator
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with (
         holding(blog.url, "/wp-json") as proxy,
-        staged(tmp_path_factory.mktemp("server"), "wordpress", Owner(blog), proxy, credential) as made,
+        staged(tmp_path_factory.mktemp("server"), "wordpress", Owner(blog), proxy, credential) as staging,
     ):
-        yield made
+        yield staging
 
 
 def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
@@ -92,7 +92,7 @@ class OldPosts(TheirWordPress):
             f"<!-- wp:paragraph -->\n<p>{text}</p>\n<!-- /wp:paragraph -->" for text in (SENTENCE, LONG, OTHER)
         )
         amid = [BLOCKS[(number * 3 + at) % len(BLOCKS)] for at in range(3)]
-        closed = [one for one in amid if "missing" not in one and not one.startswith("<!-- /")]
+        closed = [block for block in amid if "missing" not in block and not block.startswith("<!-- /")]
         content = "\n\n".join([first, *closed, *[long] * 30, last])
         return self.make("posts", title=f"Old post {number}", slug=f"old-post-{number}", content=content)
 
@@ -101,8 +101,8 @@ class OldPosts(TheirWordPress):
 
     def count(self) -> int:
         statuses = "publish,future,draft,pending,private,trash"
-        answer = self.blog.get("/wp/v2/posts", search="Old post", status=statuses, context="edit", per_page=1)
-        return int(answer.headers["x-wp-total"])
+        response = self.blog.get("/wp/v2/posts", search="Old post", status=statuses, context="edit", per_page=1)
+        return int(response.headers["x-wp-total"])
 
 
 @pytest.mark.timeout(3600)

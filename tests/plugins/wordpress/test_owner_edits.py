@@ -41,9 +41,9 @@ def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: WordPress) ->
         headers = {"Content-Disposition": name, "Content-Type": "image/png"}
         auth = ("admin", blog.passwords["admin"])
         sent = httpx.post(f"{blog.url}/wp-json/wp/v2/media", content=PNG, headers=headers, auth=auth, timeout=30)
-        made = sent.raise_for_status().json()
-        blog.send("POST", f"/wp/v2/posts/{post()['id']}", {"featured_media": made["id"]}).raise_for_status()
-        return str(made["source_url"])
+        media = sent.raise_for_status().json()
+        blog.send("POST", f"/wp/v2/posts/{post()['id']}", {"featured_media": media["id"]}).raise_for_status()
+        return str(media["source_url"])
 
     def shown() -> str:
         return str(blog.get(f"/wp/v2/media/{post()['featured_media']}").raise_for_status().json()["source_url"])

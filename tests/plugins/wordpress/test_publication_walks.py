@@ -31,10 +31,10 @@ def test_what_is_told_is_what_the_site_has_after_every_step(blog: WordPress, tmp
 
     def owner_moves(post: str, state: str) -> None:
         if state == "draft":
-            answer = blog.send("POST", f"/wp/v2/posts/{post}", {"status": "draft"})
+            response = blog.send("POST", f"/wp/v2/posts/{post}", {"status": "draft"})
         else:
-            answer = blog.send("DELETE", f"/wp/v2/posts/{post}{'?force=true' if state == 'gone' else ''}")
-        assert answer.is_success or answer.json()["code"] == "rest_already_trashed", answer.text
+            response = blog.send("DELETE", f"/wp/v2/posts/{post}{'?force=true' if state == 'gone' else ''}")
+        assert response.is_success or response.json()["code"] == "rest_already_trashed", response.text
 
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with walking(

@@ -29,31 +29,31 @@ async def test_the_old_slug_of_a_live_post_leads_to_the_new_one(site: WordPressS
     live = await site.set_state((await site.create(post)).id, "live")
     moved = await site.update(live.id, replace(post, slug=f"{post.slug}-moved"), "")
     assert moved.url != live.url
-    answer = await seen(live.url)
-    assert (answer.status_code, answer.headers["location"]) == (301, moved.url)
+    response = await seen(live.url)
+    assert (response.status_code, response.headers["location"]) == (301, moved.url)
 
 
 async def test_without_the_plugin_it_is_said_what_there_is(site: WordPressSite) -> None:
     assert not (await site.check()).capabilities.redirects
-    for asked in (site.redirects(), site.add_redirect("/a", "/b", permanent=True), site.remove_redirect("1")):
+    for call in (site.redirects(), site.add_redirect("/a", "/b", permanent=True), site.remove_redirect("1")):
         with pytest.raises(SiteRefused, match=r"old slug .* Install the WordPress plugin Redirection"):
-            await asked
+            await call
 
 
 async def test_redirects_are_made_changed_and_removed(redirection: None, blog: WordPress, site: WordPressSite) -> None:
     assert (await site.check()).capabilities.redirects
     assert await site.redirects() == []
-    made = await site.add_redirect("/old-tea", "/new-tea", permanent=True)
-    assert (made.source, made.target, made.permanent) == ("/old-tea", "/new-tea", True)
-    answer = await seen(f"{blog.url}/old-tea")
-    assert (answer.status_code, answer.headers["location"]) == (301, "/new-tea")
+    redirect = await site.add_redirect("/old-tea", "/new-tea", permanent=True)
+    assert (redirect.source, redirect.target, redirect.permanent) == ("/old-tea", "/new-tea", True)
+    response = await seen(f"{blog.url}/old-tea")
+    assert (response.status_code, response.headers["location"]) == (301, "/new-tea")
     changed = await site.add_redirect("/old-tea", "https://example.org/tea", permanent=False)
     assert await site.redirects() == [changed]
-    assert (changed.id, changed.permanent) == (made.id, False)
-    await site.remove_redirect(made.id)
+    assert (changed.id, changed.permanent) == (redirect.id, False)
+    await site.remove_redirect(redirect.id)
     assert await site.redirects() == []
     with pytest.raises(SiteGone):
-        await site.remove_redirect(made.id)
+        await site.remove_redirect(redirect.id)
 
 
 async def test_rules_that_are_more_than_a_redirect_are_left_out(
@@ -68,10 +68,10 @@ async def test_rules_that_are_more_than_a_redirect_are_left_out(
         "regex": True,
         "group_id": 1,
     }
-    answer = blog.send("POST", "/redirection/v1/redirect", rule)
-    assert answer.json()["total"] == 1
+    response = blog.send("POST", "/redirection/v1/redirect", rule)
+    assert response.json()["total"] == 1
     assert await site.redirects() == []
-    blog.send("POST", "/redirection/v1/bulk/redirect/delete", {"items": str(answer.json()["items"][0]["id"])})
+    blog.send("POST", "/redirection/v1/bulk/redirect/delete", {"items": str(response.json()["items"][0]["id"])})
 
 
 async def test_a_user_who_may_not_manage_them_is_told_so(

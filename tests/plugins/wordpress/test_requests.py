@@ -23,16 +23,16 @@ def counted(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterat
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with (
         holding(blog.url, "/wp-json") as proxy,
-        staged(tmp_path_factory.mktemp("server"), "wordpress", Owner(blog), proxy, credential) as made,
+        staged(tmp_path_factory.mktemp("server"), "wordpress", Owner(blog), proxy, credential) as staging,
     ):
-        yield made
+        yield staging
 
 
 def made_on(blog: WordPress, path: str, **values: str) -> int:
     """Create a term or a user on the blog, and return its ID."""
-    answer = blog.send("POST", f"/wp/v2/{path}", values)
-    answer.raise_for_status()
-    return int(answer.json()["id"])
+    response = blog.send("POST", f"/wp/v2/{path}", values)
+    response.raise_for_status()
+    return int(response.json()["id"])
 
 
 def writer_on(blog: WordPress, name: str) -> int:
@@ -45,11 +45,11 @@ def writer_on(blog: WordPress, name: str) -> int:
 def written(stage: Stage, **fields: Any) -> str:
     """Create an article whose featured image is also in its body; return its ID."""
     image = f"![A field](https://library.example/{stage.media_id}.png)"
-    made = stage.call("create_content", body=f"Some words.\n\n{image}\n", **fields)
+    article = stage.call("create_content", body=f"Some words.\n\n{image}\n", **fields)
     stage.call(
-        "import_image", image_ref=stage.media_id, content_id=made["content_id"], role="featured", alt_text="A field"
+        "import_image", image_ref=stage.media_id, content_id=article["content_id"], role="featured", alt_text="A field"
     )
-    return str(made["content_id"])
+    return str(article["content_id"])
 
 
 def edited(stage: Stage, content_id: str, old: str, new: str) -> None:
@@ -65,7 +65,7 @@ def requests_of(stage: Stage, content_id: str) -> list[str]:
     stage.call("publish_content", content_id=content_id, website_id=stage.website_id)
     publication = stage.stands(content_id, "published", "failed")
     assert (publication["status"], publication["error"], publication["warnings"]) == ("published", "", [])
-    return [one for one in stage.proxy.requests if not one.endswith("page")]
+    return [request for request in stage.proxy.requests if not request.endswith("page")]
 
 
 def test_publishing_and_updating_take_few_requests(counted: Stage, blog: WordPress) -> None:
@@ -101,13 +101,13 @@ def test_a_new_tag_costs_a_request_and_the_others_none(counted: Stage, blog: Wor
     fields = {"tags": ["A first tag", "A second tag"]}
     counted.call("update_content", content_id=content_id, expected_version=version, fields=fields)
 
-    again = requests_of(counted, content_id)
+    requests = requests_of(counted, content_id)
 
-    assert again.count("POST /wp/v2/tags") == 1
-    assert len([one for one in again if "/tags" not in one]) <= MAX_UPDATE - 1, again
+    assert requests.count("POST /wp/v2/tags") == 1
+    assert len([request for request in requests if "/tags" not in request]) <= MAX_UPDATE - 1, requests
     [post] = blog.get("/wp/v2/posts", search="More tags", _embed="wp:term").json()
-    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
-    assert named == {"A first tag", "A second tag", "A first group"}
+    names = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert names == {"A first tag", "A second tag", "A first group"}
 
 
 def test_a_tag_that_was_deleted_on_the_site_meanwhile_is_made_again(counted: Stage, blog: WordPress) -> None:
@@ -122,8 +122,8 @@ def test_a_tag_that_was_deleted_on_the_site_meanwhile_is_made_again(counted: Sta
     assert (publication["status"], publication["warnings"]) == ("published", [])
     [post] = blog.get("/wp/v2/posts", search="Tidied up", _embed="wp:term").json()
     assert "Other words" in post["content"]["rendered"]
-    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
-    assert named == {"Tidied away", "Left alone", "Group away"}
+    names = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert names == {"Tidied away", "Left alone", "Group away"}
 
 
 @pytest.mark.parametrize("made_anew", [False, True])
@@ -138,7 +138,7 @@ def test_an_author_who_left_the_site_meanwhile_is_named_with_those_who_are_there
         blog.send("DELETE", f"/wp/v2/posts/{post['id']}?force=true").raise_for_status()
     blog.send("DELETE", f"/wp/v2/users/{leaving}?force=true&reassign={staying}").raise_for_status()
     edited(counted, content_id, "Some words", "Other words")
-    told = counted.refused("publish_content", content_id=content_id, website_id=counted.website_id)
+    message = counted.refused("publish_content", content_id=content_id, website_id=counted.website_id)
 
-    assert "the site has no author 'Ben Leaving'; it has" in told
-    assert "Cleo Staying" in told
+    assert "the site has no author 'Ben Leaving'; it has" in message
+    assert "Cleo Staying" in message

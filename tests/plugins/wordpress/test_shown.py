@@ -81,15 +81,15 @@ async def page(blog: WordPress, site: WordPressSite) -> LexborNode:
 
 async def shown(site: WordPressSite, markdown: str) -> LexborNode:
     """Publish an article, and return the content of its page."""
-    made = await site.create(a_post(html=render(markdown, "markdown").html, markdown=markdown))
-    live = await site.set_state(made.id, "live")
+    created = await site.create(a_post(html=render(markdown, "markdown").html, markdown=markdown))
+    live = await site.set_state(created.id, "live")
     content = LexborHTMLParser((await seen(live.url)).text).css_first(".entry-content")
     assert content is not None
     return content
 
 
 def text_of(node: LexborNode, selector: str) -> list[str]:
-    return [" ".join(one.text().split()) for one in node.css(selector)]
+    return [" ".join(element.text().split()) for element in node.css(selector)]
 
 
 async def test_lines_of_a_paragraph_are_joined(page: LexborNode) -> None:
@@ -106,8 +106,8 @@ async def test_code_is_shown_as_it_is(page: LexborNode) -> None:
     )
     assert php.text() == "<?php echo do_shortcode('[gallery]');"
     assert [
-        re.search(r"language-\w+", str(one.attributes["class"]))[0]  # type: ignore[index]
-        for one in (python, php)
+        re.search(r"language-\w+", str(element.attributes["class"]))[0]  # type: ignore[index]
+        for element in (python, php)
     ] == ["language-python", "language-php"]
 
 
@@ -119,7 +119,7 @@ async def test_no_shortcode_and_no_url_becomes_something_else(page: LexborNode) 
 
 
 async def test_tables_lists_and_quotes_keep_their_shape(page: LexborNode) -> None:
-    cells = [(" ".join(one.text().split()), one.attributes.get("data-align")) for one in page.css("th, td")]
+    cells = [(" ".join(cell.text().split()), cell.attributes.get("data-align")) for cell in page.css("th, td")]
     assert cells[:3] == [("Left", "left"), ("Middle", "center"), ("Right", "right")]
     assert cells[4] == ("[embed]", "center")
     assert text_of(page, "ul > li > ol > li") == ["three", "four"]

@@ -104,15 +104,19 @@ async def test_the_time_zone_is_the_sites_own(fetcher: GuardedFetcher, setting: 
 
 
 async def test_only_an_administrator_speaks_for_the_url(blog: WordPress, fetcher: GuardedFetcher) -> None:
-    found = {user: await site_of(blog, fetcher, user).check() for user in ("admin", "author", "contributor")}
-    assert {user: one.site_url for user, one in found.items()} == {"admin": blog.url, "author": "", "contributor": ""}
-    assert found["author"].ok
+    reports = {user: await site_of(blog, fetcher, user).check() for user in ("admin", "author", "contributor")}
+    assert {user: report.site_url for user, report in reports.items()} == {
+        "admin": blog.url,
+        "author": "",
+        "contributor": "",
+    }
+    assert reports["author"].ok
 
 
 async def test_a_wrong_password_is_said_so(blog: WordPress, fetcher: GuardedFetcher) -> None:
-    found = await site_of(blog, fetcher, password="wrong wrong wrong wrong").check()
-    assert not found.ok
-    assert [check.id for check in found.checks if check.status == "error"] == ["credential"]
+    report = await site_of(blog, fetcher, password="wrong wrong wrong wrong").check()
+    assert not report.ok
+    assert [check.id for check in report.checks if check.status == "error"] == ["credential"]
     with pytest.raises(SiteRejected):
         await site_of(blog, fetcher, password="wrong wrong wrong wrong").create(a_post())
 
@@ -128,9 +132,9 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
     post = replace(post, categories=("Guides",))
     post = replace(post, term_ids=await site.ensure_terms(post))
 
-    made = await site.create(post)
-    assert made.state == "draft"
-    read = await site.read(made.id)
+    created = await site.create(post)
+    assert created.state == "draft"
+    read = await site.read(created.id)
     assert read.html == post.html
     assert read.fields["title"] == post.title
     assert read.fields["slug"] == post.slug
@@ -138,18 +142,18 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
     assert sorted(read.fields["tags"]) == ["Coffee", "R&D"]
     assert read.fields["categories"] == ("Guides",)
 
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
     assert live.state == "live"
     page = await seen(live.url)
     assert page.status_code == 200
     assert "<strong>cold</strong>" in page.text
 
-    assert (await site.set_state(made.id, "draft")).state == "draft"
-    assert (await site.set_state(made.id, "trashed")).state == "trashed"
-    assert (await site.set_state(made.id, "trashed")).state == "trashed"
-    assert (await site.set_state(made.id, "gone")).state == "gone"
+    assert (await site.set_state(created.id, "draft")).state == "draft"
+    assert (await site.set_state(created.id, "trashed")).state == "trashed"
+    assert (await site.set_state(created.id, "trashed")).state == "trashed"
+    assert (await site.set_state(created.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
-        await site.read(made.id)
+        await site.read(created.id)
 
 
 async def test_a_kind_of_terms_that_there_is_not_is_refused(site: WordPressSite) -> None:
@@ -172,13 +176,13 @@ async def test_terms_that_the_role_may_not_make_are_left_out(blog: WordPress, fe
 async def test_a_post_is_found_by_its_marker_wherever_it_is(site: WordPressSite) -> None:
     post = a_post()
     assert await site.find(post) is None
-    made = await site.create(post)
+    created = await site.create(post)
     for state in ("draft", "live", "trashed"):
         if state != "draft":
-            await site.set_state(made.id, state)
-        found = await site.find(post)
-        assert found is not None
-        assert (found.id, found.state) == (made.id, state)
+            await site.set_state(created.id, state)
+        match = await site.find(post)
+        assert match is not None
+        assert (match.id, match.state) == (created.id, state)
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
@@ -190,73 +194,73 @@ async def test_the_marker_is_not_shown(site: WordPressSite) -> None:
 
 
 async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSite) -> None:
-    made = await site.create(a_post())
-    blog.send("POST", f"/wp/v2/posts/{made.id}", {"title": "Somebody else's"}).raise_for_status()
+    created = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{created.id}", {"title": "Somebody else's"}).raise_for_status()
     with pytest.raises(RemoteChanged):
-        await site.update(made.id, a_post(), made.revision)
-    forced = await site.update(made.id, a_post(title="Ours"), "")
+        await site.update(created.id, a_post(), created.revision)
+    forced = await site.update(created.id, a_post(title="Ours"), "")
     assert forced.fields["title"] == "Ours"
 
 
 async def test_another_image_is_noticed_in_the_second_of_the_last_change(blog: WordPress, site: WordPressSite) -> None:
     media = await site.upload(an_image(), "m2123456789abcdef01234567")
-    made = await site.create(a_post())
-    blog.send("POST", f"/wp/v2/posts/{made.id}", {"featured_media": int(media.id)}).raise_for_status()
+    created = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{created.id}", {"featured_media": int(media.id)}).raise_for_status()
     with pytest.raises(RemoteChanged):
-        await site.update(made.id, a_post(), made.revision)
+        await site.update(created.id, a_post(), created.revision)
 
 
 async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
-    made = await site.create(a_post())
+    created = await site.create(a_post())
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
 
-    scheduled = await site.set_state(made.id, "scheduled", at)
-    moved = await site.set_state(made.id, "scheduled", at + timedelta(days=1))
+    scheduled = await site.set_state(created.id, "scheduled", at)
+    moved = await site.set_state(created.id, "scheduled", at + timedelta(days=1))
 
     assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
     assert moved.publish_at == at + timedelta(days=1)
-    assert (await site.set_state(made.id, "live")).state == "live"
+    assert (await site.set_state(created.id, "live")).state == "live"
 
 
 @pytest.mark.parametrize("way", ["draft", "trashed"])
 async def test_a_cancelled_schedule_does_not_come_back(site: WordPressSite, way: Literal["draft", "trashed"]) -> None:
-    made = await site.create(a_post())
-    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
-    await site.set_state(made.id, way)
+    created = await site.create(a_post())
+    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    await site.set_state(created.id, way)
 
-    live = await site.set_state(made.id, "live")
+    live = await site.set_state(created.id, "live")
 
     assert live.state == "live"
     assert (await seen(live.url)).status_code == 200
 
 
 async def test_a_scheduled_post_in_the_trash_has_no_time(site: WordPressSite) -> None:
-    made = await site.create(a_post())
-    await site.set_state(made.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
-    told = await site.set_state(made.id, "trashed")
-    assert (told.state, told.publish_at) == ("trashed", None)
-    assert told == await site.read(made.id)
-    assert (await site.set_state(made.id, "gone")).publish_at is None
+    created = await site.create(a_post())
+    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    trashed = await site.set_state(created.id, "trashed")
+    assert (trashed.state, trashed.publish_at) == ("trashed", None)
+    assert trashed == await site.read(created.id)
+    assert (await site.set_state(created.id, "gone")).publish_at is None
 
 
 async def test_a_post_in_the_trash_keeps_its_slug(site: WordPressSite) -> None:
     post = a_post()
-    made = await site.create(post)
-    await site.set_state(made.id, "live")
-    await site.set_state(made.id, "trashed")
-    written = await site.update(made.id, post, "")
+    created = await site.create(post)
+    await site.set_state(created.id, "live")
+    await site.set_state(created.id, "trashed")
+    written = await site.update(created.id, post, "")
     assert (written.state, written.fields["slug"]) == ("trashed", post.slug)
-    assert (await site.set_state(made.id, "live")).fields["slug"] == post.slug
+    assert (await site.set_state(created.id, "live")).fields["slug"] == post.slug
 
 
 async def test_the_date_of_a_post_stays_when_it_comes_back(blog: WordPress, site: WordPressSite) -> None:
-    made = await site.set_state((await site.create(a_post())).id, "live")
-    blog.send("POST", f"/wp/v2/posts/{made.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
-    await site.set_state(made.id, "draft")
+    created = await site.set_state((await site.create(a_post())).id, "live")
+    blog.send("POST", f"/wp/v2/posts/{created.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
+    await site.set_state(created.id, "draft")
 
-    await site.set_state(made.id, "live")
+    await site.set_state(created.id, "live")
 
-    assert blog.get(f"/wp/v2/posts/{made.id}").json()["date_gmt"] == "2024-02-03T04:05:06"
+    assert blog.get(f"/wp/v2/posts/{created.id}").json()["date_gmt"] == "2024-02-03T04:05:06"
 
 
 async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
@@ -267,8 +271,8 @@ async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
     assert "bean-field-m0123456789abcdef01234567.png" in media.url
     assert await site.find_media("m0123456789abcdef01234567") == media
 
-    made = await site.create(a_post(featured=media))
-    assert (await site.read(made.id)).featured
+    created = await site.create(a_post(featured=media))
+    assert (await site.read(created.id)).featured
 
 
 async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPressSite) -> None:
@@ -277,10 +281,10 @@ async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPres
 
 
 async def test_published_posts_are_listed(site: WordPressSite) -> None:
-    made = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
+    post_ids = [(await site.set_state((await site.create(a_post())).id, "live")).id for _ in range(3)]
     assert len([post async for post in site.posts(None, 2)]) == 2
     # The ten most recently changed: other tests' posts may have changed in the same second.
-    assert set(made) <= {post.id async for post in site.posts(None, 10)}
+    assert set(post_ids) <= {post.id async for post in site.posts(None, 10)}
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 
 

@@ -94,14 +94,16 @@ def somebodys(blog: WordPress, path: str = "posts", **fields: object) -> dict[st
     """Create a post directly in WordPress, and return it."""
     number = next(_numbers)
     values = {"title": f"Theirs {number}", "slug": f"theirs-{number}", "status": "publish", "content": "One\n\nTwo"}
-    answer = blog.send("POST", f"/wp/v2/{path}?context=edit", {**values, **fields}).raise_for_status()
-    row: dict[str, Any] = answer.json()
+    response = blog.send("POST", f"/wp/v2/{path}?context=edit", {**values, **fields}).raise_for_status()
+    row: dict[str, Any] = response.json()
     return row
 
 
-def to_write(remote: RemotePost, raw: str, kept: frozenset[str] = KEPT) -> Post:
+def to_write(remote: RemotePost, raw: str, kept_fields: frozenset[str] = KEPT) -> Post:
     """Return the post sent for an adopted post: a body, and none of our own fields."""
-    return Post(marker="", title="Ours", slug="ours", html="<p>x</p>", markdown="x", raw=raw, kept=kept, excerpt="ours")
+    return Post(
+        marker="", title="Ours", slug="ours", html="<p>x</p>", markdown="x", raw=raw, kept=kept_fields, excerpt="ours"
+    )
 
 
 def state_of(blog: WordPress, path: str, number: int) -> Sequence[object]:
@@ -113,7 +115,7 @@ def state_of(blog: WordPress, path: str, number: int) -> Sequence[object]:
         row["title"]["raw"],
         row["excerpt"]["raw"],
         comments,
-        *(row.get(one) for one in names),
+        *(row.get(name) for name in names),
     ]
 
 
@@ -130,12 +132,12 @@ async def test_posts_that_were_there_keep_every_byte(blog: WordPress, site: Word
         }
         row = somebodys(blog, path, content=a_body(dice), excerpt="Their excerpt", **fields)
         if number % 3 == 0:
-            said = {"post": row["id"], "content": f"Comment {row['id']}"}
-            blog.send("POST", "/wp/v2/comments", said).raise_for_status()
+            comment = {"post": row["id"], "content": f"Comment {row['id']}"}
+            blog.send("POST", "/wp/v2/comments", comment).raise_for_status()
         before = state_of(blog, path, row["id"])
 
         remote = await site.read(f"page-{row['id']}" if path == "pages" else str(row["id"]))
-        sources = [one.source for one in site.codec.split(remote.raw)]
+        sources = [block.source for block in site.codec.split(remote.raw)]
         written = await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
 
         assert state_of(blog, path, row["id"]) == before
@@ -147,13 +149,13 @@ async def test_only_the_block_that_was_edited_changes(blog: WordPress, site: Wor
     raw = "\n\n".join([BLOCKS[2], BLOCKS[0], BLOCKS[5]])
     row = somebodys(blog, content=raw)
     remote = await site.read(str(row["id"]))
-    sources = [one.source for one in site.codec.split(remote.raw)]
+    sources = [block.source for block in site.codec.split(remote.raw)]
     sources[1:2] = site.codec.encode("<p>Edited [gallery]</p>", "Edited [gallery]")
     await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
 
-    kept = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()["content"]["raw"]
+    stored = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()["content"]["raw"]
     new = "<!-- wp:paragraph -->\n<p>Edited &#91;gallery]</p>\n<!-- /wp:paragraph -->"
-    assert kept == "\n\n".join([BLOCKS[2], new, BLOCKS[5]])
+    assert stored == "\n\n".join([BLOCKS[2], new, BLOCKS[5]])
 
 
 async def test_footnotes_of_the_block_editor_stay(blog: WordPress, site: WordPressSite) -> None:
@@ -165,25 +167,25 @@ async def test_footnotes_of_the_block_editor_stay(blog: WordPress, site: WordPre
     row = somebodys(blog, content=raw, meta={"footnotes": notes})
     assert row["meta"]["footnotes"] == notes
     remote = await site.read(str(row["id"]))
-    found = site.codec.split(remote.raw)
-    assert [one.html is None for one in found] == [True, False, True]
-    sources = [found[0].source, *site.codec.encode("<p>Edited</p>", "Edited"), found[2].source]
+    blocks = site.codec.split(remote.raw)
+    assert [block.html is None for block in blocks] == [True, False, True]
+    sources = [blocks[0].source, *site.codec.encode("<p>Edited</p>", "Edited"), blocks[2].source]
     await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
-    kept = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()
-    assert (kept["content"]["raw"], kept["meta"]["footnotes"]) == (raw.replace("Text &amp; more", "Edited"), notes)
+    stored = blog.get(f"/wp/v2/posts/{row['id']}", context="edit").json()
+    assert (stored["content"]["raw"], stored["meta"]["footnotes"]) == (raw.replace("Text &amp; more", "Edited"), notes)
 
 
 async def test_a_post_says_who_may_read_it(blog: WordPress, site: WordPressSite) -> None:
     protected = somebodys(blog, password="open sesame")
-    made = [somebodys(blog), somebodys(blog, status="private"), protected]
-    read = [await site.read(str(one["id"])) for one in made]
-    assert [one.audience for one in read] == ["", "private", "password"]
+    rows = [somebodys(blog), somebodys(blog, status="private"), protected]
+    read = [await site.read(str(row["id"])) for row in rows]
+    assert [post.audience for post in read] == ["", "private", "password"]
 
 
 async def test_a_classic_post_stays_classic(blog: WordPress, site: WordPressSite) -> None:
     row = somebodys(blog, content="One\nline\n\nTwo")
     remote = await site.read(str(row["id"]))
-    sources = [*(one.source for one in site.codec.split(remote.raw)), *site.codec.encode("<p>Three\nfour</p>", "")]
+    sources = [*(block.source for block in site.codec.split(remote.raw)), *site.codec.encode("<p>Three\nfour</p>", "")]
     await site.update(remote.id, to_write(remote, site.codec.join(sources, remote.raw)), remote.revision)
     page = (await seen(row["link"])).text
     assert "<p>One<br />\nline</p>\n<p>Two</p>\n<p>Three four</p>" in page
@@ -201,31 +203,31 @@ async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordP
 
 async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPress, site: WordPressSite) -> None:
     post = a_post()
-    made = await site.create(post)
-    assert made.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
-    await site.update(made.id, replace(post, raw="<p>One</p>"), made.revision)
-    found = await site.find(post)
-    assert found is not None
-    assert (found.id, found.raw, found.html) == (made.id, "<p>One</p>", "<p>One</p>")
+    created = await site.create(post)
+    assert created.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
+    await site.update(created.id, replace(post, raw="<p>One</p>"), created.revision)
+    match = await site.find(post)
+    assert match is not None
+    assert (match.id, match.raw, match.html) == (created.id, "<p>One</p>", "<p>One</p>")
     # Written as an adopted post, with an empty marker.
-    await site.update(made.id, to_write(found, "<p>Two</p>"), found.revision)
-    assert (await site.read(made.id)).marker == post.marker
+    await site.update(created.id, to_write(match, "<p>Two</p>"), match.revision)
+    assert (await site.read(created.id)).marker == post.marker
 
 
 async def test_posts_and_pages_are_listed_with_their_bodies(blog: WordPress, site: WordPressSite) -> None:
     post = somebodys(blog, content="[gallery]")
     page = somebodys(blog, "pages", content="A page")
-    listed = {one.id: one async for one in site.posts(None, 500)}
+    listed = {post.id: post async for post in site.posts(None, 500)}
     assert (listed[str(post["id"])].raw, listed[str(post["id"])].kind) == ("[gallery]", "post")
     assert (listed[f"page-{page['id']}"].raw, listed[f"page-{page['id']}"].kind) == ("A page", "page")
-    moments = [one.updated_at for one in listed.values()]
-    assert moments == sorted(moments, key=lambda one: one or 0, reverse=True)
-    assert len([one async for one in site.posts(None, 1)]) == 1
+    moments = [post.updated_at for post in listed.values()]
+    assert moments == sorted(moments, key=lambda post: post or 0, reverse=True)
+    assert len([post async for post in site.posts(None, 1)]) == 1
 
 
 async def test_an_author_may_list_what_is_published(blog: WordPress, fetcher: GuardedFetcher) -> None:
     page = somebodys(blog, "pages", content="A page")
-    listed = {one.id: one async for one in site_of(blog, fetcher, "author").posts(None, 500)}
+    listed = {post.id: post async for post in site_of(blog, fetcher, "author").posts(None, 500)}
     assert listed[f"page-{page['id']}"].raw == ""
 
 
@@ -237,8 +239,8 @@ async def test_a_post_is_located_by_its_urls(blog: WordPress, site: WordPressSit
     draft = somebodys(blog, status="draft")
 
     async def located(url: str) -> str:
-        found = await site.locate(url)
-        return found.id if found else ""
+        match = await site.locate(url)
+        return match.id if match else ""
 
     number = post["id"]
     urls = [
@@ -268,9 +270,9 @@ async def test_a_post_that_became_a_page_is_named_and_a_page_that_became_a_post(
         await site.read(str(page["id"]))
     with pytest.raises(SiteRefused, match="the page was turned into a post in WordPress"):
         await site.read(f"page-{post['id']}")
-    for gone in ("999999", "page-999999"):
+    for missing in ("999999", "page-999999"):
         with pytest.raises(SiteGone):
-            await site.read(gone)
+            await site.read(missing)
 
 
 async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written_over(

@@ -30,7 +30,7 @@ def up_to_the_posts(method: str, path: str) -> Reply | None:
     return Reply() if method == "OPTIONS" else None
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda one: one.id)
+@pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
 async def test_trouble_is_told_apart(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,7 +52,7 @@ async def test_trouble_is_told_apart(
         assert PASSWORD not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda one: one.content.decode())
+@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
 async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply, up_to_the_posts) as url:
         site = site_at(url, fetcher)
@@ -84,9 +84,9 @@ async def test_a_site_may_say_when_to_come_back(fetcher: GuardedFetcher, value: 
 
     async with origin(reply) as busy:
         site = api.SiteApi(fetcher, "A site", f"http://127.0.0.1:{busy.port}", {})
-        with pytest.raises(SiteUnavailable) as told:
+        with pytest.raises(SiteUnavailable) as error:
             await site.get("/posts")
-    assert told.value.retry_after == seconds
+    assert error.value.retry_after == seconds
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ async def test_a_page_of_a_firewall_is_named(
     page = Reply(b"<h1>Just a moment</h1>", status, "text/html; charset=utf-8", {"Retry-After": "9", **headers})
     with troubled(page, up_to_the_posts) as url:
         site = site_at(url, fetcher)
-        for asked in (site.read("1"), site.create(a_post())):
-            with pytest.raises(SiteError, match=rf"web page instead of its API \(HTTP {status}\).*{words}") as told:
-                await asked
-            if isinstance(told.value, SiteUnavailable) and status != 200:
-                assert told.value.retry_after == 9
+        for call in (site.read("1"), site.create(a_post())):
+            with pytest.raises(SiteError, match=rf"web page instead of its API \(HTTP {status}\).*{words}") as error:
+                await call
+            if isinstance(error.value, SiteUnavailable) and status != 200:
+                assert error.value.retry_after == 9
 
 
 async def test_an_error_inside_the_site_is_named(fetcher: GuardedFetcher) -> None:
@@ -129,27 +129,27 @@ async def test_a_site_of_wordpress_com_and_one_of_a_network_are_named(fetcher: G
         return Reply(known.get(path.partition("?")[0], b"{}"), headers={"Host-Header": "WordPress.com"})
 
     with troubled(Reply(), healthy) as url:
-        found = await site_at(url, fetcher).check()
-    said = {check.id: check.message for check in found.checks}
-    assert "WordPress.com" in said["platform"]
-    assert "multisite network" in said["network"]
-    assert found.language == "de-DE"
+        report = await site_at(url, fetcher).check()
+    messages = {check.id: check.message for check in report.checks}
+    assert "WordPress.com" in messages["platform"]
+    assert "multisite network" in messages["network"]
+    assert report.language == "de-DE"
 
 
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_site_that_is_away_as_a_whole_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
-        for asked in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
-            with pytest.raises(SiteUnavailable) as told:
-                await asked
-            assert told.value.retry_after == 12
+        for call in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
+            with pytest.raises(SiteUnavailable) as error:
+                await call
+            assert error.value.retry_after == 12
 
 
 async def test_a_site_that_fails_as_a_whole_is_tried_again_later(fetcher: GuardedFetcher) -> None:
     with troubled(Reply(status=500)) as url:
-        for asked in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
+        for call in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
             with pytest.raises(SiteUnavailable):
-                await asked
+                await call
 
 
 @pytest.mark.parametrize("count", [0, 99, 100, 200, 230])
@@ -163,8 +163,8 @@ async def test_every_page_of_a_list_is_read(fetcher: GuardedFetcher, *, count: i
         everything = tags if route.endswith("/tags") else posts if route.endswith("/posts") else []
         if "/wp/v2/" not in route:
             return up_to_the_posts(method, path)
-        asked = parse_qs(query)
-        page, size = int(asked["page"][0]), int(asked["per_page"][0])
+        parameters = parse_qs(query)
+        page, size = int(parameters["page"][0]), int(parameters["per_page"][0])
         pages = -(-count // size)
         if page > max(pages, 1):
             return Reply(b'{"code":"rest_post_invalid_page_number","message":"no such page"}', status=400)
@@ -174,6 +174,6 @@ async def test_every_page_of_a_list_is_read(fetcher: GuardedFetcher, *, count: i
     with troubled(Reply(status=500), healthy) as url:
         site = site_at(url, fetcher)
         terms = await site.terms("tag", "", 1000)
-        found = [post async for post in site.posts(None, 1000)]
+        listed = [post async for post in site.posts(None, 1000)]
     ids = [str(number) for number in range(count)]
-    assert ([term.id for term in terms], [post.id for post in found]) == (ids, ids)
+    assert ([term.id for term in terms], [post.id for post in listed]) == (ids, ids)

@@ -54,29 +54,29 @@ class PostWalk(RuleBasedStateMachine):
         if self.state == "gone":
             assert self.run(self.site.find(self.post)) is None
         else:
-            found = self.run(self.site.find(self.post))
-            assert found is not None
-            assert (found.id, found.state) == (self.id, self.state)
+            match = self.run(self.site.find(self.post))
+            assert match is not None
+            assert (match.id, match.state) == (self.id, self.state)
         self.run(self.fetcher.__aexit__(None, None, None))
         self.runner.close()
 
     def move(self, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None) -> None:
-        told = self.run(self.site.set_state(self.id, state, at))
+        reported = self.run(self.site.set_state(self.id, state, at))
         self.state, self.at = state, at
-        self.compare(told)
+        self.compare(reported)
 
-    def compare(self, told: RemotePost) -> None:
+    def compare(self, reported: RemotePost) -> None:
         """Compare the reported post with the site itself, bypassing the connector."""
-        assert (told.id, told.state) == (self.id, self.state)
-        answer = self.blog.get(f"/wp/v2/posts/{self.id}", context="edit")
+        assert (reported.id, reported.state) == (self.id, self.state)
+        response = self.blog.get(f"/wp/v2/posts/{self.id}", context="edit")
         if self.state == "gone":
-            assert answer.status_code == 404
+            assert response.status_code == 404
             return
-        row = answer.json()
+        row = response.json()
         read = self.run(self.site.read(self.id))
         assert STATES[row["status"]] == self.state == read.state
         assert row["title"]["raw"] == self.post.title == read.fields["title"]
-        assert told.publish_at == read.publish_at == (self.at if self.state == "scheduled" else None)
+        assert reported.publish_at == read.publish_at == (self.at if self.state == "scheduled" else None)
         date = datetime.fromisoformat(row["date_gmt"]).replace(tzinfo=UTC) if row["date_gmt"] else None
         if self.state == "scheduled":
             assert date == self.at
