@@ -62,6 +62,6 @@ async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginCont
     )
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     assert (await ended(plugin, await Publications(plugin).update(ADA, done.id))).error == ""
-    assert [article_["title"] for article_ in forem.articles.values()] == ["Another title"]
+    assert [stored_article["title"] for stored_article in forem.articles.values()] == ["Another title"]
     assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
-    assert [article_["published"] for article_ in forem.articles.values()] == [False]
+    assert [stored_article["published"] for stored_article in forem.articles.values()] == [False]

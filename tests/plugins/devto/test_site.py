@@ -61,33 +61,33 @@ async def test_a_post_goes_through_its_states(site: Site) -> None:
         tags=("Cold Brew", "R&D"),
         featured=RemoteMedia("", "https://press.example.org/m/1.png"),
     )
-    created = await site.create(post)
-    assert created.state == "draft"
-    read = await site.read(created.id)
-    assert (read.revision, read.state, read.html) == (created.revision, "draft", post.markdown)
+    remote = await site.create(post)
+    assert remote.state == "draft"
+    read = await site.read(remote.id)
+    assert (read.revision, read.state, read.html) == (remote.revision, "draft", post.markdown)
     assert read.fields["tags"] == ("coldbrew", "rd")
     assert differences(post, read) == []
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
     assert live.state == "live"
-    assert (await site.read(created.id)).revision == live.revision
-    updated = await site.update(created.id, replace(post, title="Another"), live.revision)
-    assert (updated.state, (await site.read(created.id)).fields["title"]) == ("live", "Another")
-    assert (await site.set_state(created.id, "draft")).state == "draft"
+    assert (await site.read(remote.id)).revision == live.revision
+    updated = await site.update(remote.id, replace(post, title="Another"), live.revision)
+    assert (updated.state, (await site.read(remote.id)).fields["title"]) == ("live", "Another")
+    assert (await site.set_state(remote.id, "draft")).state == "draft"
     for state in ("trashed", "gone", "scheduled"):
         with pytest.raises(SiteRefused):
-            await site.set_state(created.id, state)
+            await site.set_state(remote.id, state)
 
 
 async def test_what_dev_cannot_hold_is_said(site: Site) -> None:
     post = a_post(tags=("one", "two", "three", "four", "five"))
-    created = await site.create(post)
-    assert differences(post, await site.read(created.id)) == ["the site dropped the tags five"]
+    remote = await site.create(post)
+    assert differences(post, await site.read(remote.id)) == ["the site dropped the tags five"]
 
 
 async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site) -> None:
     post = a_post(canonical_url="https://example.org/original", featured=RemoteMedia("", "https://example.org/1.png"))
-    created = await site.create(post)
-    await site.update(created.id, replace(post, canonical_url="", featured=None), created.revision)
+    remote = await site.create(post)
+    await site.update(remote.id, replace(post, canonical_url="", featured=None), remote.revision)
     (stored,) = forem.articles.values()
     assert (stored["canonical_url"], stored["main_image"]) == (None, None)
 
@@ -98,46 +98,46 @@ async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site
 )
 async def test_hostile_bodies_keep_their_marker_and_their_words(site: Site, markdown: str) -> None:
     post = a_post(markdown=markdown)
-    created = await site.create(post)
+    remote = await site.create(post)
     match = await site.find(post)
     assert match is not None
-    assert (match.id, match.html, match.state) == (created.id, markdown, "draft")
+    assert (match.id, match.html, match.state) == (remote.id, markdown, "draft")
 
 
 async def test_a_post_is_found_wherever_it_is_in_the_list(forem: Forem, site: Site) -> None:
     post = a_post()
     assert await site.find(post) is None
-    created = await site.create(post)
+    remote = await site.create(post)
     for _ in range(205):
         forem.write("POST", 0, {"title": "Other", "body_markdown": with_marker("x", "p_other"), "published": False})
-    assert (await site.read(created.id)).marker == post.marker
+    assert (await site.read(remote.id)).marker == post.marker
     match = await site.find(post)
     assert match is not None
-    assert match.id == created.id
+    assert match.id == remote.id
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
 async def test_a_post_is_found_although_another_is_deleted_meanwhile(forem: Forem, site: Site) -> None:
     post = a_post()
-    created = await site.create(post)
+    remote = await site.create(post)
     for _ in range(100):  # it is the first post on the second page
         forem.write("POST", 0, {"title": "Other", "body_markdown": "x", "published": False})
     forem.deletes_while_listing = True
-    assert (await site.read(created.id)).id == created.id
+    assert (await site.read(remote.id)).id == remote.id
 
 
 async def test_an_edit_made_there_is_noticed(forem: Forem, site: Site) -> None:
-    created = await site.create(a_post())
-    forem.articles[int(created.id)]["title"] = "Somebody else's"
+    remote = await site.create(a_post())
+    forem.articles[int(remote.id)]["title"] = "Somebody else's"
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
-    assert (await site.update(created.id, a_post(title="Ours"), "")).fields["title"] == "Ours"
+        await site.update(remote.id, a_post(), remote.revision)
+    assert (await site.update(remote.id, a_post(title="Ours"), "")).fields["title"] == "Ours"
 
 
 async def test_a_post_that_was_deleted_there_is_gone(forem: Forem, site: Site) -> None:
-    created = await site.create(a_post())
+    remote = await site.create(a_post())
     forem.articles.clear()
-    for attempt in (site.read(created.id), site.update(created.id, a_post(), ""), site.set_state(created.id, "live")):
+    for attempt in (site.read(remote.id), site.update(remote.id, a_post(), ""), site.set_state(remote.id, "live")):
         with pytest.raises(SiteGone):
             await attempt
     with pytest.raises(SiteGone):

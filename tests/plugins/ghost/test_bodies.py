@@ -33,8 +33,8 @@ CODE = {
 async def shown(site: GhostSite, markdown: str, **fields: object) -> LexborNode:
     """Publish a post, and return its body as a visitor receives it."""
     html = render_body(markdown, "markdown")
-    created = await site.create(a_post(slug=f"body-{next(_numbers)}", html=html, markdown=markdown, **fields))
-    live = await site.set_state(created.id, "live")
+    remote = await site.create(a_post(slug=f"body-{next(_numbers)}", html=html, markdown=markdown, **fields))
+    live = await site.set_state(remote.id, "live")
     page = LexborHTMLParser((await seen(live.url)).text)
     body = page.css_first(".gh-content")
     assert body is not None
@@ -210,8 +210,8 @@ def long_post(megabytes: float) -> Post:
 
 async def test_a_long_body_arrives(site: GhostSite) -> None:
     post = long_post(2.0 if SOAK else 0.2)
-    created = await site.create(post)
-    stored = await site.read(created.id)
+    remote = await site.create(post)
+    stored = await site.read(remote.id)
     assert len(stored.html) > len(post.html)
     assert stored.html.count("<h2") == post.html.count("<h2")
     assert stored.html.count("word") == post.html.count("word")

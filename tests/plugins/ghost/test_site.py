@@ -105,35 +105,35 @@ async def test_a_post_goes_through_its_states(site: GhostSite) -> None:
         tags=("Coffee", "R&D"),
     )
 
-    created = await site.create(post)
-    assert created.state == "draft"
-    read = await site.read(created.id)
+    remote = await site.create(post)
+    assert remote.state == "draft"
+    read = await site.read(remote.id)
     assert "<strong>cold</strong>" in read.html
     for name in ("title", "slug", "excerpt", "meta_title", "meta_description", "canonical_url", "tags"):
         assert read.fields[name] == getattr(post, name), name
 
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
     assert live.state == "live"
     page = await seen(live.url)
     assert page.status_code == 200
     assert "<strong>cold</strong>" in page.text
 
-    assert (await site.set_state(created.id, "draft")).state == "draft"
+    assert (await site.set_state(remote.id, "draft")).state == "draft"
     with pytest.raises(SiteRefused, match="no trash"):
-        await site.set_state(created.id, "trashed")
-    assert (await site.set_state(created.id, "gone")).state == "gone"
+        await site.set_state(remote.id, "trashed")
+    assert (await site.set_state(remote.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
-        await site.read(created.id)
+        await site.read(remote.id)
 
 
 async def test_a_post_is_found_by_its_marker(site: GhostSite) -> None:
     post = a_post()
     assert await site.find(post) is None
-    created = await site.create(post)
+    remote = await site.create(post)
     match = await site.find(post)
     assert match is not None
-    assert (match.id, match.marker) == (created.id, post.marker)
-    await site.set_state(created.id, "live")
+    assert (match.id, match.marker) == (remote.id, post.marker)
+    await site.set_state(remote.id, "live")
     match = await site.find(post)
     assert match is not None
     assert match.state == "live"
@@ -141,36 +141,36 @@ async def test_a_post_is_found_by_its_marker(site: GhostSite) -> None:
 
 
 async def test_an_edit_made_there_is_noticed(site: GhostSite) -> None:
-    created = await site.create(a_post())
-    edited = await site.update(created.id, a_post(title="Somebody else's"), "")
-    assert edited.revision != created.revision
+    remote = await site.create(a_post())
+    edited = await site.update(remote.id, a_post(title="Somebody else's"), "")
+    assert edited.revision != remote.revision
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
-    forced = await site.update(created.id, a_post(title="Ours"), "")
+        await site.update(remote.id, a_post(), remote.revision)
+    forced = await site.update(remote.id, a_post(title="Ours"), "")
     assert forced.fields["title"] == "Ours"
 
 
 async def test_a_post_is_scheduled_and_moved(site: GhostSite) -> None:
-    created = await site.create(a_post())
+    remote = await site.create(a_post())
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
 
-    scheduled = await site.set_state(created.id, "scheduled", at)
-    moved = await site.set_state(created.id, "scheduled", at + timedelta(days=1))
+    scheduled = await site.set_state(remote.id, "scheduled", at)
+    moved = await site.set_state(remote.id, "scheduled", at + timedelta(days=1))
 
     assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
     assert moved.publish_at == at + timedelta(days=1)
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
     assert live.state == "live"
     with pytest.raises(SiteRefused, match="make it a draft first"):
-        await site.set_state(created.id, "scheduled", at)
+        await site.set_state(remote.id, "scheduled", at)
 
 
 async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: GhostSite, blog: Ghost) -> None:
-    created = await site.create(a_post())
-    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
-    await site.set_state(created.id, "draft")
+    remote = await site.create(a_post())
+    await site.set_state(remote.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
+    await site.set_state(remote.id, "draft")
 
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
 
     headers = {"Authorization": f"Ghost {token(blog.admin_key)}", "Accept-Version": "v5.0"}
     async with httpx.AsyncClient(timeout=60, headers=headers) as owner:
@@ -186,14 +186,14 @@ async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:
     assert (await seen(media.url)).content == image.content
     assert await site.find_media("m0123456789abcdef01234567") == media
 
-    created = await site.create(a_post(featured=media, featured_alt="Beans"))
-    assert (await site.read(created.id)).featured
+    remote = await site.create(a_post(featured=media, featured_alt="Beans"))
+    assert (await site.read(remote.id)).featured
 
 
 async def test_fields_that_are_too_long_are_shortened(site: GhostSite) -> None:
-    created = await site.create(a_post(excerpt="word " * 100, meta_description="long " * 200))
-    assert created.fields["excerpt"].endswith("word…")
-    assert len(created.fields["excerpt"]) <= 300
+    remote = await site.create(a_post(excerpt="word " * 100, meta_description="long " * 200))
+    assert remote.fields["excerpt"].endswith("word…")
+    assert len(remote.fields["excerpt"]) <= 300
 
 
 async def test_terms_are_tags_and_authors(site: GhostSite) -> None:

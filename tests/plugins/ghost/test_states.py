@@ -73,7 +73,7 @@ class PostOnGhost(RuleBasedStateMachine):
         row: dict[str, Any] = response.raise_for_status().json()["posts"][0]
         return row
 
-    def agree(self, reported: RemotePost | None) -> None:
+    def agree(self, remote: RemotePost | None) -> None:
         """Check that the reported state, the state read back and the actual post match the expected state."""
         row = self.there()
         if self.state == "gone":
@@ -86,7 +86,7 @@ class PostOnGhost(RuleBasedStateMachine):
         assert STATES[row["status"]] == self.state
         match = self.run(self.site().find(self.post))
         assert match is not None
-        for post in filter(None, (reported, match, self.run(self.site().read(self.id)))):
+        for post in filter(None, (remote, match, self.run(self.site().read(self.id)))):
             assert (post.id, post.state, post.raw) == (self.id, self.state, row["lexical"])
             assert post.fields["title"] == row["title"] == self.post.title
             assert post.publish_at == (self.at if self.state == "scheduled" else None)
@@ -100,10 +100,10 @@ class PostOnGhost(RuleBasedStateMachine):
         assert self.owner.get(f"{self.blog.url}/{row['slug']}/").status_code == (200 if self.state == "live" else 404)
 
     def move(self, state: Literal["draft", "scheduled", "live", "gone"], at: datetime | None = None) -> None:
-        reported = self.run(self.site().set_state(self.id, state, at))
-        assert reported.state == state
+        remote = self.run(self.site().set_state(self.id, state, at))
+        assert remote.state == state
         self.state, self.at = state, at
-        self.agree(reported)
+        self.agree(remote)
 
     @initialize()
     def make(self) -> None:

@@ -60,9 +60,9 @@ class Owner:
         number = next(_numbers)
         root = {"children": blocks, "direction": "ltr", "format": "", "indent": 0, "type": "root", "version": 1}
         lexical = json.dumps({"root": root}, ensure_ascii=False, indent=number % 3 or None)
-        fields_ = {"title": f"Owned {number}", "lexical": lexical, "status": "published", **fields}
-        created = self.send("POST", f"/{resource}/", {resource: [fields_]})[resource][0]
-        return self.read(created["id"], resource)
+        document = {"title": f"Owned {number}", "lexical": lexical, "status": "published", **fields}
+        response = self.send("POST", f"/{resource}/", {resource: [document]})[resource][0]
+        return self.read(response["id"], resource)
 
 
 @pytest.fixture

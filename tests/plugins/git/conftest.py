@@ -41,10 +41,10 @@ class Repo:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    created = Repo(tmp_path / "blog")
-    created.folder.mkdir()
-    created.git("init", "-q", "-b", "main")
-    return created
+    repository = Repo(tmp_path / "blog")
+    repository.folder.mkdir()
+    repository.git("init", "-q", "-b", "main")
+    return repository
 
 
 def site_of(repo: Repo, generator: str = "hugo", **fields: str) -> Site:

@@ -130,8 +130,8 @@ def test_nor_images(repository: Path, generator: str, folder: str) -> None:
 )
 async def test_the_usual_folders_work(repository: Path, generator: str, folder: str) -> None:
     site = opened(repository, generator, content_folder=folder)
-    created = await site.create(POST)
-    assert created.id.endswith((".md", ".html"))
+    remote = await site.create(POST)
+    assert remote.id.endswith((".md", ".html"))
     image = MediaFile("m_1", "a.png", "image/png", "", "", "download", content=b"\x89PNG")
     assert (await site.upload(image, "marker")).id.endswith(".png")
 
@@ -153,10 +153,10 @@ def test_a_folder_that_the_operator_mistyped_stops_the_start(folder: str) -> Non
 
 async def test_a_post_that_was_renamed_to_mdx_is_not_written_again(repository: Path) -> None:
     site = opened(repository, "astro")
-    created = await site.create(POST)
-    renamed = created.id.replace(".md", ".mdx")
+    remote = await site.create(POST)
+    renamed = remote.id.replace(".md", ".mdx")
     git(repository, "reset", "-q", "--hard")
-    git(repository, "mv", created.id, renamed)
+    git(repository, "mv", remote.id, renamed)
     git(repository, "commit", "-qm", "Use components")
     evil = replace(POST, markdown="import fs from 'fs'\n\n{fs.readFileSync('/etc/passwd', 'utf8')}\n")
     post = await site.read(renamed)
@@ -169,11 +169,11 @@ async def test_a_post_that_was_renamed_to_mdx_is_not_written_again(repository: P
 async def test_a_post_named_index_does_not_hide_the_others(repository: Path, slug: str) -> None:
     site = opened(repository, "hugo")
     post = replace(POST, slug=slug)
-    created = await site.create(post)
-    assert created.id.rpartition("/")[2].partition(".")[0] == "index-post"
+    remote = await site.create(post)
+    assert remote.id.rpartition("/")[2].partition(".")[0] == "index-post"
     match = await site.find(post)
     assert match is not None
-    assert match.id == created.id
+    assert match.id == remote.id
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ async def test_no_field_ends_the_front_matter(repository: Path, generator: str, 
     site = opened(repository, generator)
     post = replace(POST, title=text, excerpt=text, meta_title=text, meta_description=text, author=text)
     post = replace(post, tags=(text, "a"), categories=(text,), markdown=text, canonical_url=text)
-    created = await site.create(post)
-    lines = git(repository, "show", f"HEAD:{created.id}").split("\n")
+    remote = await site.create(post)
+    lines = git(repository, "show", f"HEAD:{remote.id}").split("\n")
     end = lines.index("---", 1)
     assert not any(line.startswith(("---", "...")) for line in lines[1:end])
     front = yaml.safe_load("\n".join(lines[1:end]))

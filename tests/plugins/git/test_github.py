@@ -68,37 +68,37 @@ async def test_a_post_goes_through_its_states(github: GitHub, fetcher: GuardedFe
     site = site_of(github, fetcher, branch=branch)
     post = a_post(slug="冷萃-咖啡", tags=("Coffee",), excerpt="Short")
     assert await site.find(post) is None
-    created = await site.create(post)
-    assert created.revision == blob(github.files[created.id])
-    read = await site.read(created.id)
+    remote = await site.create(post)
+    assert remote.revision == blob(github.files[remote.id])
+    read = await site.read(remote.id)
     assert differences(post, read) == []
     match = await site.find(post)
     assert match is not None
-    assert match.id == created.id
-    assert (await site.set_state(created.id, "live")).state == "live"
-    updated = await site.update(created.id, replace(post, title="Another"), "")
+    assert match.id == remote.id
+    assert (await site.set_state(remote.id, "live")).state == "live"
+    updated = await site.update(remote.id, replace(post, title="Another"), "")
     assert (updated.state, updated.fields["title"]) == ("live", "Another")
-    assert (await site.set_state(created.id, "draft")).state == "draft"
-    assert (await site.set_state(created.id, "gone")).state == "gone"
+    assert (await site.set_state(remote.id, "draft")).state == "draft"
+    assert (await site.set_state(remote.id, "gone")).state == "gone"
     assert github.files == {}
     with pytest.raises(SiteGone):
-        await site.read(created.id)
+        await site.read(remote.id)
     with pytest.raises(SiteGone):
-        await site.set_state(created.id, "gone")
+        await site.set_state(remote.id, "gone")
     assert len(github.commits) == 5
 
 
 async def test_an_edit_made_there_is_noticed(github: GitHub, site: Site) -> None:
-    created = await site.create(a_post())
-    github.files[created.id] += b"more"
+    remote = await site.create(a_post())
+    github.files[remote.id] += b"more"
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
-    assert github.files[created.id].endswith(b"more")
+        await site.update(remote.id, a_post(), remote.revision)
+    assert github.files[remote.id].endswith(b"more")
 
 
 async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) -> None:
-    created = await site.create(a_post())
-    writers = (site.update(created.id, a_post(title=f"Title {n}"), created.revision) for n in range(4))
+    remote = await site.create(a_post())
+    writers = (site.update(remote.id, a_post(title=f"Title {n}"), remote.revision) for n in range(4))
     results = await asyncio.gather(*writers, return_exceptions=True)
     assert sum(isinstance(result, RemoteChanged) for result in results) == 3, results
     assert len(github.commits) == 2
@@ -107,9 +107,9 @@ async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) 
 async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(github: GitHub, site: Site) -> None:
     post = a_post()
     github.conflicts = 1
-    created = await site.create(post)
+    remote = await site.create(post)
     github.conflicts = 1
-    await site.update(created.id, a_post(), created.revision)
+    await site.update(remote.id, a_post(), remote.revision)
     assert len(github.commits) == 2
     github.conflicts = 100
     with pytest.raises(SiteUnavailable, match="nothing was committed"):
@@ -151,8 +151,8 @@ async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site:
     assert await site.upload(image, "m0123") == media
     assert await site.find_media("m0123") == media
     post = a_post(markdown="words " * 350_000)
-    created = await site.create(post)
-    assert (await site.read(created.id)).html == post.markdown.rstrip() + "\n"
+    remote = await site.create(post)
+    assert (await site.read(remote.id)).html == post.markdown.rstrip() + "\n"
 
 
 async def test_a_file_that_was_deleted_meanwhile_is_gone_and_not_changed(

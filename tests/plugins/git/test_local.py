@@ -41,21 +41,21 @@ async def test_a_post_goes_through_its_states(repo: Repo, generator: str, form: 
         categories=("Guides",),
         featured=RemoteMedia("x", "https://blog.example.org/images/x.png"),
     )
-    created = await site.create(post)
-    assert created.state == "draft"
-    read = await site.read(created.id)
-    assert (read.revision, read.marker, read.html.strip()) == (created.revision, post.marker, post.markdown)
+    remote = await site.create(post)
+    assert remote.state == "draft"
+    read = await site.read(remote.id)
+    assert (read.revision, read.marker, read.html.strip()) == (remote.revision, post.marker, post.markdown)
     assert differences(post, read) == []
-    assert repo.git("rev-parse", f"HEAD:{created.id}").strip() == created.revision
-    live = await site.set_state(created.id, "live")
-    assert (live.state, (await site.read(created.id)).state) == ("live", "live")
-    assert await site.set_state(created.id, "live") == live  # nothing to commit
-    updated = await site.update(created.id, replace(post, title="Another", excerpt=""), live.revision)
+    assert repo.git("rev-parse", f"HEAD:{remote.id}").strip() == remote.revision
+    live = await site.set_state(remote.id, "live")
+    assert (live.state, (await site.read(remote.id)).state) == ("live", "live")
+    assert await site.set_state(remote.id, "live") == live  # nothing to commit
+    updated = await site.update(remote.id, replace(post, title="Another", excerpt=""), live.revision)
     assert (updated.state, updated.fields["title"], updated.fields["excerpt"]) == ("live", "Another", "")
-    assert (await site.set_state(created.id, "draft")).state == "draft"
-    assert (await site.set_state(created.id, "gone")).state == "gone"
+    assert (await site.set_state(remote.id, "draft")).state == "draft"
+    assert (await site.set_state(remote.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
-        await site.read(created.id)
+        await site.read(remote.id)
     assert repo.git("log", "--format=%s").splitlines() == [
         "Delete Another",
         "Unpublish Another",
@@ -69,23 +69,23 @@ async def test_a_post_goes_through_its_states(repo: Repo, generator: str, form: 
 
 async def test_jekyll_gets_a_dated_file_and_its_addresses(repo: Repo) -> None:
     post = a_post(slug="cold-brew", categories=("Guides",), markdown="Liquid: {% include x %} {{ y }}")
-    created = await site_of(repo, "jekyll").create(post)
+    remote = await site_of(repo, "jekyll").create(post)
     today = datetime.now(UTC)
-    assert created.id == f"_posts/{today:%Y-%m-%d}-cold-brew.md"
-    assert created.url == f"https://blog.example.org/guides/{today:%Y/%m/%d}/cold-brew.html"
-    front = yaml.safe_load(repo.show(created.id).split("---")[1])
+    assert remote.id == f"_posts/{today:%Y-%m-%d}-cold-brew.md"
+    assert remote.url == f"https://blog.example.org/guides/{today:%Y/%m/%d}/cold-brew.html"
+    front = yaml.safe_load(repo.show(remote.id).split("---")[1])
     assert (front["published"], front["layout"]) == (False, "post")
-    assert "{% raw %}\nLiquid: {% include x %} {{ y }}\n{% endraw %}" in repo.show(created.id)
+    assert "{% raw %}\nLiquid: {% include x %} {{ y }}\n{% endraw %}" in repo.show(remote.id)
 
 
 async def test_the_date_is_that_of_the_first_time_that_it_was_live(repo: Repo) -> None:
     site = site_of(repo)
-    created = await site.create(a_post())
-    repo.edit(created.id, repo.show(created.id).replace(f"date: {datetime.now(UTC).year}", "date: 2001"))
-    first = await site.set_state(created.id, "live")
-    repo.edit(created.id, repo.show(created.id).replace(f"date: {datetime.now(UTC).year}", "date: 2002"))
-    await site.set_state(created.id, "draft")
-    second = await site.set_state(created.id, "live")
+    remote = await site.create(a_post())
+    repo.edit(remote.id, repo.show(remote.id).replace(f"date: {datetime.now(UTC).year}", "date: 2001"))
+    first = await site.set_state(remote.id, "live")
+    repo.edit(remote.id, repo.show(remote.id).replace(f"date: {datetime.now(UTC).year}", "date: 2002"))
+    await site.set_state(remote.id, "draft")
+    second = await site.set_state(remote.id, "live")
     assert first.updated_at is not None
     assert second.updated_at is not None
     assert (first.updated_at.year, second.updated_at.year) == (datetime.now(UTC).year, 2002)
@@ -109,9 +109,9 @@ async def test_slugs_are_names_of_files_in_any_script_and_lead_nowhere_else(
     repo: Repo, slug: str, name: str | None
 ) -> None:
     post = a_post(slug=slug)
-    created = await site_of(repo).create(post)
-    assert created.id == f"content/posts/{name or post.marker}.md"
-    assert [str(path.relative_to(repo.folder)) for path in repo.folder.glob("content/**/*.md")] == [created.id]
+    remote = await site_of(repo).create(post)
+    assert remote.id == f"content/posts/{name or post.marker}.md"
+    assert [str(path.relative_to(repo.folder)) for path in repo.folder.glob("content/**/*.md")] == [remote.id]
     match = await site_of(repo).find(post)
     assert match is not None
     assert match.fields["slug"] == (name or post.marker)
@@ -133,29 +133,29 @@ async def test_two_commits_at_once_are_both_there(repo: Repo, tmp_path: Path) ->
     bare = Repo(tmp_path / "bare.git")
     repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
     posts = [a_post() for _ in range(12)]
-    created = await asyncio.gather(*(site_of(bare).create(post) for post in posts))
+    remote = await asyncio.gather(*(site_of(bare).create(post) for post in posts))
     assert len(bare.git("rev-list", "HEAD").split()) == 12
-    assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(post.id for post in created)
+    assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(post.id for post in remote)
 
 
 async def test_one_of_two_writers_of_a_post_is_told(repo: Repo, tmp_path: Path) -> None:
     bare = Repo(tmp_path / "bare.git")
     repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
-    created = await site_of(bare).create(a_post())
-    writers = (site_of(bare).update(created.id, a_post(title=f"Title {n}"), created.revision) for n in range(6))
+    remote = await site_of(bare).create(a_post())
+    writers = (site_of(bare).update(remote.id, a_post(title=f"Title {n}"), remote.revision) for n in range(6))
     results = await asyncio.gather(*writers, return_exceptions=True)
     assert sum(isinstance(result, RemoteChanged) for result in results) == 5, results
 
 
 async def test_an_edit_made_there_is_noticed_and_what_people_added_stays(repo: Repo) -> None:
     site = site_of(repo)
-    created = await site.create(a_post())
-    repo.edit(created.id, repo.show(created.id).replace("draft: true", "draft: true\nweight: 7"))
+    remote = await site.create(a_post())
+    repo.edit(remote.id, repo.show(remote.id).replace("draft: true", "draft: true\nweight: 7"))
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
-    await site.update(created.id, a_post(title="Ours"), "")
-    assert "weight: 7" in repo.show(created.id)
-    assert "title: Ours" in repo.show(created.id)
+        await site.update(remote.id, a_post(), remote.revision)
+    await site.update(remote.id, a_post(title="Ours"), "")
+    assert "weight: 7" in repo.show(remote.id)
+    assert "title: Ours" in repo.show(remote.id)
 
 
 async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> None:
@@ -164,17 +164,17 @@ async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> 
         await site_of(repo).create(a_post(slug="mine"))
     assert "words" in repo.show("content/posts/mine.md")
     post = a_post()
-    created = await site_of(repo).create(post)
-    assert (await site_of(repo).create(post)).id == created.id  # creating the same post twice makes one post
+    remote = await site_of(repo).create(post)
+    assert (await site_of(repo).create(post)).id == remote.id  # creating the same post twice makes one post
 
 
 async def test_changes_that_are_not_committed_are_left_alone(repo: Repo) -> None:
     site = site_of(repo)
-    created = await site.create(a_post())
-    (repo.folder / created.id).write_text("half a sentence")
+    remote = await site.create(a_post())
+    (repo.folder / remote.id).write_text("half a sentence")
     with pytest.raises(SiteRefused, match="not committed"):
-        await site.update(created.id, a_post(), created.revision)
-    assert (repo.folder / created.id).read_text() == "half a sentence"
+        await site.update(remote.id, a_post(), remote.revision)
+    assert (repo.folder / remote.id).read_text() == "half a sentence"
 
 
 async def test_an_executable_file_stays_executable(repo: Repo) -> None:
@@ -222,9 +222,9 @@ async def test_an_image_is_committed_once_and_found(repo: Repo) -> None:
 async def test_a_branch_that_is_not_checked_out_leaves_the_files_alone(repo: Repo) -> None:
     repo.edit("README.md", "hello")
     repo.git("branch", "posts")
-    created = await site_of(repo, branch="posts").create(a_post())
-    assert not (repo.folder / created.id).exists()
-    assert created.id in repo.git("ls-tree", "-r", "--name-only", "posts")
+    remote = await site_of(repo, branch="posts").create(a_post())
+    assert not (repo.folder / remote.id).exists()
+    assert remote.id in repo.git("ls-tree", "-r", "--name-only", "posts")
 
 
 async def test_what_is_no_repository_is_said_without_its_path(tmp_path: Path, repo: Repo) -> None:

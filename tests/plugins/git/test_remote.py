@@ -80,31 +80,31 @@ async def test_a_post_goes_there_and_back(
     server.git("config", "uploadpack.allowAnySHA1InWant", str(by_name).lower())
     site = site_at(server, fetcher, author="Ada Baker <ada@example.org>", sign_off="yes")
     post = a_post(slug="cold-brew")
-    created = await site.create(post)  # the first commit of an empty repository
-    assert created.id == "content/posts/cold-brew.md"
+    remote = await site.create(post)  # the first commit of an empty repository
+    assert remote.id == "content/posts/cold-brew.md"
     assert (await site.check()).ok
-    live = await site.set_state(created.id, "live")
-    assert (live.state, (await site_at(server, fetcher).read(created.id)).revision) == ("live", live.revision)
+    live = await site.set_state(remote.id, "live")
+    assert (live.state, (await site_at(server, fetcher).read(remote.id)).revision) == ("live", live.revision)
     image = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 4096)
     media = await site.upload(image, "m0123")
     assert await site_at(server, fetcher).find_media("m0123") == media
     match = await site_at(server, fetcher).find(post)
     assert match is not None
-    assert match.id == created.id
+    assert match.id == remote.id
     log = server.git("log", "--format=%an <%ae>|%cn|%s|%(trailers:key=Signed-off-by,valueonly,separator=%x2C)", "main")
     assert log.splitlines()[-1] == f"Ada Baker <ada@example.org>|Ada Baker|Add {post.title}|Ada Baker <ada@example.org>"
-    await site.set_state(created.id, "gone")
+    await site.set_state(remote.id, "gone")
     with pytest.raises(SiteGone):
-        await site.read(created.id)
+        await site.read(remote.id)
     server.git("fsck", "--strict")
 
 
 async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     sites = [site_at(server, fetcher) for _ in range(4)]
-    created = await asyncio.gather(*(site.create(a_post()) for site in sites))
+    remote = await asyncio.gather(*(site.create(a_post()) for site in sites))
     listed = server.git("ls-tree", "-r", "--name-only", "main").split()
-    assert {post.id for post in created} | {"content/posts/tea.md"} == set(listed)
+    assert {post.id for post in remote} | {"content/posts/tea.md"} == set(listed)
     assert len(server.git("log", "--format=%H", "main").split()) == 5
 
 
@@ -172,8 +172,8 @@ async def test_an_answer_that_is_lost_makes_no_second_post(
         await site_at(server, fetcher).create(post)
     match = await site_at(server, fetcher).find(post)
     assert (match is None) is (lose == "before")
-    created = await site_at(server, fetcher).create(post)
-    assert created.marker == post.marker
+    remote = await site_at(server, fetcher).create(post)
+    assert remote.marker == post.marker
     assert len(server.git("log", "--format=%H", "main").split()) == 2
 
 
@@ -205,8 +205,8 @@ async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
     assert await process.wait() == -signal.SIGKILL
     site, post = site_at(server, fetcher), a_post(marker="pr-killed", title="Killed", slug="killed")
     await site.find(post)
-    created = await site.create(post)
-    assert (created.marker, created.id) == ("pr-killed", "content/posts/killed.md")
+    remote = await site.create(post)
+    assert (remote.marker, remote.id) == ("pr-killed", "content/posts/killed.md")
     server.git("fsck", "--strict")
     assert server.git("log", "--format=%s", "main").split("\n").count("Add Killed") == 1
 

@@ -109,8 +109,8 @@ async def test_other_kinds_of_keys(
 ) -> None:
     key = new_key(tmp_path / "key", *options)
     server.allow((tmp_path / "key.pub").read_text(), "write")
-    created = await site_at(server, fetcher, private_key=key).create(a_post())
-    assert created.id in server.git("ls-tree", "-r", "--name-only", "main")
+    remote = await site_at(server, fetcher, private_key=key).create(a_post())
+    assert remote.id in server.git("ls-tree", "-r", "--name-only", "main")
 
 
 async def test_a_key_that_the_host_does_not_know(server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path) -> None:
@@ -313,8 +313,8 @@ def test_a_key_that_is_too_long_is_not_accepted() -> None:
     numbers = rsa.RSAPrivateNumbers(
         p, q, d, rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q), public
     )
-    key_ = numbers.private_key(unsafe_skip_rsa_key_validation=True)  # `check_private_key` does it
-    key = key_.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+    private_key = numbers.private_key(unsafe_skip_rsa_key_validation=True)  # `check_private_key` does it
+    key = private_key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
     with pytest.raises(SiteRejected, match="RSA with 4484 bits") as caught:
         check_private_key(plain_key(key))
     assert "ssh-keygen -t ed25519" in str(caught.value.hint)

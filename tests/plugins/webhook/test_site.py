@@ -75,8 +75,8 @@ async def test_a_ping_shows_whether_the_secret_is_right(receiver: Receiver, fetc
 
 async def test_every_field_of_a_post_arrives(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     site = site_of(receiver, fetcher)
-    created = await site.create(POST)
-    assert (created.id, created.url, created.state) == ("1", f"{receiver.site}/kaffee", "draft")
+    remote = await site.create(POST)
+    assert (remote.id, remote.url, remote.state) == ("1", f"{receiver.site}/kaffee", "draft")
     sent = receiver.events[-1]["data"]["post"]
     expected = {name: value for name, value in asdict(POST).items() if name not in ("raw", "kept")}
     expected["tags"], expected["categories"] = list(POST.tags), list(POST.categories)
@@ -85,11 +85,11 @@ async def test_every_field_of_a_post_arrives(receiver: Receiver, fetcher: Guarde
 
 async def test_a_post_goes_through_its_states(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     site = site_of(receiver, fetcher)
-    created = await site.create(POST)
+    remote = await site.create(POST)
     for state in ("live", "draft", "live", "trashed", "gone"):
-        moved = await site.set_state(created.id, state)
+        moved = await site.set_state(remote.id, state)
         assert moved.state == state
-        assert (await site.read(created.id)).state == state
+        assert (await site.read(remote.id)).state == state
     assert receiver.posts == {}
     assert [event["data"]["state"] for event in receiver.events] == [
         "draft",
@@ -101,29 +101,29 @@ async def test_a_post_goes_through_its_states(receiver: Receiver, fetcher: Guard
     ]
     assert len({identifier for _, identifier in receiver.ids}) == 6
     with pytest.raises(SiteRefused):
-        await site.set_state(created.id, "scheduled")
+        await site.set_state(remote.id, "scheduled")
 
 
 async def test_a_receiver_that_names_nothing_gets_the_marker_back(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     receiver.names_posts = False
     site = site_of(receiver, fetcher)
-    created = await site.create(replace(POST, slug="冷萃咖啡"))
-    assert created.id == POST.marker
-    assert created.url == f"{receiver.site}/%E5%86%B7%E8%90%83%E5%92%96%E5%95%A1"
-    assert (await site.update(created.id, POST, created.revision)).id == POST.marker
+    remote = await site.create(replace(POST, slug="冷萃咖啡"))
+    assert remote.id == POST.marker
+    assert remote.url == f"{receiver.site}/%E5%86%B7%E8%90%83%E5%92%96%E5%95%A1"
+    assert (await site.update(remote.id, POST, remote.revision)).id == POST.marker
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_repeat_after_a_lost_answer_and_a_restart_has_the_same_id(
     receiver: Receiver, fetcher: GuardedFetcher, when: str
 ) -> None:
-    created = await site_of(receiver, fetcher).create(POST)
+    remote = await site_of(receiver, fetcher).create(POST)
     changed = replace(POST, title="Another title")
 
     async def updated() -> str:
         site = site_of(receiver, fetcher)
-        site.recall(created.id, created.url, created.revision)
-        return (await site.update(created.id, changed, created.revision)).revision
+        site.recall(remote.id, remote.url, remote.revision)
+        return (await site.update(remote.id, changed, remote.revision)).revision
 
     receiver.fault("post.updated", when)  # type: ignore[arg-type]
     with pytest.raises(UnknownOutcome):
@@ -185,18 +185,18 @@ async def test_an_answer_that_names_nothing_that_can_be_kept_is_an_answer(
     receiver: Receiver, fetcher: GuardedFetcher, content: bytes
 ) -> None:
     receiver.answer = (202, "text/plain", content)
-    created = await site_of(receiver, fetcher).create(POST)
-    assert (created.id, created.url) == (POST.marker, f"{receiver.site}/kaffee")
+    remote = await site_of(receiver, fetcher).create(POST)
+    assert (remote.id, remote.url) == (POST.marker, f"{receiver.site}/kaffee")
 
 
 async def test_a_post_that_the_receiver_has_no_more_is_gone(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     site = site_of(receiver, fetcher)
-    created = await site.create(POST)
+    remote = await site.create(POST)
     receiver.posts.clear()
     with pytest.raises(SiteGone):
-        await site.update(created.id, POST, created.revision)
+        await site.update(remote.id, POST, remote.revision)
     with pytest.raises(SiteGone):
-        await site.set_state(created.id, "live")
+        await site.set_state(remote.id, "live")
 
 
 async def test_a_private_address_is_not_asked(receiver: Receiver) -> None:

@@ -50,8 +50,8 @@ bodies = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=30)
 
 def block(raw: str) -> tuple[str, str | None]:
     """Return the name and the HTML of the only block of a body."""
-    (block_,) = CODEC.split(raw)
-    return block_.name, block_.html
+    (segment,) = CODEC.split(raw)
+    return segment.name, segment.html
 
 
 @given(bodies)
@@ -83,7 +83,7 @@ UNITS = ["[a]", "[a]\n\n", "[a][/a]", "<!-- wp:a -->", '<!-- wp:a {"', "<div>", 
 def test_a_very_long_body_stays_whole(unit: str) -> None:
     raw = unit * ((5_000_000 if SOAK else 100_000) // len(unit))
     blocks = CODEC.split(raw)
-    assert "".join(block_.source for block_ in blocks) == raw
+    assert "".join(segment.source for segment in blocks) == raw
     assert len(blocks) <= 20_001
 
 
@@ -227,12 +227,12 @@ def test_blocks_that_say_more_are_kept_as_they_are(raw: str, name: str) -> None:
     ],
 )
 def test_classic_text_is_told_as_readers_get_it(raw: str, html: str | None) -> None:
-    assert "".join(block_.html or "" for block_ in CODEC.split(raw)) == (html or "")
+    assert "".join(segment.html or "" for segment in CODEC.split(raw)) == (html or "")
 
 
 def test_shortcodes_and_comments_are_pieces_that_are_kept() -> None:
     raw = "a\n\n[gallery]\n\n[caption]<img>\n\nb[/caption]\n\n<!--more-->\n\nc <h2>d</h2>\n<!-- pressroom:p_1 -->"
-    assert [(block_.name, block_.html) for block_ in CODEC.split(raw)] == [
+    assert [(segment.name, segment.html) for segment in CODEC.split(raw)] == [
         ("paragraph", "<p>a</p>"),
         ("gallery", None),
         ("caption", None),
@@ -248,7 +248,7 @@ NEW = CODEC.encode("<p>new\nline</p>", "new line")
 
 def test_a_new_block_in_a_body_with_blocks() -> None:
     raw = "<!-- wp:a /-->\n\n<!-- wp:b /-->"
-    first, second = (block_.source for block_ in CODEC.split(raw))
+    first, second = (segment.source for segment in CODEC.split(raw))
     new = "<!-- wp:paragraph -->\n<p>new line</p>\n<!-- /wp:paragraph -->"
     assert CODEC.join([first, *NEW, second], raw) == f"<!-- wp:a /-->\n\n{new}\n\n<!-- wp:b /-->"
     assert CODEC.join([second, first], raw) == "<!-- wp:b /-->\n\n<!-- wp:a /-->\n\n"
@@ -259,7 +259,7 @@ def test_a_block_in_the_place_of_another_leaves_the_white_space_around_it(gap: s
     old = "<!-- wp:paragraph -->\n<p>old</p>\n<!-- /wp:paragraph -->"
     new = "<!-- wp:paragraph -->\n<p>new line</p>\n<!-- /wp:paragraph -->"
     raw = f"<!-- wp:a /-->{gap}{old}{gap}<!-- wp:b /-->"
-    first, replaced, second = (block_.source for block_ in CODEC.split(raw))
+    first, replaced, second = (segment.source for segment in CODEC.split(raw))
     written = [NEW[0] + replaced[len(old) :]] if gap.count("\n") > 1 else NEW
     assert CODEC.join([first, *written, second], raw) == raw.replace(old, new)
     assert CODEC.join([first, second], raw) == f"<!-- wp:a /-->{gap}<!-- wp:b /-->"
@@ -270,7 +270,7 @@ def test_a_block_in_the_place_of_another_leaves_the_white_space_around_it(gap: s
 
 def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() -> None:
     raw = "one\n\ntwo"
-    first, second = (block_.source for block_ in CODEC.split(raw))
+    first, second = (segment.source for segment in CODEC.split(raw))
     assert CODEC.join([first, *NEW, second], raw) == "one\n\nnew line\n\ntwo"
     assert CODEC.join(NEW, raw) == NEW[0]
 
@@ -286,13 +286,13 @@ def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() 
 )
 def test_a_new_paragraph_in_a_classic_body_is_written_as_the_classic_editor_does(html: str, written: str) -> None:
     raw = "one\r\n\r\n<h2>two</h2>"
-    first, second = (block_.source for block_ in CODEC.split(raw))
+    first, second = (segment.source for segment in CODEC.split(raw))
     assert CODEC.join([first, *CODEC.encode(html, ""), second], raw) == f"one\r\n\r\n{written}\n\n<h2>two</h2>"
 
 
 def test_a_new_paragraph_beside_paragraphs_with_tags_has_them_too() -> None:
     raw = "<p>one</p>\n<p>two</p>"
-    first, second = (block_.source for block_ in CODEC.split(raw))
+    first, second = (segment.source for segment in CODEC.split(raw))
     assert CODEC.join([first, *NEW, second], raw) == "<p>one</p>\n\n<p>new line</p>\n\n<p>two</p>"
 
 

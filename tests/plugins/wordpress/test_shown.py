@@ -81,8 +81,8 @@ async def page(blog: WordPress, site: WordPressSite) -> LexborNode:
 
 async def shown(site: WordPressSite, markdown: str) -> LexborNode:
     """Publish an article, and return the content of its page."""
-    created = await site.create(a_post(html=render(markdown, "markdown").html, markdown=markdown))
-    live = await site.set_state(created.id, "live")
+    remote = await site.create(a_post(html=render(markdown, "markdown").html, markdown=markdown))
+    live = await site.set_state(remote.id, "live")
     content = LexborHTMLParser((await seen(live.url)).text).css_first(".entry-content")
     assert content is not None
     return content

@@ -132,9 +132,9 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
     post = replace(post, categories=("Guides",))
     post = replace(post, term_ids=await site.ensure_terms(post))
 
-    created = await site.create(post)
-    assert created.state == "draft"
-    read = await site.read(created.id)
+    remote = await site.create(post)
+    assert remote.state == "draft"
+    read = await site.read(remote.id)
     assert read.html == post.html
     assert read.fields["title"] == post.title
     assert read.fields["slug"] == post.slug
@@ -142,18 +142,18 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
     assert sorted(read.fields["tags"]) == ["Coffee", "R&D"]
     assert read.fields["categories"] == ("Guides",)
 
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
     assert live.state == "live"
     page = await seen(live.url)
     assert page.status_code == 200
     assert "<strong>cold</strong>" in page.text
 
-    assert (await site.set_state(created.id, "draft")).state == "draft"
-    assert (await site.set_state(created.id, "trashed")).state == "trashed"
-    assert (await site.set_state(created.id, "trashed")).state == "trashed"
-    assert (await site.set_state(created.id, "gone")).state == "gone"
+    assert (await site.set_state(remote.id, "draft")).state == "draft"
+    assert (await site.set_state(remote.id, "trashed")).state == "trashed"
+    assert (await site.set_state(remote.id, "trashed")).state == "trashed"
+    assert (await site.set_state(remote.id, "gone")).state == "gone"
     with pytest.raises(SiteGone):
-        await site.read(created.id)
+        await site.read(remote.id)
 
 
 async def test_a_kind_of_terms_that_there_is_not_is_refused(site: WordPressSite) -> None:
@@ -176,13 +176,13 @@ async def test_terms_that_the_role_may_not_make_are_left_out(blog: WordPress, fe
 async def test_a_post_is_found_by_its_marker_wherever_it_is(site: WordPressSite) -> None:
     post = a_post()
     assert await site.find(post) is None
-    created = await site.create(post)
+    remote = await site.create(post)
     for state in ("draft", "live", "trashed"):
         if state != "draft":
-            await site.set_state(created.id, state)
+            await site.set_state(remote.id, state)
         match = await site.find(post)
         assert match is not None
-        assert (match.id, match.state) == (created.id, state)
+        assert (match.id, match.state) == (remote.id, state)
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
@@ -194,73 +194,73 @@ async def test_the_marker_is_not_shown(site: WordPressSite) -> None:
 
 
 async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSite) -> None:
-    created = await site.create(a_post())
-    blog.send("POST", f"/wp/v2/posts/{created.id}", {"title": "Somebody else's"}).raise_for_status()
+    remote = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{remote.id}", {"title": "Somebody else's"}).raise_for_status()
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
-    forced = await site.update(created.id, a_post(title="Ours"), "")
+        await site.update(remote.id, a_post(), remote.revision)
+    forced = await site.update(remote.id, a_post(title="Ours"), "")
     assert forced.fields["title"] == "Ours"
 
 
 async def test_another_image_is_noticed_in_the_second_of_the_last_change(blog: WordPress, site: WordPressSite) -> None:
     media = await site.upload(an_image(), "m2123456789abcdef01234567")
-    created = await site.create(a_post())
-    blog.send("POST", f"/wp/v2/posts/{created.id}", {"featured_media": int(media.id)}).raise_for_status()
+    remote = await site.create(a_post())
+    blog.send("POST", f"/wp/v2/posts/{remote.id}", {"featured_media": int(media.id)}).raise_for_status()
     with pytest.raises(RemoteChanged):
-        await site.update(created.id, a_post(), created.revision)
+        await site.update(remote.id, a_post(), remote.revision)
 
 
 async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
-    created = await site.create(a_post())
+    remote = await site.create(a_post())
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
 
-    scheduled = await site.set_state(created.id, "scheduled", at)
-    moved = await site.set_state(created.id, "scheduled", at + timedelta(days=1))
+    scheduled = await site.set_state(remote.id, "scheduled", at)
+    moved = await site.set_state(remote.id, "scheduled", at + timedelta(days=1))
 
     assert (scheduled.state, scheduled.publish_at) == ("scheduled", at)
     assert moved.publish_at == at + timedelta(days=1)
-    assert (await site.set_state(created.id, "live")).state == "live"
+    assert (await site.set_state(remote.id, "live")).state == "live"
 
 
 @pytest.mark.parametrize("way", ["draft", "trashed"])
 async def test_a_cancelled_schedule_does_not_come_back(site: WordPressSite, way: Literal["draft", "trashed"]) -> None:
-    created = await site.create(a_post())
-    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
-    await site.set_state(created.id, way)
+    remote = await site.create(a_post())
+    await site.set_state(remote.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    await site.set_state(remote.id, way)
 
-    live = await site.set_state(created.id, "live")
+    live = await site.set_state(remote.id, "live")
 
     assert live.state == "live"
     assert (await seen(live.url)).status_code == 200
 
 
 async def test_a_scheduled_post_in_the_trash_has_no_time(site: WordPressSite) -> None:
-    created = await site.create(a_post())
-    await site.set_state(created.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
-    trashed = await site.set_state(created.id, "trashed")
+    remote = await site.create(a_post())
+    await site.set_state(remote.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
+    trashed = await site.set_state(remote.id, "trashed")
     assert (trashed.state, trashed.publish_at) == ("trashed", None)
-    assert trashed == await site.read(created.id)
-    assert (await site.set_state(created.id, "gone")).publish_at is None
+    assert trashed == await site.read(remote.id)
+    assert (await site.set_state(remote.id, "gone")).publish_at is None
 
 
 async def test_a_post_in_the_trash_keeps_its_slug(site: WordPressSite) -> None:
     post = a_post()
-    created = await site.create(post)
-    await site.set_state(created.id, "live")
-    await site.set_state(created.id, "trashed")
-    written = await site.update(created.id, post, "")
+    remote = await site.create(post)
+    await site.set_state(remote.id, "live")
+    await site.set_state(remote.id, "trashed")
+    written = await site.update(remote.id, post, "")
     assert (written.state, written.fields["slug"]) == ("trashed", post.slug)
-    assert (await site.set_state(created.id, "live")).fields["slug"] == post.slug
+    assert (await site.set_state(remote.id, "live")).fields["slug"] == post.slug
 
 
 async def test_the_date_of_a_post_stays_when_it_comes_back(blog: WordPress, site: WordPressSite) -> None:
-    created = await site.set_state((await site.create(a_post())).id, "live")
-    blog.send("POST", f"/wp/v2/posts/{created.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
-    await site.set_state(created.id, "draft")
+    remote = await site.set_state((await site.create(a_post())).id, "live")
+    blog.send("POST", f"/wp/v2/posts/{remote.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
+    await site.set_state(remote.id, "draft")
 
-    await site.set_state(created.id, "live")
+    await site.set_state(remote.id, "live")
 
-    assert blog.get(f"/wp/v2/posts/{created.id}").json()["date_gmt"] == "2024-02-03T04:05:06"
+    assert blog.get(f"/wp/v2/posts/{remote.id}").json()["date_gmt"] == "2024-02-03T04:05:06"
 
 
 async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
@@ -271,8 +271,8 @@ async def test_a_file_is_uploaded_and_found_again(site: WordPressSite) -> None:
     assert "bean-field-m0123456789abcdef01234567.png" in media.url
     assert await site.find_media("m0123456789abcdef01234567") == media
 
-    created = await site.create(a_post(featured=media))
-    assert (await site.read(created.id)).featured
+    remote = await site.create(a_post(featured=media))
+    assert (await site.read(remote.id)).featured
 
 
 async def test_an_alt_text_arrives_with_the_file(blog: WordPress, site: WordPressSite) -> None:

@@ -203,15 +203,15 @@ async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordP
 
 async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPress, site: WordPressSite) -> None:
     post = a_post()
-    created = await site.create(post)
-    assert created.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
-    await site.update(created.id, replace(post, raw="<p>One</p>"), created.revision)
+    remote = await site.create(post)
+    assert remote.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
+    await site.update(remote.id, replace(post, raw="<p>One</p>"), remote.revision)
     match = await site.find(post)
     assert match is not None
-    assert (match.id, match.raw, match.html) == (created.id, "<p>One</p>", "<p>One</p>")
+    assert (match.id, match.raw, match.html) == (remote.id, "<p>One</p>", "<p>One</p>")
     # Written as an adopted post, with an empty marker.
-    await site.update(created.id, to_write(match, "<p>Two</p>"), match.revision)
-    assert (await site.read(created.id)).marker == post.marker
+    await site.update(remote.id, to_write(match, "<p>Two</p>"), match.revision)
+    assert (await site.read(remote.id)).marker == post.marker
 
 
 async def test_posts_and_pages_are_listed_with_their_bodies(blog: WordPress, site: WordPressSite) -> None:

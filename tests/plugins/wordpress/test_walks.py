@@ -61,13 +61,13 @@ class PostWalk(RuleBasedStateMachine):
         self.runner.close()
 
     def move(self, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None) -> None:
-        reported = self.run(self.site.set_state(self.id, state, at))
+        remote = self.run(self.site.set_state(self.id, state, at))
         self.state, self.at = state, at
-        self.compare(reported)
+        self.compare(remote)
 
-    def compare(self, reported: RemotePost) -> None:
+    def compare(self, remote: RemotePost) -> None:
         """Compare the reported post with the site itself, bypassing the connector."""
-        assert (reported.id, reported.state) == (self.id, self.state)
+        assert (remote.id, remote.state) == (self.id, self.state)
         response = self.blog.get(f"/wp/v2/posts/{self.id}", context="edit")
         if self.state == "gone":
             assert response.status_code == 404
@@ -76,7 +76,7 @@ class PostWalk(RuleBasedStateMachine):
         read = self.run(self.site.read(self.id))
         assert STATES[row["status"]] == self.state == read.state
         assert row["title"]["raw"] == self.post.title == read.fields["title"]
-        assert reported.publish_at == read.publish_at == (self.at if self.state == "scheduled" else None)
+        assert remote.publish_at == read.publish_at == (self.at if self.state == "scheduled" else None)
         date = datetime.fromisoformat(row["date_gmt"]).replace(tzinfo=UTC) if row["date_gmt"] else None
         if self.state == "scheduled":
             assert date == self.at

@@ -51,10 +51,10 @@ class Blog:
             post = Post(
                 "b_1", title, "wheels", html, "", featured=media, featured_alt="A wheel", featured_caption="Wood."
             )
-            created = await site.create(post)
-            await site.set_state(created.id, "live")
-            self.post_id = created.id
-            return created.url
+            remote = await site.create(post)
+            await site.set_state(remote.id, "live")
+            self.post_id = remote.id
+            return remote.url
 
         return self._host.run(put())
 

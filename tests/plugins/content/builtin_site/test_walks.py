@@ -58,13 +58,13 @@ class BuiltinPostWalk(RuleBasedStateMachine):
         return self.host.run(coroutine)
 
     def move(self, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None) -> None:
-        reported = self.run(self.site.set_state(self.id, state, at))
+        remote = self.run(self.site.set_state(self.id, state, at))
         self.state = state
-        self.compare(reported, at)
+        self.compare(remote, at)
 
-    def compare(self, reported: RemotePost, at: datetime | None = None) -> None:
+    def compare(self, remote: RemotePost, at: datetime | None = None) -> None:
         """Check that visitors see what the connector reported."""
-        assert (reported.id, reported.state) == (self.id, self.state)
+        assert (remote.id, remote.state) == (self.id, self.state)
         if self.state == "gone":
             with pytest.raises(SiteGone):
                 self.run(self.site.read(self.id))
@@ -72,7 +72,7 @@ class BuiltinPostWalk(RuleBasedStateMachine):
             read = self.run(self.site.read(self.id))
             assert (read.state, read.fields["title"]) == (self.state, self.post.title)
             if at is not None:
-                assert read.publish_at == reported.publish_at == at
+                assert read.publish_at == remote.publish_at == at
         is_live = self.state == "live"
         self.was_live |= is_live
         page = self.shown.get(f"/{self.post.slug}")
