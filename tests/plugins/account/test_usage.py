@@ -18,13 +18,13 @@ def test_it_counts_images_but_not_those_from_the_cache(ada: ToolClient) -> None:
     for text in ("one", "two", "one"):
         ada.data("generate_qr_code", text=f"{ada.user_id} {text}")
     assert ada.data("get_account_usage")["usage"]["images_generated"]["left"] == 0
-    begins = next_month(datetime.now(UTC))
+    reset_at = next_month(datetime.now(UTC))
     refusal = ada.refusal("generate_qr_code", text=f"{ada.user_id} three")
     assert "includes 2 images_generated a month, and all of them are used" in refusal
-    assert f"{begins:%Y-%m-%d}" in refusal
+    assert f"{reset_at:%Y-%m-%d}" in refusal
     ada.data("generate_qr_code", text=f"{ada.user_id} one")
     text = ada.call("get_account_usage")["content"][0]["text"]
-    assert f"images_generated: 2 of 2 used, 0 left until {begins:%Y-%m-%d} (UTC)." in text
+    assert f"images_generated: 2 of 2 used, 0 left until {reset_at:%Y-%m-%d} (UTC)." in text
 
 
 def test_a_call_that_failed_is_not_counted(ada: ToolClient) -> None:

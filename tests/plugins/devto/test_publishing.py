@@ -49,19 +49,19 @@ async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginCont
     assert finding.ok
     article = await write(plugin)
     forem.lose = lose
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-    assert done.status == "published", done
+    publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+    assert publication.status == "published", publication
     assert len(forem.articles) == 1, (forem.requests, forem.articles)
     (stored,) = forem.articles.values()
     assert (stored["published"], stored["tags"]) == (True, ["news", "tools"])
     assert stored["main_image"].startswith("https://library.example/")
-    assert done.url.endswith(f"/ada/{stored['slug']}")
-    assert done.verified["title_found"] is True
-    assert not [warning for warning in done.warnings if "dropped" in warning or "words of the body" in warning], (
-        done.warnings
-    )
+    assert publication.url.endswith(f"/ada/{stored['slug']}")
+    assert publication.verified["title_found"] is True
+    assert not [
+        warning for warning in publication.warnings if "dropped" in warning or "words of the body" in warning
+    ], publication.warnings
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    assert (await ended(plugin, await Publications(plugin).update(ADA, done.id))).error == ""
+    assert (await ended(plugin, await Publications(plugin).update(ADA, publication.id))).error == ""
     assert [stored_article["title"] for stored_article in forem.articles.values()] == ["Another title"]
-    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
+    assert (await unpublish(plugin, ADA, publication.id, "draft")).publication.status == "unpublished"
     assert [stored_article["published"] for stored_article in forem.articles.values()] == [False]

@@ -204,8 +204,8 @@ def long_post(megabytes: float) -> Post:
     paragraph = (
         "<p>Some <strong>text</strong> of <em>an</em> article with <a href='https://e.org/'>links</a>, 日本語. {}</p>"
     )
-    filled = [f"<h2>{at}</h2>{paragraph.format('word ' * 80)}" for at in range(int(megabytes * 1_000_000 / 520))]
-    return a_post(slug=f"long-{next(_numbers)}", html="".join(filled))
+    sections = [f"<h2>{at}</h2>{paragraph.format('word ' * 80)}" for at in range(int(megabytes * 1_000_000 / 520))]
+    return a_post(slug=f"long-{next(_numbers)}", html="".join(sections))
 
 
 async def test_a_long_body_arrives(site: GhostSite) -> None:

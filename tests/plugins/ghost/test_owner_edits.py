@@ -68,6 +68,6 @@ def test_an_author_whom_the_owner_added_stays(over: TakeOver, blog: Ghost) -> No
     changes = {"authors": [{"id": author} for author in authors], "updated_at": row["updated_at"]}
     owner.send("PUT", f"/posts/{row['id']}/", {"posts": [changes]})
     over.edit(article["content_id"], "One sentence", "Another sentence")
-    done = over.publish(article["content_id"])
-    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    publication = over.publish(article["content_id"])
+    assert (publication["status"], publication["conflict"], publication["error"]) == ("published", None, "")
     assert [author["id"] for author in owner.read(row["id"])["authors"]] == list(authors)

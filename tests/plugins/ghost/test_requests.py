@@ -63,17 +63,17 @@ def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: Holdi
 
         def published() -> tuple[dict[str, Any], list[str]]:
             before = len(proxy.requests)
-            done: dict[str, Any] = ada.data("publish_content", **pair)
-            assert (done["status"], done["error"]) == ("published", ""), done
-            return done, [request for request in proxy.requests[before:] if request != "GET page"]
+            publication: dict[str, Any] = ada.data("publish_content", **pair)
+            assert (publication["status"], publication["error"]) == ("published", ""), publication
+            return publication, [request for request in proxy.requests[before:] if request != "GET page"]
 
-        done, first = published()
+        publication, first = published()
         assert len(first) <= FIRST, first
         wait_for_another_second(blog)
         version = ada.data("get_content", content_id=pair["content_id"])["content"]["version"]
         ada.data("update_content", content_id=pair["content_id"], expected_version=version, fields={"title": "Fewer"})
         repeated, update = published()
-        assert repeated["external_id"] == done["external_id"]
+        assert repeated["external_id"] == publication["external_id"]
         assert len(update) <= UPDATE, update
 
 

@@ -175,8 +175,8 @@ async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: 
     headers = {"Authorization": f"Ghost {token(blog.admin_key)}", "Accept-Version": "v5.0"}
     async with httpx.AsyncClient(timeout=60, headers=headers) as owner:
         response = await owner.get(f"{blog.url}/ghost/api/admin/posts/{live.id}/")
-    dated = datetime.fromisoformat(response.json()["posts"][0]["published_at"])
-    assert abs(datetime.now(UTC) - dated) < timedelta(minutes=10)
+    published_at = datetime.fromisoformat(response.json()["posts"][0]["published_at"])
+    assert abs(datetime.now(UTC) - published_at) < timedelta(minutes=10)
 
 
 async def test_a_file_is_uploaded_and_found_again(site: GhostSite) -> None:

@@ -174,16 +174,16 @@ async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner,
     assert located_page is not None
     assert (located_page.id, located_page.kind) == (f"page-{page['id']}", "page")
 
-    drawn = owner.write([block("paragraph", words("y"))], "pages", status="draft")
+    draft_page = owner.write([block("paragraph", words("y"))], "pages", status="draft")
     for url, identifier in (
         (f"{blog.url}/p/{draft['uuid']}/", draft["id"]),
         (f"{blog.url}/p/{draft['uuid']}/?member_status=paid", draft["id"]),
         (f"{blog.url}/ghost/#/editor/post/{draft['id']}", draft["id"]),
-        (f"{blog.url}/ghost/#/editor/page/{drawn['id']}/", f"page-{drawn['id']}"),
+        (f"{blog.url}/ghost/#/editor/page/{draft_page['id']}/", f"page-{draft_page['id']}"),
     ):
-        shown = await site.locate(url)
-        assert shown is not None, url
-        assert (shown.id, shown.state) == (identifier, "draft")
+        match = await site.locate(url)
+        assert match is not None, url
+        assert (match.id, match.state) == (identifier, "draft")
 
     for url in (
         f"https://elsewhere.example/p/{draft['uuid']}/",

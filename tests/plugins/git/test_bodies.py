@@ -229,8 +229,8 @@ def shows_own_post(page: str, generator: Generator) -> None:
     assert len(html.css("ol > li")) == 3
     assert len(html.css("input[type=checkbox]")) == 2
     cells = html.css("table")[0].css("td")
-    aligned = [node.attributes.get("align") or node.attributes.get("style") or "" for node in cells]
-    assert [style.replace(" ", "").removeprefix("text-align:") for style in aligned] == ["left", "right"]
+    alignments = [node.attributes.get("align") or node.attributes.get("style") or "" for node in cells]
+    assert [style.replace(" ", "").removeprefix("text-align:") for style in alignments] == ["left", "right"]
     assert html.css_first("code.language-html, .language-html code, pre[data-language=html] code") is not None
     assert html.css_first("section.footnotes, div.footnotes") is not None
     assert html.css_first("img[alt=Alt]") is not None

@@ -43,8 +43,8 @@ def there(remote: RemotePost, raw: str = "", **fields: object) -> Post:
 
 
 async def only(site: Site) -> RemotePost:
-    (found,) = [post async for post in site.posts(None, 10)]
-    return found
+    (remote,) = [post async for post in site.posts(None, 10)]
+    return remote
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
     remote = await only(site)
     assert remote.id == path
     joined = site.codec.join([block.source for block in site.codec.split(remote.raw)], remote.raw)
-    done = await site.update(path, there(remote, joined), remote.revision)
-    assert done.revision == remote.revision
+    updated = await site.update(path, there(remote, joined), remote.revision)
+    assert updated.revision == remote.revision
     await site.set_state(path, "live")
     assert repo.git("log", "--format=%s").split("\n")[0] == "As it was"
 

@@ -79,10 +79,12 @@ async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIte
                     await publish_everything(plugin, "git", url, credential),
                     await publish_everything(plugin, "git", url, credential, title=TITLE, body=long_body()),
                 ]
-                assert all(any("is being built" in warning for warning in done.warnings) for done in publications)
+                assert all(
+                    any("is being built" in warning for warning in publication.warnings) for publication in publications
+                )
                 await asyncio.to_thread(built, generator, repo.folder, public, url)
                 is_built = True
-                everything, long = [await looked_at(plugin, done, public) for done in publications]
+                everything, long = [await looked_at(plugin, publication, public) for publication in publications]
                 yield Built(plugin, everything, long, page_of(public, url_of_post).decode())
 
 

@@ -65,15 +65,15 @@ async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: P
             credential={"repository": "blog", "generator": "hugo"},
         )
         article = await write(plugin, featured_media_id="", body="Text.")
-        done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-        assert done.status == "published"
-        assert [warning for warning in done.warnings if "is being built" in warning]
-        assert not [warning for warning in done.warnings if "404" in warning]
-        assert "the site is being built" in publication_text(done, ZoneInfo("UTC"))
+        publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+        assert publication.status == "published"
+        assert [warning for warning in publication.warnings if "is being built" in warning]
+        assert not [warning for warning in publication.warnings if "404" in warning]
+        assert "the site is being built" in publication_text(publication, ZoneInfo("UTC"))
 
         status = "200 OK"
-        await look(plugin, done)
-        current = await Publications(plugin).get(ADA, done.id)
+        await look(plugin, publication)
+        current = await Publications(plugin).get(ADA, publication.id)
 
     assert not [warning for warning in current.warnings if "built" in warning]
     assert (current.verified["http_status"], current.verified["title_found"]) == (200, True)
@@ -144,8 +144,8 @@ async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
         url = f"http://127.0.0.1:{pages.port}"
         website = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
         article = await write(plugin, featured_media_id="", body="Some words.")
-        done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-        assert ["is being built" in warning for warning in done.warnings] == [True]
+        publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+        assert ["is being built" in warning for warning in publication.warnings] == [True]
 
         if trouble == "too large":
             page, looks = b"<title>Hello world</title>" + b" " * 10_000_000, 1
@@ -153,13 +153,13 @@ async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
             looks = 3
             await site.aclose()
         for _ in range(looks):
-            assert done.due_at is not None
-            done = await recheck(plugin, done)
+            assert publication.due_at is not None
+            publication = await recheck(plugin, publication)
 
-    (warning,) = done.warnings
+    (warning,) = publication.warnings
     assert warning.startswith("the page could not be checked: ")
     assert ("sends more than 10000000 bytes" in warning) == (trouble == "too large")
-    assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, None)
+    assert (publication.status, publication.due_at, publication.verified["http_status"]) == ("published", None, None)
 
 
 async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(
@@ -194,10 +194,10 @@ async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo,
     website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=HOSTILE, featured_media_id="")
 
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+    publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
 
-    assert done.status == "published", done
-    text = repo.show(done.external_id)
+    assert publication.status == "published", publication
+    text = repo.show(publication.external_id)
     html = html_of_markdown(text.rpartition("---\n")[2])
     elements = LexborHTMLParser(html).css("script, form, input, [onerror], [onclick], [href^=javascript]")
     assert [node.html for node in elements] == []
@@ -215,8 +215,8 @@ async def test_markdown_that_is_safe_is_committed_as_it_is_written(
     credential = {"repository": "blog", "generator": generator}
     website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=body, featured_media_id="")
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-    assert repo.show(done.external_id).endswith(f"---\n\n{body}")
+    publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+    assert repo.show(publication.external_id).endswith(f"---\n\n{body}")
 
 
 async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: PluginContext, repo: Repo) -> None:
@@ -227,25 +227,25 @@ async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: Plugi
     _, finding = await check_website(plugin, ADA, website.id)
     assert finding.ok, finding.checks
     article = await write(plugin)
-    done = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-    assert (done.status, done.external_id) == ("published", "content/posts/hello-world.md"), done
-    assert not [warning for warning in done.warnings if "dropped" in warning or "words of the body" in warning], (
-        done.warnings
-    )
-    text = repo.show(done.external_id)
+    publication = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+    assert (publication.status, publication.external_id) == ("published", "content/posts/hello-world.md"), publication
+    assert not [
+        warning for warning in publication.warnings if "dropped" in warning or "words of the body" in warning
+    ], publication.warnings
+    text = repo.show(publication.external_id)
     assert "draft: false" in text
     assert "library.example" not in text
     assert len(list(repo.folder.glob("static/images/*.png"))) == 1
-    assert (await look(plugin, done)).edited is False
-    repo.edit(done.external_id, text + "An editor's own words, which are many and not ours.\n")
-    assert (await look(plugin, done)).edited is True
+    assert (await look(plugin, publication)).edited is False
+    repo.edit(publication.external_id, text + "An editor's own words, which are many and not ours.\n")
+    assert (await look(plugin, publication)).edited is True
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    refused = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+    refused = await ended(plugin, await Publications(plugin).update(ADA, publication.id))
     assert "edited on the site" in refused.error
-    forced = await ended(plugin, await Publications(plugin).update(ADA, done.id, force=True))
+    forced = await ended(plugin, await Publications(plugin).update(ADA, publication.id, force=True))
     assert (forced.status, forced.error) == ("published", "")
-    assert "title: Another title" in repo.show(done.external_id)
-    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
-    assert "draft: true" in repo.show(done.external_id)
-    assert (await unpublish(plugin, ADA, done.id, "delete")).publication.external_id == ""
-    assert done.external_id not in repo.git("ls-tree", "-r", "--name-only", "HEAD")
+    assert "title: Another title" in repo.show(publication.external_id)
+    assert (await unpublish(plugin, ADA, publication.id, "draft")).publication.status == "unpublished"
+    assert "draft: true" in repo.show(publication.external_id)
+    assert (await unpublish(plugin, ADA, publication.id, "delete")).publication.external_id == ""
+    assert publication.external_id not in repo.git("ls-tree", "-r", "--name-only", "HEAD")

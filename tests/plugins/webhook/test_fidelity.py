@@ -22,9 +22,9 @@ async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
     credential = receiver.credential
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "webhook", receiver.site, credential)
-            page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
-            notes = await notes_of(plugin, done, page)
+            publication = await publish_everything(plugin, "webhook", receiver.site, credential)
+            page = (await asyncio.to_thread(httpx.get, publication.url, timeout=60)).text
+            notes = await notes_of(plugin, publication, page)
     compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/site.py")
 
 
@@ -34,5 +34,7 @@ async def test_a_long_article_arrives_whole(receiver: Receiver, tmp_path: Path) 
     credential = receiver.credential
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "webhook", receiver.site, credential, title=TITLE, body=long_body())
-    shows_all((await asyncio.to_thread(httpx.get, done.url, timeout=60)).text, done)
+            publication = await publish_everything(
+                plugin, "webhook", receiver.site, credential, title=TITLE, body=long_body()
+            )
+    shows_all((await asyncio.to_thread(httpx.get, publication.url, timeout=60)).text, publication)

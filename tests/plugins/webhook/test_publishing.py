@@ -109,8 +109,12 @@ async def test_code_arrives_as_it_was_written(plugin: PluginContext, receiver: R
 
 async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin, slug="a-whole-post")
-    done = await publish(plugin, article, website)
-    assert (done.status, done.url, done.external_id) == ("published", f"{receiver.site}/a-whole-post", "1")
+    publication = await publish(plugin, article, website)
+    assert (publication.status, publication.url, publication.external_id) == (
+        "published",
+        f"{receiver.site}/a-whole-post",
+        "1",
+    )
     assert [kind for kind, _ in receiver.ids] == ["post.created", "post.state_changed"]
     (post,) = receiver.posts.values()
     assert (post["state"], post["tags"], post["meta_description"]) == (
@@ -119,9 +123,11 @@ async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: Plugi
         "Everything about hello.",
     )
     assert post["featured"]["url"].startswith("https://library.example/")
-    assert done.verified["title_found"] is True
-    assert not any("dropped" in warning or "kept nothing" in warning for warning in done.warnings), done.warnings
-    state = await look(plugin, done)
+    assert publication.verified["title_found"] is True
+    assert not any("dropped" in warning or "kept nothing" in warning for warning in publication.warnings), (
+        publication.warnings
+    )
+    state = await look(plugin, publication)
     assert state.edited is None
     assert not any("edited" in difference or "not live" in difference for difference in state.drift)
 
@@ -133,8 +139,8 @@ async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     receiver.fault(kind, when)
-    done = await publish(plugin, article, website)
-    assert done.status == "published", done
+    publication = await publish(plugin, article, website)
+    assert publication.status == "published", publication
     assert len(receiver.posts) == 1
     assert [event["type"] for event in receiver.events] == ["post.created", "post.state_changed"]
     ids = [identifier for event, identifier in receiver.ids if event == kind]
@@ -144,10 +150,10 @@ async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
 
 async def test_an_update_whose_answer_is_lost_arrives_once(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     receiver.fault("post.updated", "after")
-    updated = await update(plugin, done)
+    updated = await update(plugin, publication)
     assert (updated.status, updated.error) == ("published", "")
     assert [event["type"] for event in receiver.events].count("post.updated") == 1
     assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
@@ -155,25 +161,25 @@ async def test_an_update_whose_answer_is_lost_arrives_once(plugin: PluginContext
 
 async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     for _ in range(2):
-        await unpublish(plugin, ADA, done.id, "draft")
+        await unpublish(plugin, ADA, publication.id, "draft")
         assert [post["state"] for post in receiver.posts.values()] == ["draft"]
         assert (await publish(plugin, article, website)).status == "published"
         assert [post["state"] for post in receiver.posts.values()] == ["live"]
     for _ in range(2):
-        await unpublish(plugin, ADA, done.id, "delete")
+        await unpublish(plugin, ADA, publication.id, "delete")
         assert receiver.posts == {}
         repeated = await publish(plugin, article, website)
-        assert (repeated.status, repeated.id) == ("published", done.id)
+        assert (repeated.status, repeated.id) == ("published", publication.id)
         assert [post["state"] for post in receiver.posts.values()] == ["live"]
     assert len({identifier for _, identifier in receiver.ids}) == len(receiver.ids)
 
 
 async def test_a_post_in_the_trash_is_a_draft_again(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
-    await unpublish(plugin, ADA, done.id, "trash")
+    publication = await publish(plugin, article, website)
+    await unpublish(plugin, ADA, publication.id, "trash")
     assert [post["state"] for post in receiver.posts.values()] == ["trashed"]
     assert (await publish(plugin, article, website, mode="draft")).status == "draft"
     assert [post["state"] for post in receiver.posts.values()] == ["draft"]
@@ -183,8 +189,8 @@ async def test_a_post_in_the_trash_that_is_scheduled_waits_as_a_draft(
     plugin: PluginContext, receiver: Receiver
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
-    await unpublish(plugin, ADA, done.id, "trash")
+    publication = await publish(plugin, article, website)
+    await unpublish(plugin, ADA, publication.id, "trash")
     at = datetime.now(UTC) + timedelta(days=1)
     assert (await publish(plugin, article, website, mode="schedule", publish_at=at)).status == "scheduled"
     assert [post["state"] for post in receiver.posts.values()] == ["draft"]
@@ -192,9 +198,9 @@ async def test_a_post_in_the_trash_that_is_scheduled_waits_as_a_draft(
 
 async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     for _ in range(2):
-        assert (await unpublish(plugin, ADA, done.id, "delete")).publication.status == "unpublished"
+        assert (await unpublish(plugin, ADA, publication.id, "delete")).publication.status == "unpublished"
     assert receiver.posts == {}
     assert (await publish(plugin, article, website)).status == "published"
     assert [post["state"] for post in receiver.posts.values()] == ["live"]
@@ -202,19 +208,19 @@ async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: Plugi
 
 async def test_a_change_that_is_taken_back_arrives(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     for version, title in enumerate(("Another title", "Hello world", "Another title"), 1):
         await Articles(plugin).update(ADA, article, expected_version=version, changes={"title": title})
-        assert (await update(plugin, done, force=version == 2)).status == "published"
+        assert (await update(plugin, publication, force=version == 2)).status == "published"
         assert [post["title"] for post in receiver.posts.values()] == [title]
 
 
 async def test_a_post_that_the_receiver_has_no_more_is_made_anew(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     receiver.posts.clear()
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    assert (await update(plugin, done)).status == "published"
+    assert (await update(plugin, publication)).status == "published"
     assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
 
 
@@ -223,8 +229,8 @@ async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     receiver.answer = (410, "text/plain", b"")
-    done = await publish(plugin, article, website)
-    assert (done.status, "no longer accepts events" in done.error) == ("failed", True)
+    publication = await publish(plugin, article, website)
+    assert (publication.status, "no longer accepts events" in publication.error) == ("failed", True)
     assert (await Websites(plugin).get(ADA, website)).status == "error"
 
 

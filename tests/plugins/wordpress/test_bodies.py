@@ -171,8 +171,8 @@ def test_the_frames_that_an_article_can_have_are_those_that_sanitising_keeps(url
 @pytest.mark.parametrize("case", UNDERSTOOD)
 def test_blocks_that_an_article_can_say_are_understood(case: str) -> None:
     raw, html = UNDERSTOOD[case]
-    name, shown_html = block(raw)
-    assert shown_html == html
+    name, block_html = block(raw)
+    assert block_html == html
     assert case.startswith(name)
 
 

@@ -25,9 +25,9 @@ async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "wordpress", blog.url, credential)
-            page = (await asyncio.to_thread(httpx.get, done.url, timeout=60)).text
-            notes = await notes_of(plugin, done, page)
+            publication = await publish_everything(plugin, "wordpress", blog.url, credential)
+            page = (await asyncio.to_thread(httpx.get, publication.url, timeout=60)).text
+            notes = await notes_of(plugin, publication, page)
     compare(notes, CONNECTOR, "wordpress/src/pressroom_wordpress/connector.py")
 
 
@@ -37,6 +37,8 @@ async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> 
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "wordpress", blog.url, credential, title=TITLE, body=long_body())
-            done = await looked_at(plugin, done)
-    shows_all((await asyncio.to_thread(httpx.get, done.url, timeout=60)).text, done)
+            publication = await publish_everything(
+                plugin, "wordpress", blog.url, credential, title=TITLE, body=long_body()
+            )
+            publication = await looked_at(plugin, publication)
+    shows_all((await asyncio.to_thread(httpx.get, publication.url, timeout=60)).text, publication)

@@ -119,6 +119,6 @@ def test_a_body_of_shortcodes_stays_but_for_the_sentence_that_is_edited(over: Ta
     before, _ = site.state(url)
     imported = over.client.data("import_content", url=url, website_id=over.website)
     over.edit(imported["content_id"], SENTENCE, NEW_SENTENCE)
-    done = over.publish(imported["content_id"])
-    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    publication = over.publish(imported["content_id"])
+    assert (publication["status"], publication["conflict"], publication["error"]) == ("published", None, "")
     assert site.state(url)[0] == before.replace(SENTENCE, NEW_SENTENCE)

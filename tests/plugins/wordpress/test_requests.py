@@ -90,8 +90,8 @@ def test_publishing_and_updating_take_few_requests(counted: Stage, blog: WordPre
     [post] = blog.get("/wp/v2/posts", search="Few requests", _embed="wp:term").json()
     assert (post["author"], bool(post["featured_media"])) == (writer, True)
     assert "Other words" in post["content"]["rendered"]
-    named = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
-    assert named == {"Long known", "Known too", "A known group", "Another"}
+    term_names = {term["name"] for group in post["_embedded"]["wp:term"] for term in group}
+    assert term_names == {"Long known", "Known too", "A known group", "Another"}
 
 
 def test_a_new_tag_costs_a_request_and_the_others_none(counted: Stage, blog: WordPress) -> None:

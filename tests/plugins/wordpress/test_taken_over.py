@@ -283,14 +283,14 @@ async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written
     typed = {"title": row["title"]["raw"], "content": "One\n\nTwo, typed"}
     blog.send("POST", f"/wp/v2/posts/{number}/autosaves", typed).raise_for_status()
 
-    done = await site.update(remote.id, to_write(remote, "One of ours\n\nTwo"), remote.revision)
+    updated = await site.update(remote.id, to_write(remote, "One of ours\n\nTwo"), remote.revision)
     [autosave] = blog.get(f"/wp/v2/posts/{number}/autosaves", context="edit").json()
     assert autosave["content"]["raw"] == "One\n\nTwo, typed"
 
     # A person with the editor open saves: the post keeps their text until both sides are merged.
     blog.send("POST", f"/wp/v2/posts/{number}", typed).raise_for_status()
     with pytest.raises(RemoteChanged):
-        await site_of(blog, fetcher).update(remote.id, to_write(remote, "One more of ours\n\nTwo"), done.revision)
+        await site_of(blog, fetcher).update(remote.id, to_write(remote, "One more of ours\n\nTwo"), updated.revision)
     assert (await site.read(remote.id)).raw == "One\n\nTwo, typed"
 
 

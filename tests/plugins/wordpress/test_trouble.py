@@ -36,9 +36,9 @@ async def test_trouble_is_told_apart(
 ) -> None:
     monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
     monkeypatch.setattr(client, "_SECONDS", trouble.seconds)
-    with troubled(trouble.reply) as url, pytest.raises(SiteError) as unseen:
+    with troubled(trouble.reply) as url, pytest.raises(SiteError) as check_error:
         await site_at(url, fetcher).check()
-    assert "127.0.0.1" in unseen.value.message
+    assert "127.0.0.1" in check_error.value.message
     if trouble.reply is None:
         return
     with troubled(trouble.reply, up_to_the_posts) as url:

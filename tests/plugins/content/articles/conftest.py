@@ -33,7 +33,7 @@ def website(ada: Client) -> str:
 
 def publish(client: Client, content_id: str, website_id: str) -> str:
     """Publish an article and return its URL."""
-    done = client.data("publish_content", content_id=content_id, website_id=website_id)
-    assert done["status"] == "published", done
-    url: str = done["url"]
+    publication = client.data("publish_content", content_id=content_id, website_id=website_id)
+    assert publication["status"] == "published", publication
+    url: str = publication["url"]
     return url

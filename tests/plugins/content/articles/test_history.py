@@ -22,8 +22,8 @@ def test_to_the_trash_and_back(ada: Client, make: Make) -> None:
     change = {"content_id": id_, "expected_version": 1, "fields": {"title": "x"}}
     assert "restore_content" in ada.refusal("update_content", **change)
     for _ in range(2):
-        back = ada.data("restore_content", content_id=id_)
-        assert back == {"content_id": id_, "version": 1, "status": "draft"}
+        restored = ada.data("restore_content", content_id=id_)
+        assert restored == {"content_id": id_, "version": 1, "status": "draft"}
     assert ada.data("get_content", content_id=id_)["content"]["trashed_at"] is None
 
 

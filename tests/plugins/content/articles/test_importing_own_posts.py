@@ -34,10 +34,13 @@ def imported(client: Client, url: str, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("ending", ["", "/", "#leaves", "?utm_source=letter", ".md", "/llms.txt"])
 def test_a_post_of_a_built_in_site_is_its_article(ada: Client, make: Make, website: str, ending: str) -> None:
     article = make("Tea", BODY)
-    done = ada.data("publish_content", content_id=article, website_id=website)
-    result = ada.call("import_content", url=f"{done['url']}{ending}")
+    publication = ada.data("publish_content", content_id=article, website_id=website)
+    result = ada.call("import_content", url=f"{publication['url']}{ending}")
     imported_article = result["structuredContent"]
-    assert (imported_article["content_id"], imported_article["publication_id"]) == (article, done["publication_id"])
+    assert (imported_article["content_id"], imported_article["publication_id"]) == (
+        article,
+        publication["publication_id"],
+    )
     assert len(ada.data("list_content")["items"]) == 1
     text = result["content"][0]["text"]
     assert text.startswith(f"“Tea” is here already as {article}")
@@ -67,9 +70,9 @@ def test_another_post_at_an_old_url_is_the_one_that_is_there(ada: Client, make: 
 
 def test_a_post_that_was_taken_down_is_its_article(ada: Client, make: Make, website: str) -> None:
     article = make("Tea", BODY)
-    done = ada.data("publish_content", content_id=article, website_id=website)
-    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
-    assert imported(ada, done["url"])["content_id"] == article
+    publication = ada.data("publish_content", content_id=article, website_id=website)
+    ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
+    assert imported(ada, publication["url"])["content_id"] == article
 
 
 def test_the_site_is_the_one_that_has_the_url(ada: Client, make: Make) -> None:

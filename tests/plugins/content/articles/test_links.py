@@ -86,7 +86,7 @@ def test_links_that_cannot_be_put_in(ada: Client, make: Make, link: dict[str, ob
 def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: Make) -> None:
     text = " ".join(f"word{number}" for number in range(300))
     article = make("One", text, keyphrase="Green tea")
-    almost = make("Almost", text.replace("word150", "another"))
+    similar = make("Almost", text.replace("word150", "another"))
     make("Other", " ".join(f"thing{number}" for number in range(300)))
     phrase = make("Phrase", "Something else altogether.", keyphrase="green tea")
     trashed = make("Trashed", text)
@@ -94,7 +94,7 @@ def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: 
     eve.data("create_content", title="Mine", body=text)
     checker = services_of(ada.plugin).text_checks
     first, second = ada.host.run(checker.duplicates(ada.user_id, article))
-    assert (first.content_id, first.exact) == (almost, True)
+    assert (first.content_id, first.exact) == (similar, True)
     assert 0.95 < first.similarity < 1
     assert first.shared[0].startswith("word")
     assert (second.content_id, second.similarity) == (phrase, 0)

@@ -167,11 +167,11 @@ def test_pages_of_other_sites_are_not_fetched(ada: Client, site: str, pages: str
 
 
 def test_a_page_to_which_a_connected_site_redirects_is_on_it_as_well(ada: Client, site: str, pages: str) -> None:
-    with serving("127.0.0.2") as elsewhere:
-        url = f"{pages}/out?to={quote(f'{elsewhere}/tea')}"
+    with serving("127.0.0.2") as other_url:
+        url = f"{pages}/out?to={quote(f'{other_url}/tea')}"
         for arguments in ({}, {"website_id": site}):
             message = ada.refusal("import_content", url=url, **arguments)
-            assert f"redirects to {elsewhere}/tea, which is not on a connected website" in message
+            assert f"redirects to {other_url}/tea, which is not on a connected website" in message
     assert ada.data("list_content")["items"] == []
     imported = ada.data("import_content", url=f"{pages}/moved")["content_id"]
     assert ada.data("get_content", content_id=imported)["content"]["website_id"] == site
@@ -242,8 +242,8 @@ def test_an_export_of_each_format(ada: Client, make: Make) -> None:
     encoded = "{http://purl.org/rss/1.0/modules/content/}encoded"
     bodies = {item.findtext(encoded) for item in items}
     assert bodies == {"<p>Some <em>text</em>.</p>\n<p>]]&gt;</p>\n", "<p>Other</p>"}
-    some = ada.data("export_content", content_ids=[id_])
-    assert some["items"] == 1
+    partial = ada.data("export_content", content_ids=[id_])
+    assert partial["items"] == 1
 
 
 def test_exports_that_cannot_be_made_or_had(ada: Client, eve: Client, make: Make) -> None:

@@ -93,22 +93,22 @@ def test_slugs_follow_the_language_of_the_website(ada: Client) -> None:
 
 def test_a_change_makes_a_version(ada: Client) -> None:
     id_ = create(ada)["content_id"]
-    done = ada.data(
+    updated = ada.data(
         "update_content",
         content_id=id_,
         expected_version=1,
         fields={"keyphrase": "tea", "title": "Good tea"},
         edits=[{"find": "Then wait.", "replace": "Then *wait*."}],
     )
-    assert (done["version"], done["changed"]) == (2, ["body", "keyphrase"])
+    assert (updated["version"], updated["changed"]) == (2, ["body", "keyphrase"])
     assert "Then *wait*." in ada.data("get_content", content_id=id_)["body"]
     assert "Then wait." in ada.data("get_content", content_id=id_, version=1)["body"]
 
 
 def test_a_change_that_changes_nothing_makes_no_version(ada: Client) -> None:
     id_ = create(ada)["content_id"]
-    done = ada.data("update_content", content_id=id_, expected_version=1, fields={"title": "Good tea"})
-    assert (done["version"], done["changed"]) == (1, [])
+    updated = ada.data("update_content", content_id=id_, expected_version=1, fields={"title": "Good tea"})
+    assert (updated["version"], updated["changed"]) == (1, [])
 
 
 def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -> None:

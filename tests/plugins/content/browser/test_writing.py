@@ -91,8 +91,8 @@ async def test_columns_of_tables_are_aligned_as_they_will_be(page: Page) -> None
     await page.get_by_label("Text (Markdown)").fill("| Part | Wheels | Price |\n|---|:---:|---:|\n| Mill | 12 | 9 |\n")
     cells = page.frame_locator("iframe[title=Preview]").locator("th, td")
     await expect(cells).to_have_count(6)
-    aligned = await cells.evaluate_all("(cells) => cells.map((one) => getComputedStyle(one).textAlign)")
-    assert [alignment.removeprefix("-webkit-") for alignment in aligned] == ["start", "center", "right"] * 2
+    alignments = await cells.evaluate_all("(cells) => cells.map((one) => getComputedStyle(one).textAlign)")
+    assert [alignment.removeprefix("-webkit-") for alignment in alignments] == ["start", "center", "right"] * 2
 
 
 async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) -> None:

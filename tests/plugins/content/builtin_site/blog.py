@@ -35,11 +35,11 @@ class Blog:
     ) -> str:
         draft = Draft(title=title, body=body, **fields)
         article = self._host.run(Articles(self._client.plugin).create(self._client.user_id, draft)).article.id
-        done = self._client.data(
+        publication = self._client.data(
             "publish_content", content_id=article, website_id=self.id, **({"options": options} if options else {})
         )
-        assert done["status"] == "published", done
-        return str(done["url"])
+        assert publication["status"] == "published", publication
+        return str(publication["url"])
 
     def post_with_images(self, title: str, content: bytes) -> str:
         """Publish a post whose cover image is also in its body, through the connector, and return its URL."""

@@ -164,9 +164,9 @@ def test_every_feed_can_be_read(blog: Blog) -> None:
         "Looms & <wheels>", "Text with [a link](/about) ]]> \x0b.", author="Ada", tags=("A&B",), excerpt="In short."
     )
     for path, version in (("/feed.xml", "rss20"), ("/atom.xml", "atom10")):
-        found = feedparser.parse(blog.get(path).content)
-        assert (found.bozo, found.version, found.feed.title) == (False, version, "Ada writes"), path
-        (entry,) = found.entries
+        parsed = feedparser.parse(blog.get(path).content)
+        assert (parsed.bozo, parsed.version, parsed.feed.title) == (False, version, "Ada writes"), path
+        (entry,) = parsed.entries
         assert (entry.title, entry.link, entry.author) == ("Looms & <wheels>", url, "Ada")
         assert [tag.term for tag in entry.tags] == ["A&B"]
         assert "Text with" in entry.content[0].value

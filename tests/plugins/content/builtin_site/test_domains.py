@@ -48,7 +48,9 @@ def domain(names: DomainNames) -> Iterator[str]:
 def test_a_site_is_at_its_domain_with_all_that_it_links_to(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
-    done = site.publish("First", f"See [home]({site.url}) and [here]({site.url}/second).", slug="first", tags=("a b",))
+    publication = site.publish(
+        "First", f"See [home]({site.url}) and [here]({site.url}/second).", slug="first", tags=("a b",)
+    )
     site.publish("Second", "More words.", slug="second")
     url = prove(names, ada, site.id, domain)
     port = host.settings.server.port
@@ -74,7 +76,7 @@ def test_a_site_is_at_its_domain_with_all_that_it_links_to(
         assert host.url not in response.text, path
     listed = ada.data("list_publications", content_id=None, website_id=site.id)["publications"]
     assert {post["url"] for post in listed} == {f"{url}/first", f"{url}/second"}
-    assert done["url"] == f"{site.url}/first"
+    assert publication["url"] == f"{site.url}/first"
     third = site.publish("Third", "Even more.", slug="third")
     assert third["url"] == f"{url}/third"
     assert third["warnings"] == []

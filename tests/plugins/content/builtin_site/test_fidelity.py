@@ -17,9 +17,9 @@ from support.standin_plugin import distribution
 async def test_what_readers_get(tmp_path: Path) -> None:
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(configuration({}), tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "builtin", "", {})
-            page = (await fetched(plugin, done.url)).content.decode()
-            notes = await notes_of(plugin, done, page)
+            publication = await publish_everything(plugin, "builtin", "", {})
+            page = (await fetched(plugin, publication.url)).content.decode()
+            notes = await notes_of(plugin, publication, page)
             compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/connector.py")
 
 
@@ -27,5 +27,5 @@ async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:
     config = configuration({})
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:
-            done = await publish_everything(plugin, "builtin", "", {}, title=TITLE, body=long_body())
-            shows_all((await fetched(plugin, done.url)).content.decode(), done)
+            publication = await publish_everything(plugin, "builtin", "", {}, title=TITLE, body=long_body())
+            shows_all((await fetched(plugin, publication.url)).content.decode(), publication)

@@ -41,9 +41,9 @@ class Site:
             Articles(self._client.plugin).create(self._client.user_id, Draft(title=title, body=body, **fields))
         )
         self.content = created.article.id
-        done = self._client.data("publish_content", content_id=created.article.id, website_id=self.id)
-        assert done["status"] == "published", done
-        return done
+        publication = self._client.data("publish_content", content_id=created.article.id, website_id=self.id)
+        assert publication["status"] == "published", publication
+        return publication
 
     def get(self, path: str = "", **headers: str) -> httpx.Response:
         return httpx.get(f"{self.url}{path}", headers=headers, timeout=30)
@@ -55,14 +55,16 @@ def site(host: RunningHost, ada: Client) -> Site:
 
 
 def test_a_post_says_what_it_is(site: Site) -> None:
-    done = site.publish("Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short.")
-    response = httpx.get(done["url"])
+    publication = site.publish(
+        "Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short."
+    )
+    response = httpx.get(publication["url"])
     tree = LexborHTMLParser(response.text)
     assert response.status_code == 200
     assert attribute_of(tree, "html", "lang") == "en-GB"
     assert [node.text() for node in tree.css("h1")] == ["Café notes"]
     assert text_of(tree, ".prose strong") == "words"
-    assert attribute_of(tree, "link[rel=canonical]", "href") == done["url"]
+    assert attribute_of(tree, "link[rel=canonical]", "href") == publication["url"]
     assert attribute_of(tree, "meta[property='og:type']", "content") == "article"
     assert attribute_of(tree, "meta[name=description]", "content") == "In short."
     data = json.loads(text_of(tree, "script[type='application/ld+json']"))
@@ -101,49 +103,49 @@ def card_of(url: str) -> tuple[str, bytes]:
 
 
 def test_the_image_of_a_japanese_post_shows_its_title(host: RunningHost, site: Site) -> None:
-    done = site.publish("日本の庭", slug="niwa")
-    assert done["warnings"] == []
-    assert card_of(done["url"]) == ("日本の庭", drawn(host, title="日本の庭", siteName="Ada writes"))
+    publication = site.publish("日本の庭", slug="niwa")
+    assert publication["warnings"] == []
+    assert card_of(publication["url"]) == ("日本の庭", drawn(host, title="日本の庭", siteName="Ada writes"))
 
 
 def test_a_title_that_no_font_has_gives_way_to_the_name_of_the_site(host: RunningHost, site: Site, ada: Client) -> None:
-    done = site.publish(ETHIOPIC, slug="ethiopic")
-    (warning,) = done["warnings"]
+    publication = site.publish(ETHIOPIC, slug="ethiopic")
+    (warning,) = publication["warnings"]
     assert warning == (
         "the post's image for link previews shows the name of the site only: "
         f"no font of this server has {ETHIOPIC}; its operator can add one"
     )
-    assert card_of(done["url"]) == ("Ada writes", drawn(host, title="Ada writes"))
-    dry = ada.data("publish_content", content_id=site.content, website_id=site.id, dry_run=True)
-    assert dry["warnings"] == done["warnings"]
+    assert card_of(publication["url"]) == ("Ada writes", drawn(host, title="Ada writes"))
+    dry_run = ada.data("publish_content", content_id=site.content, website_id=site.id, dry_run=True)
+    assert dry_run["warnings"] == publication["warnings"]
 
 
 def test_an_author_that_no_font_has_is_left_out_of_the_image(host: RunningHost, site: Site) -> None:
-    done = site.publish("Looms", slug="looms", author=ETHIOPIC)
-    (warning,) = done["warnings"]
+    publication = site.publish("Looms", slug="looms", author=ETHIOPIC)
+    (warning,) = publication["warnings"]
     assert warning.startswith("the post's image for link previews leaves out the author: ")
-    assert card_of(done["url"]) == ("Looms", drawn(host, title="Looms", siteName="Ada writes"))
+    assert card_of(publication["url"]) == ("Looms", drawn(host, title="Looms", siteName="Ada writes"))
 
 
 def test_a_site_that_no_font_can_name_has_no_image(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, ETHIOPIC)
-    done = site.publish(ETHIOPIC, slug="nothing")
-    (warning,) = done["warnings"]
+    publication = site.publish(ETHIOPIC, slug="nothing")
+    (warning,) = publication["warnings"]
     assert warning.startswith("the post has no image for link previews: no font of this server has ")
-    tree = LexborHTMLParser(httpx.get(done["url"]).text)
+    tree = LexborHTMLParser(httpx.get(publication["url"]).text)
     assert tree.css("meta[property='og:image']") == []
     assert attribute_of(tree, "meta[name='twitter:card']", "content") == "summary"
     assert site.get("/cards/nothing.png").status_code == 404
 
 
 def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) -> None:
-    done = site.publish("On looms", "Some **words**.", slug="über-looms")
-    page = httpx.get(done["url"])
+    publication = site.publish("On looms", "Some **words**.", slug="über-looms")
+    page = httpx.get(publication["url"])
     twin = attribute_of(LexborHTMLParser(page.text), "link[type='text/markdown']", "href")
     assert httpx.get(twin).text == "# On looms\n\nSome **words**.\n"
-    text = httpx.get(f"{done['url']}/llms.txt")
+    text = httpx.get(f"{publication['url']}/llms.txt")
     assert (text.status_code, text.text) == (200, "On looms\n\nSome words.\n")
-    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
     assert httpx.get(twin).status_code == 410
 
 
@@ -175,9 +177,9 @@ def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pyte
     first, *rest = (locations(site, part.removeprefix(site.url)) for part in parts)
     assert first == [f"{site.url}/post-0", f"{site.url}/post-1"]
     assert [len(part) for part in rest[:2]] == [2, 1]
-    found_urls = [url for part in (first, *rest) for url in part]
-    assert len(found_urls) == len(set(found_urls))
-    assert urls | {site.url} <= set(found_urls) <= set(all_urls)
+    urls_of_parts = [url for part in (first, *rest) for url in part]
+    assert len(urls_of_parts) == len(set(urls_of_parts))
+    assert urls | {site.url} <= set(urls_of_parts) <= set(all_urls)
 
     for name in ("0", "4", "x", "-1", "9" * 5000, "1.0", "0000012", "000001" + "9" * 20, "000001" + "9" * 5000):
         assert site.get(f"/sitemap.xml?part={name}").status_code == 404
@@ -191,8 +193,8 @@ def locations(site: Site, path: str) -> list[str]:
 
 def test_hostile_texts_are_texts(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, HOSTILE, description=HOSTILE, author=HOSTILE)
-    done = site.publish(HOSTILE, f"# {HOSTILE}\n\n<script>alert(1)</script>", excerpt=HOSTILE, tags=(HOSTILE,))
-    for url in (done["url"], site.url):
+    publication = site.publish(HOSTILE, f"# {HOSTILE}\n\n<script>alert(1)</script>", excerpt=HOSTILE, tags=(HOSTILE,))
+    for url in (publication["url"], site.url):
         tree = LexborHTMLParser(httpx.get(url).text)
         assert not [node for node in tree.css("*") for name in node.attributes if name.startswith("on")]
         assert [node.attributes.get("type") for node in tree.css("script")] == ["application/ld+json"]
@@ -237,7 +239,7 @@ def test_a_url_that_only_begins_like_that_of_a_page_is_not_there(site: Site, hos
 
 
 def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, ada: Client) -> None:
-    done = site.publish("First", slug="first")
+    publication = site.publish("First", slug="first")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 1, changes={"slug": "second"}))
     pair = {"content_id": site.content, "website_id": site.id}
     moved = ada.data("publish_content", **pair)
@@ -245,14 +247,14 @@ def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, a
     old = site.get("/first")
     assert (old.status_code, old.headers["location"]) == (301, f"{site.url}/second")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 2, changes={"slug": "first"}))
-    assert ada.data("publish_content", **pair)["publication_id"] == done["publication_id"]
+    assert ada.data("publish_content", **pair)["publication_id"] == publication["publication_id"]
     assert site.get("/first").status_code == 200
     assert site.get("/second").headers["location"] == f"{site.url}/first"
 
 
 def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, host: RunningHost) -> None:
-    done = site.publish("日本語の記事", slug="日本語の記事")
-    assert httpx.get(done["url"]).status_code == 200
+    publication = site.publish("日本語の記事", slug="日本語の記事")
+    assert httpx.get(publication["url"]).status_code == 200
     other = host.run(
         Articles(ada.plugin).create(ada.user_id, Draft(title="Other", body="Words", slug="other"))
     ).article.id
@@ -272,13 +274,13 @@ def test_two_sites_of_one_name_have_two_addresses(host: RunningHost, ada: Client
 
 
 def test_posts_stay_online_when_the_site_is_disconnected(site: Site, ada: Client) -> None:
-    done = site.publish()
+    publication = site.publish()
     assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
-    assert httpx.get(done["url"]).status_code == 200
+    assert httpx.get(publication["url"]).status_code == 200
 
 
 def test_a_site_is_deleted_with_its_posts_also_after_it_was_disconnected(site: Site, ada: Client, eve: Client) -> None:
-    done = site.publish("Mine alone")
+    publication = site.publish("Mine alone")
     for _ in range(2):
         assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
     assert "no website" in eve.refusal("disconnect_website", website_id=site.id, confirm=True, delete_posts=True)
@@ -287,7 +289,7 @@ def test_a_site_is_deleted_with_its_posts_also_after_it_was_disconnected(site: S
         "disconnected": True,
         "kept_publications": 0,
     }
-    assert httpx.get(done["url"]).status_code in (404, 410)
+    assert httpx.get(publication["url"]).status_code in (404, 410)
     assert ada.data("get_account_usage")["storage"]["used_bytes"] < before
     assert ada.data("list_content")["items"][0]["status"] == "draft"
 
@@ -319,15 +321,15 @@ keep <this> as it is
 
 
 def test_code_is_highlighted_and_stays_what_it_is(site: Site) -> None:
-    done = site.publish("On code", CODE)
-    tree = LexborHTMLParser(httpx.get(done["url"]).text)
+    publication = site.publish("On code", CODE)
+    tree = LexborHTMLParser(httpx.get(publication["url"]).text)
     known, unknown = tree.css(".prose pre code")
     assert known.text() == 'def greet(name):  # says "hello"\n    return f"<b>{name}</b>"\n'
     assert [node.text().strip() for node in known.css(".hl-keyword")] == ["def", "return"]
     assert [node.text().strip() for node in known.css(".hl-comment")] == ['# says "hello"']
     assert unknown.html == '<code class="language-some-unknown-language">keep &lt;this&gt; as it is\n</code>'
     assert attribute_of(tree, ".prose .scroll:has(table)", "tabindex") == "0"
-    assert done["warnings"] == []
+    assert publication["warnings"] == []
 
 
 def test_code_that_was_not_highlighted_in_time_is_later(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

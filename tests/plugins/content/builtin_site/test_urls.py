@@ -57,10 +57,10 @@ def test_robots_txt_names_the_sitemaps_of_sites_that_show_something(host: Runnin
 
 @pytest.mark.parametrize("mode", ["draft", "trash", "delete"])
 def test_a_page_that_was_taken_down_is_gone_with_its_twins(site: Site, ada: Client, mode: str) -> None:
-    done = site.publish(slug="here")
+    publication = site.publish(slug="here")
     assert statuses(site, "here") == [200, 200, 200]
     assert statuses(site, "never") == [404, 404, 404]
-    ada.data("unpublish_content", publication_id=done["publication_id"], mode=mode, confirm=True)
+    ada.data("unpublish_content", publication_id=publication["publication_id"], mode=mode, confirm=True)
     assert statuses(site, "here") == [410, 410, 410]
     assert site.get("/here").headers["cache-control"] == "no-cache"
     assert "/here" not in site.get("/sitemap.xml").text + site.get("/feed.xml").text + site.get("/llms.txt").text
@@ -78,8 +78,8 @@ def test_a_draft_and_a_scheduled_post_never_were(site: Site, ada: Client) -> Non
 def test_a_schedule_that_was_cancelled_leaves_no_date_in_the_future(site: Site, ada: Client) -> None:
     id_ = ada.data("create_content", title="Soon", body="Words.", slug="soon")["content_id"]
     pair = {"content_id": id_, "website_id": site.id}
-    done = ada.data("publish_content", **pair, publish_at=LATER.isoformat())
-    ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    publication = ada.data("publish_content", **pair, publish_at=LATER.isoformat())
+    ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
     assert statuses(site, "soon") == [404, 404, 404]
     ada.data("publish_content", **pair, mode="publish")
     assert statuses(site, "soon") == [200, 200, 200]
@@ -256,10 +256,10 @@ def test_descriptions_are_cut_between_words() -> None:
 
 
 def _file(number: int, name: str = "wheel.png") -> MediaFile:
-    out = io.BytesIO()
-    Image.new("RGB", (4, 3), (number, 0, 0)).save(out, "PNG")
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 3), (number, 0, 0)).save(buffer, "PNG")
     return MediaFile(
-        id=f"m_{number:022}", content=out.getvalue(), filename=name, media_type="image/png", alt="", url="",
+        id=f"m_{number:022}", content=buffer.getvalue(), filename=name, media_type="image/png", alt="", url="",
         credit_html="", credit_text="", hosting="either", width=4, height=3,
     )  # fmt: skip
 
@@ -280,12 +280,12 @@ def test_a_file_is_kept_once_and_goes_with_its_last_use(site: Site, host: Runnin
     assert first == repeated != other
     assert host.run(opened.find_media("mark-2")) == first
     post = host.run(opened.create(_post("one", first)))
-    two = host.run(opened.create(_post("two", other, featured=first)))
+    second_post = host.run(opened.create(_post("two", other, featured=first)))
     assert status(first) == status(other) == 200
     host.run(opened.set_state(post.id, "gone"))
     assert status(first) == 200  # the other post uses it as its featured image
     waiting = host.run(opened.upload(_file(2), "mark-4"))
-    host.run(opened.update(two.id, _post("two"), two.revision))
+    host.run(opened.update(second_post.id, _post("two"), second_post.revision))
     assert (status(first), status(waiting)) == (404, 200)
     three = host.run(opened.create(_post("three", waiting)))
     host.run(opened.set_state(three.id, "live"))

@@ -6,24 +6,24 @@ from support.content_client import Client
 
 
 def test_ideas_are_saved_changed_and_listed(ada: Client, eve: Client) -> None:
-    one = ada.data("save_content_idea", title="  Tea   for two ", keyphrase="tea", notes="ask Ada")["idea"]
-    assert (one["title"], one["status"], one["due"]) == ("Tea for two", "idea", None)
+    tea = ada.data("save_content_idea", title="  Tea   for two ", keyphrase="tea", notes="ask Ada")["idea"]
+    assert (tea["title"], tea["status"], tea["due"]) == ("Tea for two", "idea", None)
     due = ada.data("save_content_idea", keyphrase="coffee", due="2026-12-24", status="planned")["idea"]
-    changed = ada.data("save_content_idea", idea_id=one["idea_id"], status="writing", notes="")["idea"]
+    changed = ada.data("save_content_idea", idea_id=tea["idea_id"], status="writing", notes="")["idea"]
     assert (changed["title"], changed["notes"], changed["status"]) == ("Tea for two", "", "writing")
     listed = [idea["idea_id"] for idea in ada.data("list_content_ideas")["ideas"]]
-    assert listed == [due["idea_id"], one["idea_id"]]
+    assert listed == [due["idea_id"], tea["idea_id"]]
     ada.data("save_content_idea", idea_id=due["idea_id"], status="done")
-    assert [idea["idea_id"] for idea in ada.data("list_content_ideas")["ideas"]] == [one["idea_id"]]
+    assert [idea["idea_id"] for idea in ada.data("list_content_ideas")["ideas"]] == [tea["idea_id"]]
     assert [idea["due"] for idea in ada.data("list_content_ideas", status="done")["ideas"]] == ["2026-12-24"]
     assert eve.data("list_content_ideas")["ideas"] == []
-    assert "has no idea" in eve.refusal("save_content_idea", idea_id=one["idea_id"], notes="x")
+    assert "has no idea" in eve.refusal("save_content_idea", idea_id=tea["idea_id"], notes="x")
 
 
 def test_the_same_idea_is_not_doubled(ada: Client) -> None:
     first = ada.data("save_content_idea", title="Tea", notes="a")["idea"]
-    two = ada.data("save_content_idea", title="Tea", notes="b")["idea"]
-    assert (two["idea_id"], two["notes"]) == (first["idea_id"], "b")
+    second = ada.data("save_content_idea", title="Tea", notes="b")["idea"]
+    assert (second["idea_id"], second["notes"]) == (first["idea_id"], "b")
     ada.data("save_content_idea", idea_id=first["idea_id"], status="dropped")
     assert ada.data("save_content_idea", title="Tea")["idea"]["idea_id"] != first["idea_id"]
 

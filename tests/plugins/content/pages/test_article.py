@@ -95,8 +95,8 @@ def test_an_article_goes_to_the_trash_and_comes_back(reader: BrowserWithoutScree
     trashed = reader.post(path, reader.get(path).fields(path) | {"do": "trash"})
     assert "in the trash" in trashed.text
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "trashed"
-    back = reader.submit(trashed, path, do="restore")
-    assert "back from the trash" in back.text
+    restored = reader.submit(trashed, path, do="restore")
+    assert "back from the trash" in restored.text
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "draft"
     waiting = f"{ARTICLES}/{work.scheduled}"
     refused = reader.post(waiting, reader.get(waiting).fields(waiting) | {"do": "trash"})
@@ -237,8 +237,8 @@ def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, 
     refused = reader.submit(page, path)
     assert refused.status == 400
     assert "changed in the meantime" in refused.one("[role=alert]")
-    done = reader.submit(refused, path)
-    assert "Version 1 is back as version 4" in done.one("[role=status]")
+    confirmation = reader.submit(refused, path)
+    assert "Version 1 is back as version 4" in confirmation.one("[role=status]")
     for other in ("4", "99", "0", "x"):
         assert "is back" not in reader.get(f"{ARTICLES}/{id_}/versions?restored={other}").text
     content = work.client.data("get_content", content_id=id_)
@@ -303,9 +303,9 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
     assert "Europe/Berlin" in page.one(".facts")
     assert "Take it down" not in page.text
     assert "Unpublish" not in page.text
-    done = reader.submit(page, path, do="cancel")
-    assert "The schedule is cancelled" in done.text
-    assert done.one(".publication .panel-head .badge") == "draft"
+    confirmation = reader.submit(page, path, do="cancel")
+    assert "The schedule is cancelled" in confirmation.text
+    assert confirmation.one(".publication .panel-head .badge") == "draft"
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "draft"
 
 

@@ -135,13 +135,13 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
     assert "Iced tea" in on_day(added, due)
     (idea,) = ada.data("list_content_ideas", website_id=website)["ideas"]
     assert (idea["title"], idea["due"]) == ("Iced tea", due)
-    again = browser.post(path, {**fields, "do": "add", "title": "Iced tea", "due": "", "website": ""})
-    assert "The idea is saved" in again.text
+    repeated = browser.post(path, {**fields, "do": "add", "title": "Iced tea", "due": "", "website": ""})
+    assert "The idea is saved" in repeated.text
     (same,) = ada.data("list_content_ideas", website_id=website)["ideas"]
     assert (same["idea_id"], same["due"], same["website_id"]) == (idea["idea_id"], due, website)
     second = ada.data("save_content_idea", keyphrase="green tea")["idea"]
-    done = browser.post(path, {**fields, "do": "done", "idea": idea["idea_id"]})
-    assert "Iced tea" not in done.one("#ideas")
+    confirmation = browser.post(path, {**fields, "do": "done", "idea": idea["idea_id"]})
+    assert "Iced tea" not in confirmation.one("#ideas")
     assert ada.data("list_content_ideas", status="done")["ideas"][0]["idea_id"] == idea["idea_id"]
     deleted = browser.post(path, {**fields, "do": "delete", "idea": second["idea_id"]})
     assert "No ideas yet" in deleted.text

@@ -52,9 +52,9 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
 def test_who_has_a_website_and_no_drafts_can_begin_one_for_it(browser: BrowserWithoutScreen, ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
     page = browser.get("/dashboard")
-    begin = page.tree.css_first('section[aria-labelledby="content-drafts"] .panel-head a')
-    assert begin is not None
-    editor = browser.get(str(begin.attributes["href"]))
+    link = page.tree.css_first('section[aria-labelledby="content-drafts"] .panel-head a')
+    assert link is not None
+    editor = browser.get(str(link.attributes["href"]))
     assert editor.tree.css_first(f'#f-website_id option[selected][value="{website}"]') is not None
     ada.data("connect_website", platform="builtin", name="Coffees")
     assert browser.get(editor.path).tree.css("#f-website_id [selected]") == []

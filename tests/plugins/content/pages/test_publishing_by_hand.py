@@ -45,12 +45,12 @@ def test_an_article_is_published_and_updated_and_counted_once(
     assert "Removed from the body" in page.one(".notice.careful")
     assert not [post for post in platform.posts.values() if post["title"] == "By hand"]
 
-    done = reader.submit(page, path, do="publish")
-    assert done.path == f"{ARTICLES}/{id_}/publications"
-    while "data-follow" in done.html:
-        assert 'http-equiv="refresh"' in done.html
-        done = reader.get(done.path)
-    assert done.one(".publication .badge:not(.facts-line .badge)") == "published"
+    confirmation = reader.submit(page, path, do="publish")
+    assert confirmation.path == f"{ARTICLES}/{id_}/publications"
+    while "data-follow" in confirmation.html:
+        assert 'http-equiv="refresh"' in confirmation.html
+        confirmation = reader.get(confirmation.path)
+    assert confirmation.one(".publication .badge:not(.facts-line .badge)") == "published"
     assert used(full_host, work) == before + 1
 
     work.client.data("update_content", content_id=id_, expected_version=1, fields={"title": "By hand again"})
@@ -90,9 +90,9 @@ def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutSc
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
     page = reader.get(path)
     assert [option.text() for option in page.tree.css("#f-kind option")] == ["a post", "a page, such as an imprint"]
-    done = reader.submit(page, path, do="publish", kind="page")
-    while "data-follow" in done.html:
-        done = reader.get(done.path)
+    confirmation = reader.submit(page, path, do="publish", kind="page")
+    while "data-follow" in confirmation.html:
+        confirmation = reader.get(confirmation.path)
     url = str(publication(work.client, id_)["url"])
     site = url.rpartition("/")[0]
     menu = "header .nav bdi"
@@ -100,9 +100,9 @@ def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutSc
     assert "Imprint of the kitchen" not in httpx.get(f"{site}/feed.xml").text
     reopened = reader.get(path)
     assert reopened.one("#f-kind [selected]") == "a page, such as an imprint"
-    done = reader.submit(reopened, path, do="publish", kind="post")
-    while "data-follow" in done.html:
-        done = reader.get(done.path)
+    confirmation = reader.submit(reopened, path, do="publish", kind="post")
+    while "data-follow" in confirmation.html:
+        confirmation = reader.get(confirmation.path)
     assert "Imprint of the kitchen" not in [link.text() for link in Page(httpx.get(site)).tree.css(menu)]
     other = reader.get(f"{ARTICLES}/{id_}/publications/{work.other_site}")
     assert other.tree.css("#f-kind") == []

@@ -58,15 +58,15 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
         "magazine",
     ]
     assert before.one(".theme:has(:checked) .theme-title") == "Classic"
-    done = save(reader, site)
-    assert "The settings are saved." in done.text
-    assert done.one(".theme:has(:checked) .theme-title") == "Modern"
-    assert menu_of(done) == [
+    confirmation = save(reader, site)
+    assert "The settings are saved." in confirmation.text
+    assert confirmation.one(".theme:has(:checked) .theme-title") == "Modern"
+    assert menu_of(confirmation) == [
         ("About", "/about"),
         ("Write | to us", "mailto:ada@example.org"),
         *[("", "")] * 3,
     ]
-    (url,) = [link.attributes["href"] for link in done.tree.css(".page-head .lead a")]
+    (url,) = [link.attributes["href"] for link in confirmation.tree.css(".page-head .lead a")]
     home = httpx.get(str(url)).text
     assert '<link rel="icon" href="https://example.com/icon.png"' in home
     logo = f"{reader.url}/media/m_1/logo.png"  # as copied from the media library
@@ -128,8 +128,8 @@ def test_a_menu_has_as_many_rows_as_it_may_have_links(reader: BrowserWithoutScre
     assert "12" in refused.one("#f-menu-error")
     assert menu_of(refused)[-1] == ("One", "/more")
     # Removing an entry from the middle closes the gap.
-    done = save(reader, site, **full | {"menu-2-label": "", "menu-2-url": ""})
-    assert [label for label, _ in menu_of(done)] == ["/1", *(f"/{n}" for n in range(3, 13)), ""]
+    confirmation = save(reader, site, **full | {"menu-2-label": "", "menu-2-url": ""})
+    assert [label for label, _ in menu_of(confirmation)] == ["/1", *(f"/{n}" for n in range(3, 13)), ""]
     assert not [row for row in menu_of(save(reader, site, **dict.fromkeys(full, ""))) if any(row)]
 
 
@@ -154,16 +154,16 @@ def test_a_link_of_the_menu_is_moved_by_a_button_and_kept_when_the_form_is_saved
     reader: BrowserWithoutScreen, site: str
 ) -> None:
     rows = {"menu-2-label": "Blog", "menu-2-url": "/", "menu-3-label": "", "menu-3-url": ""}
-    up = save(reader, site, **rows, do="move-2-up", accent_color="#123456")
-    assert menu_of(up) == [("Blog", "/"), ("About", "/about"), *[("", "")] * 3]
-    assert "Save the appearance to keep the order" in up.text
-    focused = up.tree.css_first("[autofocus]")
+    moved_up = save(reader, site, **rows, do="move-2-up", accent_color="#123456")
+    assert menu_of(moved_up) == [("Blog", "/"), ("About", "/about"), *[("", "")] * 3]
+    assert "Save the appearance to keep the order" in moved_up.text
+    focused = moved_up.tree.css_first("[autofocus]")
     assert focused is not None
     assert focused.attributes["value"] == "move-1-up"
-    assert up.tree.css_first("[name=accent_color][value='#123456']")
+    assert moved_up.tree.css_first("[name=accent_color][value='#123456']")
     assert menu_of(reader.get(site)) == [("", "")] * 3
-    down = save(reader, site, **rows, do="move-1-down")
-    assert menu_of(down)[:2] == [("Blog", "/"), ("About", "/about")]
+    moved_down = save(reader, site, **rows, do="move-1-down")
+    assert menu_of(moved_down)[:2] == [("Blog", "/"), ("About", "/about")]
     first = save(reader, site, **rows, do="move-1-up")
     assert menu_of(first)[:2] == [("About", "/about"), ("Blog", "/")]
     assert save(reader, site, **rows, do="move-0-up").status == 400

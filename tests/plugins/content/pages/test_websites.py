@@ -37,9 +37,9 @@ def test_a_website_is_disconnected_after_a_second_look_and_its_publications_stay
     summary = page.tree.css_first("details summary.alarm")
     assert summary is not None
     assert summary.text() == "Disconnect For a day"
-    done = reader.submit(page, f"{WEBSITES}/{site}", do="disconnect")
-    assert done.path == WEBSITES
-    assert "is disconnected" in done.text
+    confirmation = reader.submit(page, f"{WEBSITES}/{site}", do="disconnect")
+    assert confirmation.path == WEBSITES
+    assert "is disconnected" in confirmation.text
     assert reader.get(f"{WEBSITES}/{site}").status == 404
     publication = reader.get(f"{ARTICLES}/{article_id}/publications")
     assert publication.one(".publication h2") == "For a day"

@@ -35,9 +35,9 @@ async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, p
     assert (article.meta_description, article.categories) == ("Old.", ("Engineering",))
     assert article.body.startswith("One\n\n<!-- block:")
     assert adopted.block_names == ("gallery", "form")
-    done = await blog.publish(article.id)
-    assert (done.id, done.status, done.external_id) == (adopted.publication_id, "published", "old")
-    assert done.url == f"{platform.url}/old-post"
+    publication = await blog.publish(article.id)
+    assert (publication.id, publication.status, publication.external_id) == (adopted.publication_id, "published", "old")
+    assert publication.url == f"{platform.url}/old-post"
     assert (await Articles(plugin).get(ADA, article.id)).status == "published"
     assert (blog.post, blog.puts()) == (before, 0)
 
@@ -46,8 +46,8 @@ async def test_what_is_changed_is_all_that_is_sent(plugin: PluginContext, platfo
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await blog.replaced(adopted.article.id, "Two words.", "Two **better** words.")
-    done = await blog.publish(adopted.article.id)
-    assert (done.status, done.external_id, done.error) == ("published", "old", "")
+    publication = await blog.publish(adopted.article.id)
+    assert (publication.status, publication.external_id, publication.error) == ("published", "old", "")
     assert blog.post["html"] == RAW.replace(
         "<p>Two words.</p>", "<!-- made here --><p>Two <strong>better</strong> words.</p>"
     ).replace("<p>Three", "<p>Three\n\n")
@@ -80,9 +80,9 @@ async def test_one_post_is_bound_to_one_article(plugin: PluginContext, platform:
     assert all(isinstance(error, InvalidInput) for error in errors)
     assert (await blog.adopted()).update is None
     article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
-    done = await blog.publish(article)
-    assert (await blog.adopted(done.url.rpartition("/")[2])).article.id == article
-    assert done.status == "published"
+    publication = await blog.publish(article)
+    assert (await blog.adopted(publication.url.rpartition("/")[2])).article.id == article
+    assert publication.status == "published"
 
 
 async def test_a_url_that_the_site_does_not_know_is_not_taken_over(
@@ -105,8 +105,8 @@ async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform:
     known = await Publications(plugin).get(ADA, adopted.publication_id)
     assert known.status == state
     await blog.change(adopted.article.id, title="A better title")
-    done = await blog.publish(adopted.article.id)
-    assert (done.status, blog.post["title"]) == (state, "A better title")
+    publication = await blog.publish(adopted.article.id)
+    assert (publication.status, blog.post["title"]) == (state, "A better title")
     assert blog.post["state"] != "live"
 
 
@@ -117,8 +117,8 @@ async def test_a_post_that_was_taken_down_is_a_draft_where_a_draft_is_asked_for(
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await unpublish(plugin, ADA, adopted.publication_id, down)
-    done = await blog.publish(adopted.article.id, mode="draft")
-    assert (done.status, blog.post["state"], done.warnings) == ("draft", "draft", ())
+    publication = await blog.publish(adopted.article.id, mode="draft")
+    assert (publication.status, blog.post["state"], publication.warnings) == ("draft", "draft", ())
 
 
 async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
@@ -128,12 +128,12 @@ async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
     adopted = await blog.adopted()
     await blog.change(adopted.article.id, title="A better title")
     blog.post.update(state="trashed")
-    done = await blog.publish(adopted.article.id)
-    assert "to the trash of its site; nothing was written" in done.error
+    publication = await blog.publish(adopted.article.id)
+    assert "to the trash of its site; nothing was written" in publication.error
     assert (blog.post["state"], blog.post["title"]) == ("trashed", "An old post")
-    done = await blog.publish(adopted.article.id, force=True)
-    assert (done.status, done.error, blog.post["state"]) == ("published", "", "live")
-    assert [warning for warning in done.warnings if "somebody had moved the post to the trash" in warning]
+    publication = await blog.publish(adopted.article.id, force=True)
+    assert (publication.status, publication.error, blog.post["state"]) == ("published", "", "live")
+    assert [warning for warning in publication.warnings if "somebody had moved the post to the trash" in warning]
 
 
 @pytest.mark.parametrize("down", ["trash", "draft"])
@@ -144,9 +144,9 @@ async def test_a_post_that_was_taken_down_from_here_comes_back_without_a_warning
     adopted = await blog.adopted()
     await blog.change(adopted.article.id, title="A better title")
     await unpublish(plugin, ADA, adopted.publication_id, down)
-    done = await blog.publish(adopted.article.id)
-    assert (done.status, blog.post["state"], blog.post["title"]) == ("published", "live", "A better title")
-    assert not [warning for warning in done.warnings if "trash" in warning]
+    publication = await blog.publish(adopted.article.id)
+    assert (publication.status, blog.post["state"], blog.post["title"]) == ("published", "live", "A better title")
+    assert not [warning for warning in publication.warnings if "trash" in warning]
 
     blog.post.update(state="trashed")
     await blog.change(adopted.article.id, title="The best title")
@@ -161,9 +161,9 @@ async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_w
     post = platform.posts[(await blog.publish(article)).external_id]
     post.update(state="trashed", revision=post["revision"] + 1)
     await blog.change(article, title="A better title")
-    done = await blog.publish(article)
-    assert (done.status, done.error, post["state"]) == ("published", "", "live")
-    assert [warning for warning in done.warnings if "somebody had moved the post to the trash" in warning]
+    publication = await blog.publish(article)
+    assert (publication.status, publication.error, post["state"]) == ("published", "", "live")
+    assert [warning for warning in publication.warnings if "somebody had moved the post to the trash" in warning]
 
 
 async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a_warning(
@@ -176,8 +176,8 @@ async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a
     state = await look(plugin, await Publications(plugin).get(ADA, adopted.publication_id))
     assert state.drift == ("the post is live on the site, although it is a draft here",)
     await blog.change(adopted.article.id, title="A better title")
-    done = await blog.publish(adopted.article.id)
-    assert [warning for warning in done.warnings if "it is live there" in warning]
+    publication = await blog.publish(adopted.article.id)
+    assert [warning for warning in publication.warnings if "it is live there" in warning]
     assert blog.post["state"] == "live"
 
 
@@ -187,9 +187,9 @@ async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: St
     content_id, publication_id = adopted.article.id, adopted.publication_id
     await blog.replaced(content_id, "Two words.", "Two better words.")
     platform.edit("old", html=RAW.replace("One", "Uno").replace("[form 7]", "[form 8]"), title="A new title")
-    done = await blog.publish(content_id)
-    assert "the body now says 'Uno'" in done.error
-    assert (done.status, blog.puts()) == ("published", 0)
+    publication = await blog.publish(content_id)
+    assert "the body now says 'Uno'" in publication.error
+    assert (publication.status, blog.puts()) == ("published", 0)
     preview = await merge_edits(plugin, ADA, publication_id, {}, dry_run=True)
     assert (preview.edited, preview.update, preview.conflicts) == (True, None, ())
     assert "-One\n+Uno" in preview.diff
@@ -199,8 +199,8 @@ async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: St
     assert merged.update.article.title == "A new title"
     second = await merge_edits(plugin, ADA, publication_id, {})
     assert (second.edited, second.update) == (False, None)
-    done = await blog.publish(content_id)
-    assert (done.status, done.error) == ("published", "")
+    publication = await blog.publish(content_id)
+    assert (publication.status, publication.error) == ("published", "")
     assert blog.post["title"] == "A new title"
     assert blog.post["html"].startswith(
         '<p style="color:red">Uno</p>\n\n[gallery 1, 2]\n\n<!-- made here --><p>Two better'
@@ -233,13 +233,13 @@ async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platf
 async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     content_id = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n\nThree.\n", featured_media_id="")
-    done = await blog.publish(content_id)
-    identifier = done.external_id
+    publication = await blog.publish(content_id)
+    identifier = publication.external_id
     sent = platform.posts[identifier]["html"]
     platform.edit(identifier, html=sent.replace("One.", "Uno.") + "[poll 3]\n\n")
     await blog.replaced(content_id, "Three.", "Tre.")
     assert "[poll 3]" in (await blog.publish(content_id)).error
-    assert (await merge_edits(plugin, ADA, done.id, {})).update is not None
+    assert (await merge_edits(plugin, ADA, publication.id, {})).update is not None
     assert (await blog.publish(content_id)).error == ""
     html = platform.posts[identifier]["html"]
     assert ("Uno." in html, "Tre." in html, html.endswith("[poll 3]\n\n")) == (True, True, True)
@@ -250,8 +250,8 @@ async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandI
     adopted = await blog.adopted()
     platform.edit("old", html="<p>Vandals</p>")
     await blog.change(adopted.article.id, title="Back")
-    done = await blog.publish(adopted.article.id, force=True)
-    assert (done.error, blog.post["html"], blog.post["title"]) == ("", RAW, "Back")
+    publication = await blog.publish(adopted.article.id, force=True)
+    assert (publication.error, blog.post["html"], blog.post["title"]) == ("", RAW, "Back")
 
 
 @pytest.mark.parametrize("arrives", [False, True])
@@ -267,13 +267,13 @@ async def test_a_lost_answer_is_not_mistaken_when_the_post_is_edited_there_meanw
         platform.edit("old", html=blog.post["html"].replace("The end.", "Their end."))
 
     platform.fault("PUT /api/posts/old", when="after" if arrives else "before", act=edit)
-    done = await blog.publish(adopted.article.id)
+    publication = await blog.publish(adopted.article.id)
     if not arrives:
-        assert "Their end." in done.error
+        assert "Their end." in publication.error
         assert "Two better words." not in blog.post["html"]
         assert (await merge_edits(plugin, ADA, adopted.publication_id, {})).update is not None
-        done = await blog.publish(adopted.article.id)
-    assert (done.status, done.error) == ("published", "")
+        publication = await blog.publish(adopted.article.id)
+    assert (publication.status, publication.error) == ("published", "")
     assert ("Two better words." in blog.post["html"], "Their end." in blog.post["html"]) == (True, True)
 
 
@@ -281,9 +281,9 @@ async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext,
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await blog.change(adopted.article.id, body="All new.")
-    done = await blog.publish(adopted.article.id)
-    assert [warning for warning in done.warnings if "gallery" in warning]
-    assert [warning for warning in done.warnings if "form" in warning]
+    publication = await blog.publish(adopted.article.id)
+    assert [warning for warning in publication.warnings if "gallery" in warning]
+    assert [warning for warning in publication.warnings if "form" in warning]
 
 
 async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
@@ -293,16 +293,16 @@ async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
     adopted = await blog.adopted()
     del platform.posts["old"]
     await blog.change(adopted.article.id, title="Again")
-    done = await blog.publish(adopted.article.id)
-    assert done.status == "failed"
-    assert "no longer on the site" in done.error
+    publication = await blog.publish(adopted.article.id)
+    assert publication.status == "failed"
+    assert "no longer on the site" in publication.error
     assert platform.posts == {}
-    done = await blog.publish(adopted.article.id, force=True)
-    assert (done.status, done.error) == ("published", "")
-    post = platform.posts[done.external_id]
+    publication = await blog.publish(adopted.article.id, force=True)
+    assert (publication.status, publication.error) == ("published", "")
+    post = platform.posts[publication.external_id]
     assert (post["title"], post["html"], post["tags"]) == ("Again", RAW, ["news"])
     assert [len(post["term_ids"][kind]) for kind in ("tag", "category")] == [1, 1]
-    assert [warning for warning in done.warnings if "created again" in warning]
+    assert [warning for warning in publication.warnings if "created again" in warning]
     assert post["marker"] != ""
 
 
@@ -312,13 +312,13 @@ async def test_a_post_for_some_does_not_become_one_for_all(plugin: PluginContext
     adopted = await blog.adopted()
     del platform.posts["old"]
     for _ in range(2):
-        done = await blog.publish(adopted.article.id, force=True)
-        assert done.status == "failed"
-        assert "was not for everybody (members)" in done.error
+        publication = await blog.publish(adopted.article.id, force=True)
+        assert publication.status == "failed"
+        assert "was not for everybody (members)" in publication.error
     assert platform.posts == {}
     await unpublish(plugin, ADA, adopted.publication_id, "delete")
-    done = await blog.publish(adopted.article.id)
-    assert (done.status, len(platform.posts)) == ("published", 1)
+    publication = await blog.publish(adopted.article.id)
+    assert (publication.status, len(platform.posts)) == ("published", 1)
 
 
 async def test_another_post_with_its_id_is_never_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -327,9 +327,9 @@ async def test_another_post_with_its_id_is_never_written_over(plugin: PluginCont
     written(platform, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
     await blog.change(adopted.article.id, title="Mine")
     for force in (False, True):
-        done = await blog.publish(adopted.article.id, force=force)
-        assert done.status == "failed"
-        assert "another one by now ('A recipe')" in done.error
+        publication = await blog.publish(adopted.article.id, force=force)
+        assert publication.status == "failed"
+        assert "another one by now ('A recipe')" in publication.error
     assert (blog.post["title"], blog.puts()) == ("A recipe", 0)
 
 
@@ -362,16 +362,16 @@ async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_
     written(platform)
     blog = Blog(plugin, platform, await connect(plugin, platform.url, platform.token))
     content_id = await write(plugin, slug="ours", featured_media_id="")
-    done = await blog.publish(content_id)
-    for url in (done.url, f"{done.url}/", f"{done.url}#part"):
+    publication = await blog.publish(content_id)
+    for url in (publication.url, f"{publication.url}/", f"{publication.url}#part"):
         adopted = await adopt(plugin, ADA, blog.website, url)
         assert adopted is not None
-        assert (adopted.article.id, adopted.publication_id, adopted.update) == (content_id, done.id, None)
+        assert (adopted.article.id, adopted.publication_id, adopted.update) == (content_id, publication.id, None)
     other = await connect(plugin, platform.url, platform.token)
-    assert await adopt(plugin, ADA, other, done.url) is None
-    assert await adopt(plugin, ADA, blog.website, f"{done.url}?p=7") is None
-    await unpublish(plugin, ADA, done.id, "trash")
-    assert await adopt(plugin, ADA, blog.website, done.url) is None
+    assert await adopt(plugin, ADA, other, publication.url) is None
+    assert await adopt(plugin, ADA, blog.website, f"{publication.url}?p=7") is None
+    await unpublish(plugin, ADA, publication.id, "trash")
+    assert await adopt(plugin, ADA, blog.website, publication.url) is None
 
 
 async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
@@ -379,9 +379,9 @@ async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
 ) -> None:
     blog = await blog_on(plugin, platform)
     content_id = await write(plugin, slug="replaced", featured_media_id="")
-    done = await blog.publish(content_id)
+    publication = await blog.publish(content_id)
     assert (await blog.adopted("replaced")).article.id == content_id
-    del platform.posts[done.external_id]
+    del platform.posts[publication.external_id]
     assert (await blog.adopted("replaced")).article.id == content_id
     blog.post["slug"] = "replaced"
     adopted = await blog.adopted("replaced")

@@ -138,8 +138,8 @@ def test_a_body_survives_being_stored() -> None:
 
 def merged(ours: str, theirs: str, choices: dict[int, Side] | None = None) -> tuple[str, list[tuple[str, str]]]:
     known, site = read_body(RAW, CODEC), read_body(theirs, CODEC)
-    done = merge(known, site, pieces(ours), choices or {})
-    return sent(site, done.text), [(conflict.article.strip(), conflict.site.strip()) for conflict in done.conflicts]
+    result = merge(known, site, pieces(ours), choices or {})
+    return sent(site, result.text), [(conflict.article.strip(), conflict.site.strip()) for conflict in result.conflicts]
 
 
 def test_edits_of_different_blocks_are_both_taken() -> None:

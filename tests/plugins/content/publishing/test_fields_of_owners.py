@@ -21,9 +21,9 @@ THEIRS = "https://library.example/theirs.png"
 async def published(blog: Blog, **fields: object) -> Publication:
     """Publish an article through Pressroom."""
     article = await write(blog.plugin, **{"title": "Ours", "slug": "ours", "body": "One.\n\nTwo.\n", **fields})
-    done = await blog.publish(article)
-    assert (done.status, done.error) == ("published", "")
-    return done
+    publication = await blog.publish(article)
+    assert (publication.status, publication.error) == ("published", "")
+    return publication
 
 
 @pytest.mark.parametrize("ours", ["", PHOTO])
@@ -31,24 +31,24 @@ async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
     plugin: PluginContext, platform: StandInPlatform, ours: str
 ) -> None:
     blog = await blog_on(plugin, platform)
-    done = await published(blog, featured_media_id=ours)
-    post = platform.posts[done.external_id]
-    platform.edit(done.external_id, featured=THEIRS)
-    await blog.replaced(done.article_id, "One.", "Uno.")
+    publication = await published(blog, featured_media_id=ours)
+    post = platform.posts[publication.external_id]
+    platform.edit(publication.external_id, featured=THEIRS)
+    await blog.replaced(publication.article_id, "One.", "Uno.")
 
-    refused = await blog.publish(done.article_id)
+    refused = await blog.publish(publication.article_id)
     assert f"the featured image {'is now' if ours else 'was added'}" in refused.error
     assert post["featured"] == THEIRS
 
-    merged = await merge_edits(plugin, ADA, done.id, {})
+    merged = await merge_edits(plugin, ADA, publication.id, {})
     assert (merged.fields, merged.conflicts, merged.field_conflicts) == ({"featured": THEIRS}, (), ())
     for old, new in (("Two.", "Due."), ("Uno.", "Un.")):  # the second round knows what the first one kept
-        republished = await blog.publish(done.article_id)
-        assert (republished.error, republished.warnings, post["featured"]) == ("", done.warnings, THEIRS)
-        await blog.replaced(done.article_id, old, new)
+        republished = await blog.publish(publication.article_id)
+        assert (republished.error, republished.warnings, post["featured"]) == ("", publication.warnings, THEIRS)
+        await blog.replaced(publication.article_id, old, new)
 
-    await blog.change(done.article_id, featured_media_id=DRAWING)
-    assert (await blog.publish(done.article_id)).error == ""
+    await blog.change(publication.article_id, featured_media_id=DRAWING)
+    assert (await blog.publish(publication.article_id)).error == ""
     assert post["featured"] in {media["url"] for media in platform.media.values()}
 
 
@@ -56,28 +56,28 @@ async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
-    done = await published(blog, featured_media_id=PHOTO)
-    post = platform.posts[done.external_id]
+    publication = await published(blog, featured_media_id=PHOTO)
+    post = platform.posts[publication.external_id]
     featured = post["featured"]
-    platform.edit(done.external_id, featured="")
-    assert (await merge_edits(plugin, ADA, done.id, {"featured": "article"})).fields == {"featured": ""}
-    assert (await blog.publish(done.article_id)).error == ""
+    platform.edit(publication.external_id, featured="")
+    assert (await merge_edits(plugin, ADA, publication.id, {"featured": "article"})).fields == {"featured": ""}
+    assert (await blog.publish(publication.article_id)).error == ""
     assert post["featured"] == featured
 
 
 async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
-    done = await published(blog, featured_media_id="")
-    platform.edit(done.external_id, featured=THEIRS)
-    await blog.change(done.article_id, featured_media_id=PHOTO)
-    merged = await merge_edits(plugin, ADA, done.id, {})
+    publication = await published(blog, featured_media_id="")
+    platform.edit(publication.external_id, featured=THEIRS)
+    await blog.change(publication.article_id, featured_media_id=PHOTO)
+    merged = await merge_edits(plugin, ADA, publication.id, {})
     assert [
         (conflict.name, conflict.before, conflict.article, conflict.site) for conflict in merged.field_conflicts
     ] == [("featured", "", PHOTO, THEIRS)]
     assert merged.update is None
-    assert (await merge_edits(plugin, ADA, done.id, {"featured": "site"})).update is not None
-    assert (await blog.publish(done.article_id)).error == ""
-    assert platform.posts[done.external_id]["featured"] == THEIRS
+    assert (await merge_edits(plugin, ADA, publication.id, {"featured": "site"})).update is not None
+    assert (await blog.publish(publication.article_id)).error == ""
+    assert platform.posts[publication.external_id]["featured"] == THEIRS
 
 
 async def test_the_image_of_a_post_that_was_taken_over_stays_as_the_owner_changed_it(
@@ -99,15 +99,15 @@ async def test_a_field_that_only_this_website_gets_stays_as_the_owner_changed_it
 ) -> None:
     blog = await blog_on(plugin, platform)
     article = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n", featured_media_id="")
-    done = await blog.publish(article, options={"tags": ["chosen", "here"]})
-    platform.edit(done.external_id, tags=["theirs"])
+    publication = await blog.publish(article, options={"tags": ["chosen", "here"]})
+    platform.edit(publication.external_id, tags=["theirs"])
     await blog.replaced(article, "One.", "Uno.")
-    merged = await merge_edits(plugin, ADA, done.id, {})
+    merged = await merge_edits(plugin, ADA, publication.id, {})
     assert merged.fields == {"tags": ["theirs"]}
     publications = Publications(plugin)
-    republished = await publications.wait(await publications.update(ADA, done.id), 30)
+    republished = await publications.wait(await publications.update(ADA, publication.id), 30)
     assert republished.error == ""
-    post = platform.posts[done.external_id]
+    post = platform.posts[publication.external_id]
     assert (post["tags"], "Uno." in post["html"]) == (["theirs"], True)
 
 

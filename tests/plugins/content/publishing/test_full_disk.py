@@ -17,5 +17,5 @@ def test_publishing_goes_on_once_there_is_room_again(tmp_path: Path) -> None:
     script = f'{disks._MOUNT} && exec "$3" -m support.publishing_on_disk "$2" "$4"'
     command = [*namespace(folder), script, "sh", "6m", str(folder), sys.executable, str(tmp_path / "site")]
     environment = {**os.environ, "PYTHONPATH": str(Path(disks.__file__).parents[1])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110, check=False)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]

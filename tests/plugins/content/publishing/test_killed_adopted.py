@@ -44,8 +44,8 @@ async def test_killed_at_any_request_nothing_is_lost_or_doubled(
             assert await asyncio.to_thread(fault.met.wait, 20)
             await asyncio.to_thread(running.gone, pid)
             pid = await asyncio.to_thread(running.start)
-            done = await Publications(idle).wait(started.publication, 30)
-            assert (done.status, done.error) == ("published", ""), done
+            publication = await Publications(idle).wait(started.publication, 30)
+            assert (publication.status, publication.error) == ("published", ""), publication
             await asyncio.to_thread(running.kill, pid)
             html = blog.post["html"]
             assert new in html

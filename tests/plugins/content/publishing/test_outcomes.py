@@ -57,11 +57,15 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
 
 async def test_a_publication_arrives_whole(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="whole")
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     (post,) = platform.posts.values()
-    assert (done.status, done.url, done.external_id) == ("published", f"{platform.url}/whole", post["id"])
-    assert done.verified["http_status"] == 200
-    assert done.verified["title_found"] is True
+    assert (publication.status, publication.url, publication.external_id) == (
+        "published",
+        f"{platform.url}/whole",
+        post["id"],
+    )
+    assert publication.verified["http_status"] == 200
+    assert publication.verified["title_found"] is True
     assert post["tags"] == ["news", "tools"]
     assert post["meta_description"] == "Everything about hello."
     (media,) = platform.media.values()
@@ -69,7 +73,7 @@ async def test_a_publication_arrives_whole(plugin: PluginContext, platform: Stan
     assert post["featured"] == media["url"]
     assert "library.example" not in post["html"]
     assert (await Articles(plugin).get(ADA, article)).status == "published"
-    assert not [warning for warning in done.warnings if "canonical" not in warning]
+    assert not [warning for warning in publication.warnings if "canonical" not in warning]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -79,8 +83,8 @@ async def test_a_lost_answer_is_looked_up_before_anything_is_sent_again(
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.fault(request_line, when=when, lose=True)
-    done = await ended(plugin, await publish(plugin, article, website))
-    assert done.status == "published", done
+    publication = await ended(plugin, await publish(plugin, article, website))
+    assert publication.status == "published", publication
     assert [post["state"] for post in platform.posts.values()] == ["live"]
     assert len(platform.media) == 1
     if request_line == "POST /api/posts":
@@ -113,15 +117,15 @@ async def test_a_site_that_is_away_is_tried_again_and_then_says_why(
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.fault("GET /api/terms", answer=answer, times=1000)
-    done = await ended(plugin, await publish(plugin, article, website))
-    assert done.status == "failed"
-    assert told in done.error
+    publication = await ended(plugin, await publish(plugin, article, website))
+    assert publication.status == "failed"
+    assert told in publication.error
     assert (await Websites(plugin).get(ADA, website)).last_error
     assert not platform.posts
     platform.faults.clear()
     publications = Publications(plugin)
-    mended = await publications.wait(await publications.retry(ADA, done.id), 20)
-    assert (mended.status, mended.attempt) == ("published", 2)
+    retried = await publications.wait(await publications.retry(ADA, publication.id), 20)
+    assert (retried.status, retried.attempt) == ("published", 2)
     assert len(platform.posts) == 1
 
 
@@ -139,14 +143,14 @@ async def test_a_credential_that_is_revoked_midway_loses_nothing(
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.fault("POST /api/posts/", answer=(401, "application/json", b"{}", {}))
-    done = await publish(plugin, article, website)
-    assert done.status == "failed"
-    assert "Connect the site again" in done.error
+    publication = await publish(plugin, article, website)
+    assert publication.status == "failed"
+    assert "Connect the site again" in publication.error
     assert (await Websites(plugin).get(ADA, website)).status == "error"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
     publications = Publications(plugin)
-    mended = await publications.wait(await publications.retry(ADA, done.id), 20)
-    assert mended.status == "published"
+    retried = await publications.wait(await publications.retry(ADA, publication.id), 20)
+    assert retried.status == "published"
     assert [post["state"] for post in platform.posts.values()] == ["live"]
     assert (await Websites(plugin).get(ADA, website)).status == "active"
 
@@ -181,9 +185,9 @@ async def test_what_the_platform_drops_silently_is_said(
 ) -> None:
     platform.drops.add(dropped)
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
-    assert done.status == "published"
-    assert any(told in warning for warning in done.warnings), done.warnings
+    publication = await publish(plugin, article, website)
+    assert publication.status == "published"
+    assert any(told in warning for warning in publication.warnings), publication.warnings
 
 
 async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_article_has_for_it(
@@ -196,30 +200,30 @@ async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_artic
 
 async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
-    platform.edit(done.external_id, title="An editor's own title")
+    publication = await publish(plugin, article, website)
+    platform.edit(publication.external_id, title="An editor's own title")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"tags": ["more"]})
-    update = await Publications(plugin).update(ADA, done.id)
+    update = await Publications(plugin).update(ADA, publication.id)
     refused = await ended(plugin, update)
     assert "the title is now \"An editor's own title\" (it was 'Hello world')" in refused.error, refused.error
 
 
 async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
-    platform.edit(done.external_id, html="<p>Somebody's own words</p>")
+    publication = await publish(plugin, article, website)
+    platform.edit(publication.external_id, html="<p>Somebody's own words</p>")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     publications = Publications(plugin)
-    state = await look(plugin, done)
+    state = await look(plugin, publication)
     assert state.edited is True
-    refused = await publications.wait(await publications.update(ADA, done.id), 20)
+    refused = await publications.wait(await publications.update(ADA, publication.id), 20)
     assert refused.status == "published"
     assert "edited on the site" in refused.error
     assert await publications.problem(refused) == "remote_changed"
-    assert platform.posts[done.external_id]["html"] == "<p>Somebody's own words</p>"
-    forced = await publications.wait(await publications.update(ADA, done.id, force=True), 20)
+    assert platform.posts[publication.external_id]["html"] == "<p>Somebody's own words</p>"
+    forced = await publications.wait(await publications.update(ADA, publication.id, force=True), 20)
     assert (forced.status, forced.error, forced.article_version) == ("published", "", 2)
-    assert platform.posts[done.external_id]["title"] == "Another title"
+    assert platform.posts[publication.external_id]["title"] == "Another title"
     assert (await look(plugin, forced)).edited is False
 
 
@@ -227,12 +231,12 @@ async def test_an_update_whose_answer_is_lost_is_no_edit_of_somebody_else(
     plugin: PluginContext, platform: StandInPlatform, impatient: None
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     platform.fault("PUT /api/posts/", when="after", lose=True)
-    updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+    updated = await ended(plugin, await Publications(plugin).update(ADA, publication.id))
     assert (updated.status, updated.error) == ("published", "")
-    assert platform.posts[done.external_id]["title"] == "Another title"
+    assert platform.posts[publication.external_id]["title"] == "Another title"
 
 
 async def test_a_draft_that_was_edited_on_the_site_goes_live_with_the_edit(
@@ -243,8 +247,8 @@ async def test_a_draft_that_was_edited_on_the_site_goes_live_with_the_edit(
     assert saved.status == "draft"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
     platform.edit(saved.external_id, excerpt="An editor's own")
-    done = await publish(plugin, article, website)
-    assert (done.status, done.id) == ("published", saved.id)
+    publication = await publish(plugin, article, website)
+    assert (publication.status, publication.id) == ("published", saved.id)
     assert [(post["state"], post["excerpt"]) for post in platform.posts.values()] == [("live", "An editor's own")]
 
 
@@ -252,9 +256,9 @@ async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     platform.posts.clear()
-    assert "publish_content creates it again" in " ".join((await look(plugin, done)).drift)
+    assert "publish_content creates it again" in " ".join((await look(plugin, publication)).drift)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     second = await publish(plugin, article, website)
     assert second.status == "published"
@@ -263,30 +267,30 @@ async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
 
 async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     platform.fault("POST /api/posts/", when="after", lose=True)
-    down = (await unpublish(plugin, ADA, done.id, "draft")).publication
-    assert down.status == "unpublished"
-    assert (await unpublish(plugin, ADA, done.id, "draft")).publication.status == "unpublished"
+    unpublished = (await unpublish(plugin, ADA, publication.id, "draft")).publication
+    assert unpublished.status == "unpublished"
+    assert (await unpublish(plugin, ADA, publication.id, "draft")).publication.status == "unpublished"
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
     assert (await Articles(plugin).get(ADA, article)).status == "draft"
-    back = await publish(plugin, article, website)
-    assert (back.status, back.id) == ("published", done.id)
+    republished = await publish(plugin, article, website)
+    assert (republished.status, republished.id) == ("published", publication.id)
     assert len(platform.posts) == 1
-    deleted = (await unpublish(plugin, ADA, done.id, "delete")).publication
+    deleted = (await unpublish(plugin, ADA, publication.id, "delete")).publication
     assert (deleted.status, deleted.external_id, platform.posts) == ("unpublished", "", {})
     for mode in ("draft", "trash"):
-        assert (await unpublish(plugin, ADA, done.id, mode)).state == "gone"
+        assert (await unpublish(plugin, ADA, publication.id, mode)).state == "gone"
 
 
 async def test_what_is_told_of_a_post_that_its_owner_deleted_is_that_it_is_gone(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     platform.posts.clear()
-    down = await unpublish(plugin, ADA, done.id, "draft")
-    assert (down.publication.status, down.state) == ("unpublished", "gone")
+    unpublished = await unpublish(plugin, ADA, publication.id, "draft")
+    assert (unpublished.publication.status, unpublished.state) == ("unpublished", "gone")
 
 
 async def test_images_are_copied_only_where_the_licence_allows_it(
@@ -294,13 +298,13 @@ async def test_images_are_copied_only_where_the_licence_allows_it(
 ) -> None:
     body = f"![one](https://library.example/{PHOTO}.png)\n\n![two](https://library.example/{HOTLINK}.jpg)\n"
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, body=body)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     (post,) = platform.posts.values()
     assert len(platform.media) == 1
     assert 'src="https://stock.example/hot.jpg"' in post["html"]
     assert 'Photo: <a href="https://example.org/ada"' in post["html"]
     assert "script" not in post["html"]
-    assert done.status == "published"
+    assert publication.status == "published"
 
 
 CAPTION_HTML = "Bread &amp; butter, *warm* &lt;from&gt; the oven"
@@ -326,12 +330,15 @@ async def test_a_caption_is_below_its_image(
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, body=body, featured_media_id="")
 
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
 
     html = re.sub(r"<img[^>]*>", "<img{}>", next(iter(platform.posts.values()))["html"])
     assert shown.replace("<figcaption>{}", f"<figcaption>{CAPTION_HTML}") in html
     assert html.count(CAPTION_HTML) == ("Mine" not in body)
-    assert (done.status, [warning for warning in done.warnings if "canonical" not in warning]) == ("published", [])
+    assert (publication.status, [warning for warning in publication.warnings if "canonical" not in warning]) == (
+        "published",
+        [],
+    )
 
 
 async def test_a_caption_is_in_the_markdown_too(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -358,9 +365,9 @@ async def test_an_author_whom_the_site_does_not_have_is_said(
 
     before = await author_warnings(plugin, await site.get(ADA, website), post)
     assert not platform.posts
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
 
-    warned = [warning for warning in done.warnings if "author" in warning]
+    warned = [warning for warning in publication.warnings if "author" in warning]
     assert list(before) == warned
     assert [warning.startswith("the site has no author 'Grace'") for warning in warned] == ([] if known else [True])
     (published,) = platform.posts.values()
@@ -373,9 +380,11 @@ async def test_what_sanitising_removed_is_said_of_the_real_post_as_before(
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, featured_media_id="", body='Text\n\n<video src="https://a.example/b.mp4"></video>')
     before = removals((await Publications(plugin).preview(ADA, article, website, {}))[0].removed)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     assert (
-        [warning for warning in done.warnings if "removed" in warning] == before == ["removed from the body: <video>"]
+        [warning for warning in publication.warnings if "removed" in warning]
+        == before
+        == ["removed from the body: <video>"]
     )
 
 
@@ -399,8 +408,8 @@ async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_
         raise_failure(refused, InvalidInput.code)
 
     await Publications(plugin).publish(ADA, article, website, options={"author": "Grace"})
-    done = await ended(plugin, refused)
-    assert done.status == "published"
+    publication = await ended(plugin, refused)
+    assert publication.status == "published"
     (published,) = platform.posts.values()
     assert (published["term_ids"]["author"], len(published["term_ids"]["tag"])) == (["t9"], 1)
 
@@ -409,9 +418,9 @@ async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginConte
     missing = "m_" + "0" * 22
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, featured_media_id="", body=f"Text ![x](https://library.example/{missing}.png) more")
-    done = await publish(plugin, article, website)
-    assert done.status == "published"
-    assert any(missing in warning for warning in done.warnings)
+    publication = await publish(plugin, article, website)
+    assert publication.status == "published"
+    assert any(missing in warning for warning in publication.warnings)
     assert all("<img" not in post["html"] for post in platform.posts.values())
 
 
@@ -419,13 +428,13 @@ async def test_websites_and_publications_of_others_do_not_exist(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     for attempt in (
         Publications(plugin).publish("u_eve", article, website),
-        Publications(plugin).get("u_eve", done.id),
-        Publications(plugin).retry("u_eve", done.id),
-        Publications(plugin).update("u_eve", done.id),
-        unpublish(plugin, "u_eve", done.id, "delete"),
+        Publications(plugin).get("u_eve", publication.id),
+        Publications(plugin).retry("u_eve", publication.id),
+        Publications(plugin).update("u_eve", publication.id),
+        unpublish(plugin, "u_eve", publication.id, "delete"),
         Websites(plugin).open("u_eve", website),
         Websites(plugin).disconnect("u_eve", website),
     ):
@@ -459,38 +468,38 @@ async def test_a_website_that_is_disconnected_gets_nothing_more(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     assert await Websites(plugin).disconnect(ADA, website) == 1
     with pytest.raises(NotFound):
-        await Publications(plugin).update(ADA, done.id)
+        await Publications(plugin).update(ADA, publication.id)
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
 async def test_whatever_a_site_says_of_its_posts_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.suffix = "\0\ud800" + "x" * 5000
-    done = await publish(plugin, article, website)
-    assert done.status == "published"
-    assert len(done.url) <= 2048
+    publication = await publish(plugin, article, website)
+    assert publication.status == "published"
+    assert len(publication.url) <= 2048
     assert len(platform.posts) == 1
     platform.suffix = ""
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    updated = await ended(plugin, await Publications(plugin).update(ADA, done.id))
+    updated = await ended(plugin, await Publications(plugin).update(ADA, publication.id))
     assert (updated.status, updated.error) == ("published", "")
 
 
 async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    done = await publish(plugin, article, website)
-    platform.edit(done.external_id, title="\0\ud800 Mine", html="<p>\0\ud800</p>" + "x" * 200_000)
+    publication = await publish(plugin, article, website)
+    platform.edit(publication.external_id, title="\0\ud800 Mine", html="<p>\0\ud800</p>" + "x" * 200_000)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     publications = Publications(plugin)
-    refused = await ended(plugin, await publications.update(ADA, done.id))
+    refused = await ended(plugin, await publications.update(ADA, publication.id))
     assert "the title is now '? Mine'" in refused.error
-    forced = await ended(plugin, await publications.update(ADA, done.id, force=True))
+    forced = await ended(plugin, await publications.update(ADA, publication.id, force=True))
     assert (forced.status, forced.error) == ("published", "")
     [overwritten] = [
-        step.detail["overwritten"] for step in await publications.steps(done.id) if "overwritten" in step.detail
+        step.detail["overwritten"] for step in await publications.steps(publication.id) if "overwritten" in step.detail
     ]
     assert overwritten["fields"]["title"] == "? Mine"
     assert len(overwritten["body"]) <= 100_000
@@ -500,9 +509,9 @@ async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, 
 async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.id_length = 300
-    done = await publish(plugin, article, website)
-    assert done.status == "unknown"
-    assert "id of 300 characters" in done.error
+    publication = await publish(plugin, article, website)
+    assert publication.status == "unknown"
+    assert "id of 300 characters" in publication.error
     await publish(plugin, article, website)
     assert len(platform.posts) == 1
 
@@ -513,24 +522,24 @@ async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
 ) -> None:
     platform.page_status = status
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="slow")
-    done = await publish(plugin, article, website)
-    assert done.status == "published"
-    assert f"the URL of the post responds with status {status}" in done.warnings
-    assert done.due_at is not None
+    publication = await publish(plugin, article, website)
+    assert publication.status == "published"
+    assert f"the URL of the post responds with status {status}" in publication.warnings
+    assert publication.due_at is not None
 
     sent = len(platform.requests)
-    done = await recheck(plugin, done)
-    assert done.due_at is not None
+    publication = await recheck(plugin, publication)
+    assert publication.due_at is not None
     platform.page_status = 200
-    done = await recheck(plugin, done)
-    assert (done.status, done.due_at, done.verified["http_status"]) == ("published", None, 200)
-    assert not [warning for warning in done.warnings if "status" in warning]
+    publication = await recheck(plugin, publication)
+    assert (publication.status, publication.due_at, publication.verified["http_status"]) == ("published", None, 200)
+    assert not [warning for warning in publication.warnings if "status" in warning]
     assert {request.split()[0] for request in platform.requests[sent:]} == {"GET"}
 
 
 async def test_a_page_that_is_not_there_is_not_waited_for(plugin: PluginContext, platform: StandInPlatform) -> None:
     platform.page_status = 404
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="nowhere")
-    done = await publish(plugin, article, website)
-    assert "the URL of the post responds with status 404" in done.warnings
-    assert done.due_at is None
+    publication = await publish(plugin, article, website)
+    assert "the URL of the post responds with status 404" in publication.warnings
+    assert publication.due_at is None

@@ -66,24 +66,24 @@ async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     platform.posts.clear()
-    written(platform, done.external_id, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
-    recipe = dict(platform.posts[done.external_id])
+    written(platform, publication.external_id, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
+    recipe = dict(platform.posts[publication.external_id])
 
     await change(plugin, article, title="Ours again")
     failed = await publish(plugin, article, website, force=True)
     assert failed.status == "failed"
     assert "unpublish_content, which leaves that post alone" in failed.error
-    down = (await unpublish(plugin, ADA, done.id, mode)).publication
-    assert (down.status, down.external_id) == ("unpublished", "")
-    assert "another one by now ('A recipe')" in down.error
-    assert platform.posts == {done.external_id: recipe}
+    unpublished = (await unpublish(plugin, ADA, publication.id, mode)).publication
+    assert (unpublished.status, unpublished.external_id) == ("unpublished", "")
+    assert "another one by now ('A recipe')" in unpublished.error
+    assert platform.posts == {publication.external_id: recipe}
 
     republished = await publish(plugin, article, website)
     assert (republished.status, republished.error) == ("published", "")
-    assert republished.external_id != done.external_id
-    assert platform.posts.pop(done.external_id) == recipe
+    assert republished.external_id != publication.external_id
+    assert platform.posts.pop(publication.external_id) == recipe
     assert [post["title"] for post in platform.posts.values()] == ["Ours again"]
 
 
@@ -92,23 +92,23 @@ async def test_a_post_of_ours_that_was_written_anew_there_is_ours_still(
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
-    done = await publish(plugin, article, website)
-    platform.edit(done.external_id, title="All new", slug="all-new", html="<p>Every word.</p>")
+    publication = await publish(plugin, article, website)
+    platform.edit(publication.external_id, title="All new", slug="all-new", html="<p>Every word.</p>")
     await change(plugin, article, title="Mine")
     assert "edited on the site" in (await publish(plugin, article, website)).error
-    assert (await unpublish(plugin, ADA, done.id, "trash")).publication.error == ""
-    assert platform.posts[done.external_id]["state"] == "trashed"
+    assert (await unpublish(plugin, ADA, publication.id, "trash")).publication.error == ""
+    assert platform.posts[publication.external_id]["state"] == "trashed"
 
 
 async def test_an_image_that_got_the_id_of_ours_is_not_removed(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="with-image")
-    done = await publish(plugin, article, website)
+    publication = await publish(plugin, article, website)
     (ours,) = platform.media
     theirs = {"id": ours, "marker": "", "size": 1, "url": f"{platform.url}/files/theirs.png"}
     platform.media[ours] = theirs
-    await unpublish(plugin, ADA, done.id, "delete")
+    await unpublish(plugin, ADA, publication.id, "delete")
     assert (platform.posts, platform.media) == ({}, {ours: theirs})
 
 

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def published(plugin: PluginContext, article: str, website: str) -> Publication:
     store = Publications(plugin)
-    done = await store.wait(await store.publish(ADA, article, website), 30)
-    assert (done.status, done.error) == ("published", "")
-    return done
+    publication = await store.wait(await store.publish(ADA, article, website), 30)
+    assert (publication.status, publication.error) == ("published", "")
+    return publication
 
 
 async def without_image(plugin: PluginContext, article: str, website: str) -> None:
@@ -34,17 +34,17 @@ async def without_image(plugin: PluginContext, article: str, website: str) -> No
 async def test_two_posts_share_an_image(plugin: PluginContext, platform: StandInPlatform) -> None:
     website = await connect(plugin, platform.url, platform.token)
     articles = [await write(plugin, title=f"Post {number}") for number in range(3)]
-    done = [await published(plugin, article, website) for article in articles]
+    publications = [await published(plugin, article, website) for article in articles]
     (image,) = platform.media.values()
     assert all(image["url"] in post["html"] for post in platform.posts.values())
     assert platform.count("POST /api/media") == 1
 
     await without_image(plugin, articles[0], website)
-    await unpublish(plugin, ADA, done[1].id, "draft")
+    await unpublish(plugin, ADA, publications[1].id, "draft")
     assert list(platform.media.values()) == [image]
-    await unpublish(plugin, ADA, done[2].id, "delete")
+    await unpublish(plugin, ADA, publications[2].id, "delete")
     assert list(platform.media.values()) == [image]
-    await unpublish(plugin, ADA, done[1].id, "delete")
+    await unpublish(plugin, ADA, publications[1].id, "delete")
     assert platform.media == {}
 
 

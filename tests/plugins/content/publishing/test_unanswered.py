@@ -90,8 +90,8 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
 
     fault.times = 0
     await Publications(idle).retry(ADA, ended.id)
-    _, done = await worker.pauses(ended)
-    assert (done.status, done.error) == ("published", "")
+    _, publication = await worker.pauses(ended)
+    assert (publication.status, publication.error) == ("published", "")
     assert [post["state"] for post in platform.posts.values()] == ["live"]
     assert len(platform.media) == 1
 
@@ -101,12 +101,12 @@ async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     worker = Worker(idle)
-    _, done = await worker.pauses(await Publications(idle).publish(ADA, article, website))
+    _, publication = await worker.pauses(await Publications(idle).publish(ADA, article, website))
     await Articles(idle).update(ADA, article, expected_version=1, changes={"title": "Another title"})
     fault = lost(platform, "PUT /api/posts/")
-    pauses, ended = await worker.pauses(await Publications(idle).update(ADA, done.id))
+    pauses, ended = await worker.pauses(await Publications(idle).update(ADA, publication.id))
     assert len(pauses) == len(WAIT_SECONDS)
-    assert (ended.status, ended.url) == ("failed", done.url)
+    assert (ended.status, ended.url) == ("failed", publication.url)
     assert [(post["title"], post["state"]) for post in platform.posts.values()] == [("Hello world", "live")]
 
     fault.times = 0

@@ -30,9 +30,9 @@ def website(ada: Client) -> str:
 def published(client: Client, website: str, title: str, body: str = BODY, **fields: str) -> tuple[str, str]:
     """Publish an article; return its ID and the path of its page."""
     id_ = client.data("create_content", title=title, body=body, website_id=website, **fields)["content_id"]
-    done = client.data("publish_content", content_id=id_, website_id=website)
-    assert done["status"] == "published", done
-    return id_, urlsplit(done["url"]).path
+    publication = client.data("publish_content", content_id=id_, website_id=website)
+    assert publication["status"] == "published", publication
+    return id_, urlsplit(publication["url"]).path
 
 
 @pytest.mark.parametrize("title", ["All about tea", "お茶について"])
@@ -77,9 +77,9 @@ def test_articles_that_are_published_elsewhere_have_an_address_here(
         async with plugin.services.database.writing() as session:
             statement = update(PublicationRow).where(PublicationRow.article_id == id_)
             await session.execute(statement.values(path="", url="https://example.com/tee"))
-            elsewhere = {"platform": "webhook", "url": "https://example.com", "control_place": "example.com"}
+            values = {"platform": "webhook", "url": "https://example.com", "control_place": "example.com"}
             proven = update(WebsiteRow).where(WebsiteRow.id == website)
-            await session.execute(proven.values(control_method="file", site_key=None, **elsewhere))
+            await session.execute(proven.values(control_method="file", site_key=None, **values))
 
     ada.host.run(move())
     path = f"/articles/{website}/uber-tee"

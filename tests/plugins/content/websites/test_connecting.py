@@ -41,26 +41,30 @@ def test_a_site_is_connected_in_the_browser(
         assert page.status == 200
         assert attribute_of(page.tree, "input[name=url]", "value") == platform.url
         assert attribute_of(page.tree, "input[name=token]", "type") == "password"
-        done = browser.submit(page, path, url=platform.url, name="The stand-in of Ada", token=TOKEN, do="connect")
-        assert "is connected" in done.text
-        assert "It may publish" in done.text
+        confirmation = browser.submit(
+            page, path, url=platform.url, name="The stand-in of Ada", token=TOKEN, do="connect"
+        )
+        assert "is connected" in confirmation.text
+        assert "It may publish" in confirmation.text
         assert browser.get(path).path == "/dashboard/websites"  # the link has been used
     (website,) = ada.data("list_websites")["websites"]
     assert (website["name"], website["url"], website["status"]) == ("The stand-in of Ada", platform.url, "active")
     details = ada.data("get_website", website_id=website["id"])
     assert details["website"]["settings"]["timezone"] == "Europe/Berlin"
-    everything = json.dumps([details, ada.data("get_website", website_id=website["id"], check=True)]) + done.html
+    everything = (
+        json.dumps([details, ada.data("get_website", website_id=website["id"], check=True)]) + confirmation.html
+    )
     assert TOKEN not in everything
     assert TOKEN not in "".join(capfd.readouterr())
 
     async def row() -> str:
         async with ada.plugin.services.database.reading() as session:
-            sealed: str = await session.scalar(select(WebsiteRow.credential).where(WebsiteRow.id == website["id"]))
-            return sealed
+            ciphertext: str = await session.scalar(select(WebsiteRow.credential).where(WebsiteRow.id == website["id"]))
+            return ciphertext
 
-    sealed = host.run(row())
-    assert TOKEN not in sealed
-    assert Vault.of(ada.plugin).open(sealed, website["id"])["token"] == TOKEN
+    ciphertext = host.run(row())
+    assert TOKEN not in ciphertext
+    assert Vault.of(ada.plugin).open(ciphertext, website["id"])["token"] == TOKEN
 
 
 def test_a_wrong_credential_is_told_and_not_shown_again(
@@ -203,8 +207,8 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
         assert "no longer accepts the token" in checked.text
         renewing = browser.submit(page, website_path, do="reconnect")
         assert renewing.path.startswith("/dashboard/connect/")
-        done = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
-        assert "is connected" in done.text
+        confirmation = browser.submit(renewing, renewing.path, url=platform.url, token="another-token", do="connect")
+        assert "is connected" in confirmation.text
         assert "Paused" in browser.submit(page, website_path, do="pause").text
         platform.token = "a-third-token"
         resumed = browser.submit(page, website_path, do="resume").text

@@ -188,21 +188,21 @@ def test_what_cannot_be_published_is_refused(
 def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Client) -> None:
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
-    done = ada.data(
+    publication = ada.data(
         "publish_content",
         content_id=article(host, ada),
         website_id=website,
         mode="schedule",
         publish_at=f"{YEAR}-05-01T09:00:00",
     )
-    assert (done["status"], done["publish_at"]) == ("scheduled", f"{YEAR}-05-01T09:00:00+09:00")
-    result = ada.call("list_publications", publication_id=done["publication_id"])
+    assert (publication["status"], publication["publish_at"]) == ("scheduled", f"{YEAR}-05-01T09:00:00+09:00")
+    result = ada.call("list_publications", publication_id=publication["publication_id"])
     assert f"it goes live at {YEAR}-05-01T09:00:00+09:00 (Asia/Tokyo)." in result["content"][0]["text"]
-    assert result["structuredContent"]["publications"][0]["publish_at"] == done["publish_at"]
+    assert result["structuredContent"]["publications"][0]["publish_at"] == publication["publish_at"]
     assert result["structuredContent"]["publications"][0]["updated_at"].endswith("+09:00")
     schedule = ada.data("list_publications", **{"from": f"{YEAR}-05-01", "to": f"{YEAR}-05-31"}, website_id=website)
     assert [entry["title"] for entry in schedule["publications"]] == ["Hello"]
-    assert schedule["publications"][0]["publish_at"] == done["publish_at"]
+    assert schedule["publications"][0]["publish_at"] == publication["publish_at"]
     assert schedule["gaps"] == [{"from": f"{YEAR}-05-02", "to": f"{YEAR}-05-31", "days": 30}]
     pair = {"content_id": schedule["publications"][0]["content_id"], "website_id": website}
     moved = ada.data("publish_content", **pair, publish_at=f"{YEAR}-06-01T12:00:00+02:00")
@@ -305,7 +305,7 @@ def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
 ) -> None:
     website = standin(host, ada, platform)
     pair = {"content_id": article(host, ada, body="One.\n\nTwo.\n\nThree."), "website_id": website}
-    done = ada.data("publish_content", **pair)
+    publication = ada.data("publish_content", **pair)
     same = ada.call("publish_content", **pair)
     assert "Nothing was sent" in same["content"][0]["text"]
     assert same["structuredContent"]["conflict"] is None
@@ -323,7 +323,7 @@ def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
     assert edited["structuredContent"]["verified"]["title_found"] is False
     assert platform.posts[post_id]["title"] == "Mine"
     forced = ada.data("publish_content", **pair, force=True)
-    assert (forced["publication_id"], forced["conflict"]) == (done["publication_id"], None)
+    assert (forced["publication_id"], forced["conflict"]) == (publication["publication_id"], None)
     assert platform.posts[post_id]["title"] == "Hello"
 
 
@@ -349,10 +349,10 @@ def test_what_sanitising_removed_is_said_by_a_real_publish_too(
         "content_id": article(host, ada, body="Words <video src='x'></video> and more."),
         "website_id": standin(host, ada, platform),
     }
-    tried = ada.data("publish_content", **pair, dry_run=True)
-    done = ada.data("publish_content", **pair)
-    assert "removed from the body: <video>" in tried["warnings"]
-    assert "removed from the body: <video>" in done["warnings"]
+    dry_run = ada.data("publish_content", **pair, dry_run=True)
+    publication = ada.data("publish_content", **pair)
+    assert "removed from the body: <video>" in dry_run["warnings"]
+    assert "removed from the body: <video>" in publication["warnings"]
 
 
 def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
@@ -486,9 +486,9 @@ def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> N
 def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
     builtin_site, other = builtin(ada), standin(host, ada, platform)
     content = article(host, ada, tags=("news",), body="Words <script>alert(1)</script> and `more`.")
-    tried = ada.data("publish_content", content_id=content, website_id=builtin_site, dry_run=True)
-    assert (tried["status"], tried["publication_id"]) == ("dry_run", None)
-    assert any("script" in warning for warning in tried["warnings"])
+    dry_run = ada.data("publish_content", content_id=content, website_id=builtin_site, dry_run=True)
+    assert (dry_run["status"], dry_run["publication_id"]) == ("dry_run", None)
+    assert any("script" in warning for warning in dry_run["warnings"])
     done = ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
     assert done == ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
     assert done["status"] == "published"
@@ -534,8 +534,8 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     retried = ada.data("publish_content", **copy)
     assert (retried["status"], retried["article_version"]) == ("published", 3)
     assert "confirm" in ada.refusal("unpublish_content", publication_id=done["publication_id"], confirm=False)
-    down = ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
-    assert down == {"publication_id": done["publication_id"], "status": "unpublished"}
+    unpublished = ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+    assert unpublished == {"publication_id": done["publication_id"], "status": "unpublished"}
 
 
 def test_a_copy_whose_original_is_gone_is_not_updated_without_its_canonical_url(

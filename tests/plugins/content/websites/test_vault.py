@@ -32,15 +32,15 @@ def test_a_credential_of_another_website_does_not_open() -> None:
 
 
 def test_an_old_key_opens_and_the_first_one_seals() -> None:
-    sealed = Vault([OLD]).seal(CREDENTIAL, "w_1")
+    ciphertext = Vault([OLD]).seal(CREDENTIAL, "w_1")
     both = Vault([NEW, OLD])
-    assert both.open(sealed, "w_1") == CREDENTIAL
-    assert not both.is_current(sealed)
+    assert both.open(ciphertext, "w_1") == CREDENTIAL
+    assert not both.is_current(ciphertext)
     fresh = both.seal(CREDENTIAL, "w_1")
     assert both.is_current(fresh)
     assert Vault([NEW]).open(fresh, "w_1") == CREDENTIAL
     with pytest.raises(SiteRejected):
-        Vault([NEW]).open(sealed, "w_1")
+        Vault([NEW]).open(ciphertext, "w_1")
 
 
 @given(st.text(max_size=80))
