@@ -19,11 +19,15 @@ def test_it_tells_who_did_what(ada: ToolClient) -> None:
     ada.data("get_account_usage")
     ada.refusal("get_job", job_id="j_nothing")
     ada.refusal("count_words", text="not in the plan")
-    refused, failed, done = events(ada)
-    assert [done["tool"], failed["tool"], refused["tool"]] == ["get_account_usage", "get_job", "count_words"]
-    assert [done["outcome"], failed["outcome"], refused["outcome"]] == ["ok", "not_found", "forbidden"]
-    assert (done["client"], done["connection_id"], done["address"]) == ("laptop", ada.connection.id, "127.0.0.1")
-    assert done["at"] <= failed["at"] <= refused["at"]
+    refused, failed, succeeded = events(ada)
+    assert [succeeded["tool"], failed["tool"], refused["tool"]] == ["get_account_usage", "get_job", "count_words"]
+    assert [succeeded["outcome"], failed["outcome"], refused["outcome"]] == ["ok", "not_found", "forbidden"]
+    assert (succeeded["client"], succeeded["connection_id"], succeeded["address"]) == (
+        "laptop",
+        ada.connection.id,
+        "127.0.0.1",
+    )
+    assert succeeded["at"] <= failed["at"] <= refused["at"]
 
 
 def test_a_generator_goes_by_its_mcp_name(ada: ToolClient) -> None:

@@ -51,10 +51,10 @@ class Built:
     own: str
 
 
-async def looked_at(plugin: PluginContext, done: Publication, public: Path) -> Shown:
+async def looked_at(plugin: PluginContext, publication: Publication, public: Path) -> Shown:
     """Return a publication after its page was checked, and the page."""
-    await look(plugin, done)
-    return Shown(await Publications(plugin).get(ADA, done.id), page_of(public, done.url).decode())
+    await look(plugin, publication)
+    return Shown(await Publications(plugin).get(ADA, publication.id), page_of(public, publication.url).decode())
 
 
 @asynccontextmanager

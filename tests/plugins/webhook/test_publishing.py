@@ -75,8 +75,8 @@ async def publish(plugin: PluginContext, article: str, website: str, **options: 
     return await ended(plugin, await Publications(plugin).publish(ADA, article, website, **options))
 
 
-async def update(plugin: PluginContext, done: Publication, **options: Any) -> Publication:
-    return await ended(plugin, await Publications(plugin).update(ADA, done.id, **options))
+async def update(plugin: PluginContext, publication: Publication, **options: Any) -> Publication:
+    return await ended(plugin, await Publications(plugin).update(ADA, publication.id, **options))
 
 
 async def test_neither_form_of_the_text_runs_anything(plugin: PluginContext, receiver: Receiver) -> None:

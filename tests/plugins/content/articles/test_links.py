@@ -54,8 +54,8 @@ def test_suggestions_stand_where_a_link_may_stand(
         {name: suggestion[name] for name in ("target_url", "anchor_text", "position")}
         for suggestion in result["suggestions"]
     ]
-    done = ada.data("apply_internal_links", content_id=id_, expected_version=1, links=links)
-    assert (done["version"], done["applied"]) == (2, 2)
+    applied = ada.data("apply_internal_links", content_id=id_, expected_version=1, links=links)
+    assert (applied["version"], applied["applied"]) == (2, 2)
     stored = ada.data("get_content", content_id=id_, format=form)["body"]
     link = f"[tea pot]({published['pots']})" if form == "markdown" else f'<a href="{published["pots"]}">tea pot</a>'
     assert link in stored

@@ -224,8 +224,8 @@ async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platf
     ] == [("title", "An old post", "Mine", "Theirs")]
     assert merged.update is None
     assert (await merge_edits(plugin, ADA, publication_id, {"1": "site"})).update is None
-    done = await merge_edits(plugin, ADA, publication_id, {"1": "site", "title": "article"})
-    assert done.update is not None
+    decided = await merge_edits(plugin, ADA, publication_id, {"1": "site", "title": "article"})
+    assert decided.update is not None
     assert (await blog.publish(content_id)).error == ""
     assert (blog.post["title"], blog.post["html"]) == ("Mine", RAW.replace("Two words.", "Two other words."))
 

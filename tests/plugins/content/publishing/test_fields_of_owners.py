@@ -116,11 +116,11 @@ async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
 ) -> None:
     blog = await blog_on(plugin, platform)
     article = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n")
-    done = await blog.publish(article, options={"tags": ["chosen"]})
-    platform.edit(done.external_id, featured=THEIRS, tags=["theirs"])
-    assert (await merge_edits(plugin, ADA, done.id, {})).update is not None
+    first = await blog.publish(article, options={"tags": ["chosen"]})
+    platform.edit(first.external_id, featured=THEIRS, tags=["theirs"])
+    assert (await merge_edits(plugin, ADA, first.id, {})).update is not None
     assert (await blog.publish(article)).error == ""
-    del platform.posts[done.external_id]
+    del platform.posts[first.external_id]
     await blog.replaced(article, "One.", "Uno.")
     publication = await blog.publish(article)
     assert publication.error == ""

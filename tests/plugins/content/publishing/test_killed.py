@@ -43,9 +43,9 @@ ROUNDS = rounds("PRESSROOM_TEST_KILLS", 2, soak=50)
 
 
 async def _published(plugin: PluginContext, publication: Publication, seconds: float = 30) -> Publication:
-    done = await Publications(plugin).wait(publication, seconds)
-    assert done.status == "published", done
-    return done
+    finished = await Publications(plugin).wait(publication, seconds)
+    assert finished.status == "published", finished
+    return finished
 
 
 def _one_of_everything(platform: StandInPlatform) -> None:
@@ -72,11 +72,11 @@ async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
             pid = await asyncio.to_thread(running.start)
             await _kill_at(platform, running, pid, request, when)
         await asyncio.to_thread(running.start)
-        done = await _published(idle, publication)
+        published = await _published(idle, publication)
     _one_of_everything(platform)
-    assert done.url == f"{platform.url}/hello-world"
-    assert done.verified["http_status"] == 200
-    assert [step.state for step in await Publications(idle).steps(done.id)] == ["done"] * 6
+    assert published.url == f"{platform.url}/hello-world"
+    assert published.verified["http_status"] == 200
+    assert [step.state for step in await Publications(idle).steps(published.id)] == ["done"] * 6
 
 
 @pytest.mark.timeout(1200)

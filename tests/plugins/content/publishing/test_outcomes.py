@@ -96,11 +96,11 @@ async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platfo
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
     assert len({publication.id for publication in publications}) == 1
-    done = await ended(plugin, publications[0])
-    assert done.status == "published"
+    published = await ended(plugin, publications[0])
+    assert published.status == "published"
     assert len(platform.posts) == 1
     repeated = await publish(plugin, article, website)
-    assert (repeated.id, repeated.attempt) == (done.id, done.attempt)
+    assert (repeated.id, repeated.attempt) == (published.id, published.attempt)
     assert platform.count("POST /api/posts") == 2  # the post and its state
 
 

@@ -95,8 +95,8 @@ async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPla
     soon = await publications.publish(
         ADA, article, website, mode="schedule", publish_at=datetime.now(UTC) + timedelta(seconds=0.5)
     )
-    done = await stands(plugin, soon, "published")
-    assert done.id == publication.id
+    published = await stands(plugin, soon, "published")
+    assert published.id == publication.id
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
@@ -122,8 +122,12 @@ async def test_a_draft_is_not_scheduled_on_its_site_either(
 
     saved = await once_free(lambda: bring(plugin, ADA, article, website, PublishRequest(mode="draft")))
 
-    done = await stands(plugin, saved.publication, "draft")
-    assert (done.id, done.publish_at, done.article_version) == (publication.id, None, 2 if newer else 1)
+    saved_draft = await stands(plugin, saved.publication, "draft")
+    assert (saved_draft.id, saved_draft.publish_at, saved_draft.article_version) == (
+        publication.id,
+        None,
+        2 if newer else 1,
+    )
     title = "Another title" if newer else "Hello world"
     assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("draft", title)]
 
@@ -143,8 +147,8 @@ async def test_a_scheduled_post_that_somebody_deleted_there_is_told_as_it_is(
     await stands(plugin, second, "scheduled")
     platform.posts.clear()
     saved = await once_free(lambda: bring(plugin, ADA, article, website, PublishRequest(mode="draft")))
-    done = await stands(plugin, saved.publication, "draft")
-    assert [(id_, post["state"]) for id_, post in platform.posts.items()] == [(done.external_id, "draft")]
+    saved_draft = await stands(plugin, saved.publication, "draft")
+    assert [(id_, post["state"]) for id_, post in platform.posts.items()] == [(saved_draft.external_id, "draft")]
 
 
 @pytest.mark.parametrize(("away", "status"), [(False, "unpublished"), (True, "draft")])
@@ -191,8 +195,8 @@ async def test_an_edit_on_the_site_leaves_a_schedule_as_it_is(plugin: PluginCont
         row.publish_at = row.due_at = soon
         row.job_id = await work_on(plugin, session, row.id, ADA, soon)
     platform.edit(waiting.external_id, state="live")
-    done = await stands(plugin, publication, "published")
-    assert (done.error, [post["title"] for post in platform.posts.values()]) == ("", ["Mine"])
+    published = await stands(plugin, publication, "published")
+    assert (published.error, [post["title"] for post in platform.posts.values()]) == ("", ["Mine"])
 
 
 async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform: StandInPlatform) -> None:
@@ -243,6 +247,6 @@ async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) ->
     assert await BuiltinSite(plugin, site.id).live(limit=5) == []
     sooner = datetime.now(UTC) + timedelta(seconds=0.3)
     await Publications(plugin).publish(ADA, article, site.id, mode="schedule", publish_at=sooner)
-    done = await stands(plugin, publication, "published")
+    published = await stands(plugin, publication, "published")
     (post,) = await BuiltinSite(plugin, site.id).live(limit=5)
-    assert done.path == f"/sites/ada-writes/{post.slug}"
+    assert published.path == f"/sites/ada-writes/{post.slug}"

@@ -78,8 +78,8 @@ def test_articles_that_are_published_elsewhere_have_an_address_here(
             statement = update(PublicationRow).where(PublicationRow.article_id == id_)
             await session.execute(statement.values(path="", url="https://example.com/tee"))
             values = {"platform": "webhook", "url": "https://example.com", "control_place": "example.com"}
-            proven = update(WebsiteRow).where(WebsiteRow.id == website)
-            await session.execute(proven.values(control_method="file", site_key=None, **values))
+            website_change = update(WebsiteRow).where(WebsiteRow.id == website)
+            await session.execute(website_change.values(control_method="file", site_key=None, **values))
 
     ada.host.run(move())
     path = f"/articles/{website}/uber-tee"

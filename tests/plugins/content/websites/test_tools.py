@@ -489,14 +489,14 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     dry_run = ada.data("publish_content", content_id=content, website_id=builtin_site, dry_run=True)
     assert (dry_run["status"], dry_run["publication_id"]) == ("dry_run", None)
     assert any("script" in warning for warning in dry_run["warnings"])
-    done = ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
-    assert done == ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
-    assert done["status"] == "published"
-    original = done["publication_id"]
+    first = ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
+    assert first == ada.data("publish_content", content_id=content, website_id=builtin_site, client_request_id="r-1")
+    assert first["status"] == "published"
+    original = first["publication_id"]
     copy = {"content_id": content, "website_id": other}
     crosspost = ada.data("publish_content", **copy, canonical_publication_id=original)
     assert crosspost["status"] == "published"
-    assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
+    assert [post["canonical_url"] for post in platform.posts.values()] == [first["url"]]
     assert "w_nobody" in ada.refusal(
         "publish_content", content_id=content, website_id="w_nobody", canonical_publication_id=original
     )
@@ -510,7 +510,7 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     assert {step["state"] for publication in publications for step in publication["steps"]} == {"done"}
     assert len(ada.data("list_publications", status="published")["publications"]) == 2
     listed = ada.call("list_publications")["content"][0]["text"]
-    assert all(text in listed for text in (original, content, builtin_site, other, done["url"], "'Hello'"))
+    assert all(text in listed for text in (original, content, builtin_site, other, first["url"], "'Hello'"))
     assert eve.data("list_publications")["publications"] == []
     assert "no publication" in eve.refusal("list_publications", publication_id=original)
     platform.edit(next(iter(platform.posts)), html="<p>Edited</p>")
@@ -522,7 +522,7 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     assert conflict["structuredContent"]["article_version"] == 1
     forced = ada.data("publish_content", **copy, force=True)
     assert (forced["conflict"], forced["status"], forced["article_version"]) == (None, "published", 2)
-    assert [post["canonical_url"] for post in platform.posts.values()] == [done["url"]]
+    assert [post["canonical_url"] for post in platform.posts.values()] == [first["url"]]
     [publication] = ada.data("list_publications", publication_id=crosspost["publication_id"])["publications"]
     assert publication["overwritten"]["body"] == "<p>Edited</p>"
     platform.token = "revoked"
@@ -533,9 +533,9 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     platform.token = TOKEN
     retried = ada.data("publish_content", **copy)
     assert (retried["status"], retried["article_version"]) == ("published", 3)
-    assert "confirm" in ada.refusal("unpublish_content", publication_id=done["publication_id"], confirm=False)
-    unpublished = ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
-    assert unpublished == {"publication_id": done["publication_id"], "status": "unpublished"}
+    assert "confirm" in ada.refusal("unpublish_content", publication_id=first["publication_id"], confirm=False)
+    unpublished = ada.data("unpublish_content", publication_id=first["publication_id"], confirm=True)
+    assert unpublished == {"publication_id": first["publication_id"], "status": "unpublished"}
 
 
 def test_a_copy_whose_original_is_gone_is_not_updated_without_its_canonical_url(
