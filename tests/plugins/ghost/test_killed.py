@@ -92,9 +92,9 @@ class OldPosts(TheirGhost):
 
     def write(self, number: int) -> str:
         first, long, last = (block("paragraph", words(text)) for text in (SENTENCE, LONG, OTHER))
-        amid = [BLOCKS[(number * 5 + at * 11) % len(BLOCKS)] for at in range(3)]
+        middle = [BLOCKS[(number * 5 + at * 11) % len(BLOCKS)] for at in range(3)]
         fields = various(number) | {"visibility": "public", "title": f"Old post {number}"}
-        return self.make("posts", **fields | {"blocks": [first, *amid, *[long] * 30, last]})
+        return self.make("posts", **fields | {"blocks": [first, *middle, *[long] * 30, last]})
 
     def blocks(self, raw: str) -> Sequence[str]:
         return [json.dumps(child) for child in json.loads(raw)["root"]["children"]]

@@ -98,14 +98,14 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
         url = f"http://127.0.0.1:{pages.port}"
         website = await Websites(plugin).add(ADA, "git", name="B", url=url, credential=credential)
         article = await write(plugin, featured_media_id="", body="# Text\n\nSome words are here.")
-        rechecked = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
-        assert (rechecked.status, minutes(rechecked)) == ("published", 2)
+        current = await ended(plugin, await Publications(plugin).publish(ADA, article, website.id))
+        assert (current.status, minutes(current)) == ("published", 2)
 
-        rechecked = await recheck(plugin, rechecked)
-        assert (rechecked.status, minutes(rechecked)) == ("published", 5)
-        rechecked = await recheck(plugin, rechecked)
-        assert (minutes(rechecked), ["is being built" in warning for warning in rechecked.warnings]) == (15, [True])
-        abandoned = await recheck(plugin, rechecked)
+        current = await recheck(plugin, current)
+        assert (current.status, minutes(current)) == ("published", 5)
+        current = await recheck(plugin, current)
+        assert (minutes(current), ["is being built" in warning for warning in current.warnings]) == (15, [True])
+        abandoned = await recheck(plugin, current)
         assert abandoned.due_at is None
         assert ["was not built" in warning for warning in abandoned.warnings] == [True]
         assert ["may not see" in warning for warning in abandoned.warnings] == [status == "403 Forbidden"]
@@ -114,13 +114,13 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
             "200 OK",
             b"<title>Hello world</title><h1>Hello world</h1><h1>Text</h1><p>Some words are here.</p>",
         )
-        await look(plugin, rechecked)
-        rechecked = await Publications(plugin).get(ADA, rechecked.id)
-        assert (rechecked.verified["http_status"], rechecked.warnings) == (200, ())
+        await look(plugin, current)
+        current = await Publications(plugin).get(ADA, current.id)
+        assert (current.verified["http_status"], current.warnings) == (200, ())
 
         changes = {"body": "# Text\n\nOther words are there now."}
         await Articles(plugin).update(ADA, article, expected_version=1, changes=changes)
-        updated = await ended(plugin, await Publications(plugin).update(ADA, rechecked.id))
+        updated = await ended(plugin, await Publications(plugin).update(ADA, current.id))
         assert ["still shows an older version" in warning for warning in updated.warnings] == [True]
         assert minutes(updated) == 2
         body = body.replace(b"Some words are here", b"Other words are there now")

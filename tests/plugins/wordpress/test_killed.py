@@ -91,8 +91,8 @@ class OldPosts(TheirWordPress):
         first, long, last = (
             f"<!-- wp:paragraph -->\n<p>{text}</p>\n<!-- /wp:paragraph -->" for text in (SENTENCE, LONG, OTHER)
         )
-        amid = [BLOCKS[(number * 3 + at) % len(BLOCKS)] for at in range(3)]
-        closed = [block for block in amid if "missing" not in block and not block.startswith("<!-- /")]
+        middle = [BLOCKS[(number * 3 + at) % len(BLOCKS)] for at in range(3)]
+        closed = [block for block in middle if "missing" not in block and not block.startswith("<!-- /")]
         content = "\n\n".join([first, *closed, *[long] * 30, last])
         return self.make("posts", title=f"Old post {number}", slug=f"old-post-{number}", content=content)
 

@@ -251,8 +251,8 @@ def test_exports_that_cannot_be_made_or_had(ada: Client, eve: Client, make: Make
     id_ = make("Tea")
     assert "has no article" in eve.refusal("export_content", content_ids=[id_])
     website = ada.data("connect_website", platform="builtin", name="Tea blog")["website_id"]
-    elsewhere = ada.refusal("export_content", content_ids=[id_], website_id=website)
-    assert f"content_ids: names the article {id_}, which is not of that website" in elsewhere
+    refusal = ada.refusal("export_content", content_ids=[id_], website_id=website)
+    assert f"content_ids: names the article {id_}, which is not of that website" in refusal
     assert "no articles to export" in ada.refusal("export_content", website_id=website)
     assert httpx.get(f"{ada.host.url}/content/exports/nothing").status_code == 404
     url = ada.data("export_content")["download_url"]

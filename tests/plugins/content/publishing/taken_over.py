@@ -49,9 +49,9 @@ class Blog:
         assert old in body
         await self.change(content_id, body=body.replace(old, new))
 
-    async def publish(self, content_id: str, **asked: Any) -> Publication:
+    async def publish(self, content_id: str, **options: Any) -> Publication:
         store = Publications(self.plugin)
-        started = await store.begin(ADA, content_id, self.website, PublishRequest(**asked))
+        started = await store.begin(ADA, content_id, self.website, PublishRequest(**options))
         return await store.wait(started.publication, 30)
 
 
