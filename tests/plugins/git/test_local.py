@@ -133,9 +133,9 @@ async def test_two_commits_at_once_are_both_there(repo: Repo, tmp_path: Path) ->
     bare = Repo(tmp_path / "bare.git")
     repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
     posts = [a_post() for _ in range(12)]
-    remote = await asyncio.gather(*(site_of(bare).create(post) for post in posts))
+    remotes = await asyncio.gather(*(site_of(bare).create(post) for post in posts))
     assert len(bare.git("rev-list", "HEAD").split()) == 12
-    assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(post.id for post in remote)
+    assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(post.id for post in remotes)
 
 
 async def test_one_of_two_writers_of_a_post_is_told(repo: Repo, tmp_path: Path) -> None:

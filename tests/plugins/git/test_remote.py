@@ -102,9 +102,9 @@ async def test_a_post_goes_there_and_back(
 async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     sites = [site_at(server, fetcher) for _ in range(4)]
-    remote = await asyncio.gather(*(site.create(a_post()) for site in sites))
+    remotes = await asyncio.gather(*(site.create(a_post()) for site in sites))
     listed = server.git("ls-tree", "-r", "--name-only", "main").split()
-    assert {post.id for post in remote} | {"content/posts/tea.md"} == set(listed)
+    assert {post.id for post in remotes} | {"content/posts/tea.md"} == set(listed)
     assert len(server.git("log", "--format=%H", "main").split()) == 5
 
 

@@ -82,9 +82,9 @@ UNITS = ["[a]", "[a]\n\n", "[a][/a]", "<!-- wp:a -->", '<!-- wp:a {"', "<div>", 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_very_long_body_stays_whole(unit: str) -> None:
     raw = unit * ((5_000_000 if SOAK else 100_000) // len(unit))
-    blocks = CODEC.split(raw)
-    assert "".join(segment.source for segment in blocks) == raw
-    assert len(blocks) <= 20_001
+    segments = CODEC.split(raw)
+    assert "".join(segment.source for segment in segments) == raw
+    assert len(segments) <= 20_001
 
 
 def wp(name: str, html: str, attributes: str = "") -> str:
