@@ -23,11 +23,11 @@ def site_check(name: str) -> SiteCheck:
 
 
 def test_every_check_is_in_the_registry() -> None:
-    assert {one.scope for one in ARTICLE_CHECKS.values()} == {"article"}
-    assert {one.scope for one in OF_PAGES} == {"page"}
-    assert {one.scope for one in OF_SITES} == {"site"}
+    assert {check.scope for check in ARTICLE_CHECKS.values()} == {"article"}
+    assert {check.scope for check in OF_PAGES} == {"page"}
+    assert {check.scope for check in OF_SITES} == {"site"}
     assert CHECKS.of(ArticleCheck) == ARTICLE_CHECKS
-    assert CHECKS.of(CrawlCheck) == CRAWL_CHECKS == {one.id: one for one in (*OF_PAGES, *OF_SITES)}
+    assert CHECKS.of(CrawlCheck) == CRAWL_CHECKS == {check.id: check for check in (*OF_PAGES, *OF_SITES)}
 
 
 def test_checks_of_a_report_have_ids_of_their_own() -> None:

@@ -53,9 +53,9 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     zipped: bool = True
 
-    def content(self, own: str) -> tuple[bytes, dict[str, str]]:
-        headers = {name: value.replace("{origin}", own) for name, value in self.headers.items()}
-        content = self.body.replace("{origin}", own).encode() if isinstance(self.body, str) else self.body
+    def content(self, origin: str) -> tuple[bytes, dict[str, str]]:
+        headers = {name: value.replace("{origin}", origin) for name, value in self.headers.items()}
+        content = self.body.replace("{origin}", origin).encode() if isinstance(self.body, str) else self.body
         if self.zipped and len(content) > 500:
             content = gzip.compress(content, 1)
             headers["Content-Encoding"] = "gzip"
@@ -69,10 +69,10 @@ def page(path: str, *links: str, head: str = "", body: str = "", replace: Mappin
     """Return a page without faults, except those in the given parts."""
     name = path.strip("/").replace("/", " ") or "home"
     anchors = " ".join(f'<a href="{link}">All about {link.strip("/") or "home"}</a>' for link in links)
-    few = text(name, 4)
+    words = text(name, 4)
     html = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>A long story of the {name} and its making</title>
-<meta name="description" content="What there is to know of the {name}, told from its beginning to its end, {few}">
+<meta name="description" content="What there is to know of the {name}, told from its beginning to its end, {words}">
 <meta name="viewport" content="width=device-width"><link rel="icon" href="/favicon.svg">
 <link rel="canonical" href="{{origin}}{path}">
 <meta property="og:title" content="{name}"><meta property="og:type" content="article">
@@ -155,19 +155,19 @@ class Site:
         self.seen.append(path)
         if self.clock is not None:
             self.times.append((path, self.clock.monotonic()))
-        found = self.pages.get(path) or self.pages.get("*")
-        if found is None:
+        reply = self.pages.get(path) or self.pages.get("*")
+        if reply is None:
             await visit.answer(b"<title>Not found</title>", f"Content-Type: {HTML}", status="404 Not Found")
-        elif not isinstance(found, Reply):
-            await found(visit)
+        elif not isinstance(reply, Reply):
+            await reply(visit)
         else:
-            content, headers = found.content(self.origin)
+            content, headers = reply.content(self.origin)
             lines = [f"{name}: {value}" for name, value in headers.items()]
             if visit.head.startswith("HEAD"):
-                head = "\r\n".join([f"HTTP/1.1 {found.status}", *lines, f"Content-Length: {len(content)}", "", ""])
+                head = "\r\n".join([f"HTTP/1.1 {reply.status}", *lines, f"Content-Length: {len(content)}", "", ""])
                 await visit.send(head.encode("latin-1"))
             else:
-                await visit.answer(content, *lines, status=found.status)
+                await visit.answer(content, *lines, status=reply.status)
 
 
 class World:

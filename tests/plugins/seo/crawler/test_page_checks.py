@@ -36,7 +36,7 @@ class Draft:
 
     def read(self) -> PageRecord:
         content = self.html.encode() if self.raw is None else self.raw
-        answer = CrawlResponse(
+        response = CrawlResponse(
             url=self.url,
             status=self.status,
             headers=(*((name.lower(), value) for name, value in self.headers.items()), *self.more),
@@ -47,7 +47,7 @@ class Draft:
             failure=self.failure,  # type: ignore[arg-type]
             message=self.message,
         )
-        return record_of(answer, 1)
+        return record_of(response, 1)
 
 
 GOOD = Draft()
@@ -73,8 +73,8 @@ def head(html: str) -> Change:
 
 
 def header(**headers: str) -> Change:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda draft: replace(draft, headers={**draft.headers, **named})
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda draft: replace(draft, headers={**draft.headers, **fields})
 
 
 def no_header(name: str) -> Change:
@@ -91,8 +91,8 @@ def at(url: str) -> Change:
 
 def all_of(*changes: Change) -> Change:
     def change(draft: Draft) -> Draft:
-        for one in changes:
-            draft = one(draft)
+        for step in changes:
+            draft = step(draft)
         return draft
 
     return change

@@ -70,35 +70,35 @@ async def test_a_site_that_asks_for_a_minute_between_requests(world: World, conn
     async with world.site(pages, clock=clock) as site:
         facts = await resumed.run(world, site, Politeness(connections=connections))
         times = list(site.times)
-        whole = await crawl(world, site, politeness=Politeness(connections=connections))
-    assert all(one <= PATIENCE for one in clock.slept), "nobody slept for longer than the crawl's patience"
+        uninterrupted = await crawl(world, site, politeness=Politeness(connections=connections))
+    assert all(seconds <= PATIENCE for seconds in clock.slept), "nobody slept for longer than the crawl's patience"
     assert [round(later - earlier) for (_, earlier), (_, later) in pairwise(times[1:])] == [60] * (len(times) - 2)
-    asked = [path for path, _ in times]
-    assert len(asked) == len(set(asked)), "nothing was asked twice"
-    assert sorted(one.url for one in resumed.pages) == sorted(site.url(path) for path in whole.pages)
-    assert (facts.complete, facts.pages, facts.listed) == (True, whole.facts.pages, whole.facts.listed)
+    paths = [path for path, _ in times]
+    assert len(paths) == len(set(paths)), "nothing was asked twice"
+    assert sorted(page.url for page in resumed.pages) == sorted(site.url(path) for path in uninterrupted.pages)
+    assert (facts.complete, facts.pages, facts.listed) == (True, uninterrupted.facts.pages, uninterrupted.facts.listed)
     assert (facts.sitemaps, facts.missing, facts.llms) == (
-        whole.facts.sitemaps,
-        whole.facts.missing,
-        whole.facts.llms,
+        uninterrupted.facts.sitemaps,
+        uninterrupted.facts.missing,
+        uninterrupted.facts.llms,
     )
-    assert facts.robots.text == whole.facts.robots.text
+    assert facts.robots.text == uninterrupted.facts.robots.text
 
 
 @pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml", "/bees"])
 async def test_a_page_that_is_busy_for_a_while_is_asked_again_later(world: World, path: str) -> None:
-    asked: list[float] = []
+    times: list[float] = []
     clock = TestClock()
     pages: dict[str, Reply | Answers] = {**good_site()}
-    found = pages[path]
+    reply = pages[path]
 
     async def busy_twice(visit: Visit) -> None:
-        asked.append(clock.now)
-        if len(asked) <= 2:
+        times.append(clock.now)
+        if len(times) <= 2:
             await visit.answer(b"", "Retry-After: 120", status="503 Service Unavailable")
         else:
-            assert isinstance(found, Reply)
-            content, headers = found.content(site.origin)
+            assert isinstance(reply, Reply)
+            content, headers = reply.content(site.origin)
             await visit.answer(content, *(f"{name}: {value}" for name, value in headers.items()))
 
     pages[path] = busy_twice
@@ -121,7 +121,7 @@ async def test_a_page_that_stays_busy_does_not_keep_the_crawl_for_ever(world: Wo
     async with world.site(pages) as site:
         facts = await resumed.run(world, site, Politeness.own_site())
     assert resumed.pauses == [299.0, 299.0]
-    assert {one.url: one.status for one in resumed.pages}[site.url("/bees")] == 503
+    assert {page.url: page.status for page in resumed.pages}[site.url("/bees")] == 503
     assert facts.pages == 4
 
 
@@ -130,8 +130,8 @@ async def test_a_long_crawl_gives_others_their_turn(world: World) -> None:
     resumed = Resumed(clock, turn=3.0)
     async with world.site(good_site(), clock=clock) as site:
         facts = await resumed.run(world, site, Politeness(connections=1))
-        asked = list(site.seen)
+        paths = list(site.seen)
     assert resumed.pauses
     assert all(pause <= 1.0 for pause in resumed.pauses)
     assert (facts.complete, facts.pages) == (True, 4)
-    assert len(asked) == len(set(asked)), "nothing was asked twice"
+    assert len(paths) == len(set(paths)), "nothing was asked twice"

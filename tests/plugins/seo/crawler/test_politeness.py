@@ -124,30 +124,30 @@ async def test_every_host_of_a_site_has_rules_of_its_own(world: World) -> None:
 
 
 async def test_a_caller_that_gives_up_does_not_take_the_rules_from_the_others(world: World) -> None:
-    asked = asyncio.Event()
+    requested = asyncio.Event()
 
     async def rules(visit: Visit) -> None:
-        if not asked.is_set():
-            asked.set()
+        if not requested.is_set():
+            requested.set()
             await visit.until_left()
         await visit.answer(b"User-agent: *\nDisallow: /bees")
 
     async with world.site({**good_site(), "/robots.txt": rules}) as site, world.fetcher(site) as fetcher:
         visitor = Visitor(fetcher, clock=TestClock())
-        given_up, other = (asyncio.ensure_future(visitor.allowed(site.url("/bees"))) for _ in range(2))
-        await asked.wait()
-        given_up.cancel()
+        cancelled, other = (asyncio.ensure_future(visitor.allowed(site.url("/bees"))) for _ in range(2))
+        await requested.wait()
+        cancelled.cancel()
         assert not await other
         assert await visitor.allowed(site.url("/wood"))
 
 
-def busy_once(path: str, status: str, after: str | None) -> Answers:
-    asked: list[str] = []
+def busy_once(path: str, status: str, retry_after: str | None) -> Answers:
+    targets: list[str] = []
 
     async def reply(visit: Visit) -> None:
-        asked.append(visit.target)
-        if len(asked) == 1:
-            headers = [f"Retry-After: {after}"] if after else []
+        targets.append(visit.target)
+        if len(targets) == 1:
+            headers = [f"Retry-After: {retry_after}"] if retry_after else []
             await visit.answer(b"", *headers, status=status)
         else:
             content, headers_ = page(path, "/").content("")

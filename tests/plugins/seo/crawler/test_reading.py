@@ -255,10 +255,10 @@ def test_an_image_that_only_decorates_needs_no_alt() -> None:
 
 
 def test_the_main_text_is_what_is_compared() -> None:
-    one = facts_of(f"<nav>One menu</nav><main>{text('m')}</main>")
-    two = facts_of(f"<nav>Another menu</nav><main>{text('m')}</main><footer>2026</footer>")
-    assert one.text_hash == two.text_hash
-    assert one.words == 150
+    first = facts_of(f"<nav>One menu</nav><main>{text('m')}</main>")
+    second = facts_of(f"<nav>Another menu</nav><main>{text('m')}</main><footer>2026</footer>")
+    assert first.text_hash == second.text_hash
+    assert first.words == 150
 
 
 # Similarity
@@ -330,8 +330,8 @@ def test_a_link_moves_what_a_sitemap_names_forward() -> None:
 
 def test_a_frontier_has_an_end() -> None:
     frontier = Frontier(SITE, Limits(10, known=3))
-    taken = [frontier.add(f"https://www.example.org/{name}", 0) for name in "abcde"]
-    assert taken == [True, True, True, False, False]
+    accepted = [frontier.add(f"https://www.example.org/{name}", 0) for name in "abcde"]
+    assert accepted == [True, True, True, False, False]
     assert frontier.refused["full"] == (2, ("https://www.example.org/d", "https://www.example.org/e"))
     with pytest.raises(ValueError, match="version"):
         Frontier.from_state(SITE, Limits(10), {"version": 7})

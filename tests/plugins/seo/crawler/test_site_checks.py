@@ -30,8 +30,8 @@ def listed(*paths: str) -> Pages:
 
 def with_pages(*pages: Mapping[str, Reply | Answers]) -> Change:
     def change(site: Pages) -> None:
-        for one in pages:
-            site.update(one)
+        for overlay in pages:
+            site.update(overlay)
 
     return change
 
@@ -63,9 +63,9 @@ def alternates(path: str, **languages: str) -> Pages:
 def twin(path: str, **same: str) -> Pages:
     """Return a page that shares some parts with `/bees`."""
     bees = page("/bees").body
-    own = page(path).body
+    body = page(path).body
     assert isinstance(bees, str)
-    assert isinstance(own, str)
+    assert isinstance(body, str)
     between = {
         "title": ("<title>", "</title>"),
         "description": ('name="description" content="', '"'),
@@ -75,7 +75,7 @@ def twin(path: str, **same: str) -> Pages:
     changes = {}
     for part in same:
         begin, end = between[part]
-        changes[own.partition(begin)[2].partition(end)[0]] = bees.partition(begin)[2].partition(end)[0]
+        changes[body.partition(begin)[2].partition(end)[0]] = bees.partition(begin)[2].partition(end)[0]
     return {path: page(path, *PATHS, replace=changes)}
 
 
@@ -84,10 +84,10 @@ def similar(path: str) -> Pages:
     first = page("/bees").body
     assert isinstance(first, str)
     main = first.partition("<main>")[2].partition("</main>")[0]
-    own = page(path).body
-    assert isinstance(own, str)
+    body = page(path).body
+    assert isinstance(body, str)
     words = main.replace("</p>", " zebra</p>", 1)
-    return {path: page(path, *PATHS, replace={own.partition("<main>")[2].partition("</main>")[0]: words})}
+    return {path: page(path, *PATHS, replace={body.partition("<main>")[2].partition("</main>")[0]: words})}
 
 
 NOINDEX = '<meta name="robots" content="noindex">'
@@ -221,10 +221,10 @@ async def test_one_fault_is_one_issue(world: World, check_id: str) -> None:
 async def test_plain_http_must_redirect(world: World) -> None:
     async with (
         world.site(good_site()) as site,
-        world.site({"/": plain("hello")}, secure=False) as open_one,
+        world.site({"/": plain("hello")}, secure=False) as insecure,
         world.site({"/": redirect(site.url())}, secure=False) as closed,
     ):
-        opened = await crawl(world, site, others=(open_one,), plain_url=open_one.url())
+        opened = await crawl(world, site, others=(insecure,), plain_url=insecure.url())
         assert opened.found() == {"http_not_redirected"}
         assert (await crawl(world, site, others=(closed,), plain_url=closed.url())).found() == set()
 
@@ -248,8 +248,8 @@ async def test_a_canonical_address_to_which_nothing_links_is_looked_at(world: Wo
 @pytest.mark.parametrize(("path", "dead"), [("/there", False), ("/nowhere", True)])
 async def test_a_canonical_url_on_another_site_is_looked_at(world: World, path: str, dead: bool) -> None:
     async with world.site({"/there": plain("Bees"), "/robots.txt": plain("")}) as other:
-        own = '<link rel="canonical" href="{origin}/bees">'
-        copy = page("/bees", *PATHS, replace={own: f'<link rel="canonical" href="{other.url(path)}">'})
+        canonical = '<link rel="canonical" href="{origin}/bees">'
+        copy = page("/bees", *PATHS, replace={canonical: f'<link rel="canonical" href="{other.url(path)}">'})
         async with world.site({**good_site(), "/bees": copy}) as site:
             crawled = await crawl(world, site, others=(other,), elsewhere=Politeness(interval=0))
             url = site.url("/bees")
@@ -303,8 +303,8 @@ UNREAD: dict[str, Mapping[str, Reply | Answers]] = {
 
 @pytest.mark.parametrize("kind", UNREAD)
 async def test_a_sitemap_that_was_not_read_does_not_accuse_the_pages(world: World, kind: str) -> None:
-    both = "User-agent: *\nDisallow: /private/\nSitemap: {origin}/sitemap.xml\nSitemap: {origin}/more.xml\n"
-    pages = {**good_site(), **home("/x"), "/x": page("/x", *PATHS), **robots(both), **UNREAD[kind]}
+    rules = "User-agent: *\nDisallow: /private/\nSitemap: {origin}/sitemap.xml\nSitemap: {origin}/more.xml\n"
+    pages = {**good_site(), **home("/x"), "/x": page("/x", *PATHS), **robots(rules), **UNREAD[kind]}
     async with world.site(pages) as site:
         crawled = await crawl(world, site)
     assert "/x" in crawled.pages

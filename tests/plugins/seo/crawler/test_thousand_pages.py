@@ -25,8 +25,8 @@ PADDING = "<!-- " + "x" * 60_000 + " -->"
 def thousand() -> dict[str, Reply | Answers]:
     paths = [f"/section-{number % 10}/page-{number}" for number in range(PAGES - 1)]
     links = {path: paths[10 * number + 1 : 10 * number + 11] for number, path in enumerate(paths)}
-    made: dict[str, Reply | Answers] = {path: page(path, "/", *links[path], body=PADDING) for path in paths}
-    return {**good_site(), **made, "/": page("/", *paths[:11]), "/sitemap.xml": sitemap("/", *paths)}
+    pages: dict[str, Reply | Answers] = {path: page(path, "/", *links[path], body=PADDING) for path in paths}
+    return {**good_site(), **pages, "/": page("/", *paths[:11]), "/sitemap.xml": sitemap("/", *paths)}
 
 
 def resident() -> int:
@@ -63,14 +63,14 @@ async def test_a_thousand_pages_with_all_checks_and_flat_memory(world: World) ->
         plan = CrawlPlan(site.url(), 5000, Politeness.own_site())
         crawl = Crawl(fetcher, plan, page=take, link=take_link, progress=tell)
         facts = await crawl.run()
-        found = {issue.check_id for issue in report.finish(facts)}
+        check_ids = {issue.check_id for issue in report.finish(facts)}
     summary = report.summary()
     assert facts.complete
     assert summary.pages == PAGES
-    assert "orphan_page" not in found
-    assert "crawl_trap" not in found
-    assert {one.check_id: one.count for one in summary.issues}["not_https"] == PAGES
-    assert len(next(one for one in summary.issues if one.check_id == "not_https").sample_urls) == 10
+    assert "orphan_page" not in check_ids
+    assert "crawl_trap" not in check_ids
+    assert {issue.check_id: issue.count for issue in summary.issues}["not_https"] == PAGES
+    assert len(next(issue for issue in summary.issues if issue.check_id == "not_https").sample_urls) == 10
     assert progress == sorted(progress)
     assert (progress[0], progress[-1]) == (0.0, 1.0)
     assert 20 < len(progress) < 110
@@ -81,8 +81,8 @@ async def test_a_thousand_pages_with_all_checks_and_flat_memory(world: World) ->
 async def test_the_page_cap_ends_a_crawl(world: World) -> None:
     async with world.site(thousand(), secure=False) as site, world.fetcher(site) as fetcher:
         facts = await Crawl(fetcher, CrawlPlan(site.url(), 40, Politeness.own_site()), page=nothing).run()
-        asked = [path for path in site.seen if path == "/" or path.startswith("/section-")]
-    assert facts.pages == len(asked) == 40
+        paths = [path for path in site.seen if path == "/" or path.startswith("/section-")]
+    assert facts.pages == len(paths) == 40
     assert not facts.complete
 
 
@@ -131,9 +131,9 @@ async def test_a_crawl_that_was_killed_goes_on(world: World, dies_at: int) -> No
         before = len(site.seen)
         store.die_after = None
         facts = await store.crawl(world, site)
-        whole = Store()
-        await whole.crawl(world, site)
-    assert store.pages.keys() == whole.pages.keys()
+        uninterrupted = Store()
+        await uninterrupted.crawl(world, site)
+    assert store.pages.keys() == uninterrupted.pages.keys()
     assert facts.complete
     assert facts.pages == 184
     if dies_at == 120:
@@ -142,8 +142,8 @@ async def test_a_crawl_that_was_killed_goes_on(world: World, dies_at: int) -> No
     report = SiteReport(site.url())
     for text in store.pages.values():
         report.add_page(page_from_json(json.loads(text)))
-    found = {issue.check_id for issue in report.finish(facts)}
-    assert "broken_link" not in found
+    check_ids = {issue.check_id for issue in report.finish(facts)}
+    assert "broken_link" not in check_ids
     assert report.summary().pages == 184
 
 
@@ -163,16 +163,16 @@ async def test_a_crawl_that_is_cancelled_leaves_nothing_behind(world: World) -> 
         with pytest.raises(asyncio.CancelledError):
             await running
         assert running in before
-        own = [task for task in asyncio.all_tasks() if "pressroom_seo" in repr(task)]
-        assert own == []
+        remaining = [task for task in asyncio.all_tasks() if "pressroom_seo" in repr(task)]
+        assert remaining == []
 
 
 async def test_two_crawls_at_once_do_not_mix(world: World) -> None:
     first, second = Store(), Store()
-    async with world.site(small(), secure=False) as one, world.site(good_site()) as other:
-        facts = await asyncio.gather(first.crawl(world, one), second.crawl(world, other))
-        assert [found.pages for found in facts] == [184, 4]
-        assert all(url.startswith(other.origin) for url in second.pages)
+    async with world.site(small(), secure=False) as first_site, world.site(good_site()) as second_site:
+        facts = await asyncio.gather(first.crawl(world, first_site), second.crawl(world, second_site))
+        assert [crawled.pages for crawled in facts] == [184, 4]
+        assert all(url.startswith(second_site.origin) for url in second.pages)
 
 
 @pytest.mark.parametrize("state", [{"version": 0}, {"version": 1, "start": "https://other.example.net/"}])
@@ -192,19 +192,19 @@ async def test_a_later_report_says_what_changed(world: World) -> None:
         list(report.finish(facts))
         return report.summary()
 
-    found: list[PageRecord] = []
+    crawled_pages: list[PageRecord] = []
 
     async def take(record: PageRecord) -> None:
-        found.append(record)
+        crawled_pages.append(record)
 
     pages = good_site()
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
         plan = CrawlPlan(site.url(), 50, Politeness.own_site())
         pages["/bees"] = page("/bees", "/", replace={' lang="en"': "", "<h1>The bees</h1>": ""})
-        first = report_of(found, await Crawl(fetcher, plan, page=take, clock=TestClock()).run(), site.url())
-        found.clear()
+        first = report_of(crawled_pages, await Crawl(fetcher, plan, page=take, clock=TestClock()).run(), site.url())
+        crawled_pages.clear()
         pages["/bees"] = page("/bees", "/", replace={'name="twitter:card"': "x"})
-        second = report_of(found, await Crawl(fetcher, plan, page=take, clock=TestClock()).run(), site.url())
+        second = report_of(crawled_pages, await Crawl(fetcher, plan, page=take, clock=TestClock()).run(), site.url())
     changed = trend(first.counts(), first.score, second)
     assert changed["new"] == ["twitter_card_missing"]
     assert changed["fixed"] == ["h1_missing", "language_missing"]
@@ -213,11 +213,11 @@ async def test_a_later_report_says_what_changed(world: World) -> None:
 
 
 async def test_a_crawl_that_a_busy_host_ended_goes_on_later(world: World) -> None:
-    asked: list[str] = []
+    targets: list[str] = []
 
     async def busy_at_first(visit: Visit) -> None:
-        asked.append(visit.target)
-        if len(asked) == 1:
+        targets.append(visit.target)
+        if len(targets) == 1:
             await visit.answer(b"", "Retry-After: 7200", status="503 Service Unavailable")
         else:
             await visit.answer(b"<title>Bees</title>", "Content-Type: text/html")

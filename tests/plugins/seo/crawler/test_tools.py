@@ -25,7 +25,7 @@ async def test_one_live_page(world: World) -> None:
         report = await check_page(Visitor(fetcher, FAST), site.url("/old"))
         assert report.redirects == ((site.url("/old"), 302), (site.url("/older"), 301))
         assert (report.record.url, report.record.status) == (site.url("/bees"), 200)
-    assert {one.status for one in report.results if one.check.id != "slow_answer"} == {"passed"}
+    assert {result.status for result in report.results if result.check.id != "slow_answer"} == {"passed"}
     assert report.score >= 95
     assert report.record.page is not None
     assert report.record.size > report.record.transferred > 0
@@ -40,11 +40,11 @@ async def test_one_page_with_faults(world: World) -> None:
         refused = await check_page(Visitor(fetcher, FAST), "http://169.254.169.254/latest")
         with pytest.raises(ValueError, match="not an http or https URL"):
             await check_page(Visitor(fetcher, FAST), "file:///etc/passwd")
-    failed = {one.check.id for one in report.results if one.status == "failed"} - {"slow_answer"}
+    failed = {result.check.id for result in report.results if result.status == "failed"} - {"slow_answer"}
     assert failed == {"h1_missing", "language_missing"}
-    assert {one.status for one in image.results} == {"passed", "skipped"}
-    assert [one.check.id for one in nothing.results if one.status == "failed"] == ["no_answer"]
-    assert [one.check.id for one in refused.results if one.status == "failed"] == ["address_refused"]
+    assert {result.status for result in image.results} == {"passed", "skipped"}
+    assert [result.check.id for result in nothing.results if result.status == "failed"] == ["no_answer"]
+    assert [result.check.id for result in refused.results if result.status == "failed"] == ["address_refused"]
 
 
 async def test_a_page_that_redirects_in_a_circle(world: World) -> None:
@@ -86,9 +86,9 @@ async def test_links_of_an_article(world: World) -> None:
             progress.append(fraction)
 
         checker = LinkChecker(Visitor(fetcher, FAST))
-        found = {one.url: one async for one in check_links(checker, links, progress=tell)}
-        own = [one.url async for one in check_links(checker, links, site=Scope.at(site.url()), external=False)]
-        reports = {url.removeprefix(site.origin): one for url, one in found.items()}
+        checked = {link.url: link async for link in check_links(checker, links, progress=tell)}
+        internal = [link.url async for link in check_links(checker, links, site=Scope.at(site.url()), external=False)]
+        reports = {url.removeprefix(site.origin): link for url, link in checked.items()}
         assert reports["/moved"].location == site.url("/bees")
     assert (reports["/bees"].status, reports["/bees"].problems) == (200, ())
     assert reports["/bees"].found_in == ("article", "another")
@@ -101,9 +101,9 @@ async def test_links_of_an_article(world: World) -> None:
     assert (reports["/no-head"].status, reports["/no-head"].problems) == (200, ())
     assert (reports["/closed"].status, reports["/closed"].problems) == (403, ())
     assert not reports["/private/a"].checked
-    assert found[insecure.url()].problems == ("insecure",)
-    assert found[f"https://{NAME}:{DEAF}/"].problems == ("broken",)
-    assert len(own) == len(paths)
+    assert checked[insecure.url()].problems == ("insecure",)
+    assert checked[f"https://{NAME}:{DEAF}/"].problems == ("broken",)
+    assert len(internal) == len(paths)
     assert progress[-1] == 1.0
     assert site.seen.count("/robots.txt") == 1
 
@@ -120,7 +120,7 @@ async def test_what_a_site_says_to_language_models(world: World) -> None:
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
         urls = [site.url(path) for path in listed]
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
-        assert {one.id: one.passed for one in report.checks} == {
+        assert {check.id: check.passed for check in report.checks} == {
             "llms_txt_exists": True,
             "llms_txt_parses": True,
             "llms_txt_matches_sitemap": True,
@@ -132,14 +132,17 @@ async def test_what_a_site_says_to_language_models(world: World) -> None:
         pages["/index.html.md"] = plain("# Home", "text/markdown")
         pages["/llms.txt"] = plain("# Site\n\n## Pages\n\n- [Home](/)\n- [Bees](/bees)\n- [Wood](/wood)\n- [X](/x)\n")
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
-        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_links"]
+        assert [check.id for check in report.checks if not check.passed] == ["llms_txt_links"]
         assert report.missing == ()
         del pages["/wood.md"]
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
-        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_links", "markdown_twins"]
+        assert [check.id for check in report.checks if not check.passed] == ["llms_txt_links", "markdown_twins"]
         pages["/llms.txt"] = plain("# Site\n\n## Pages\n\n- [Shop](https://shop.example/)\n")
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), urls)
-        assert [one.id for one in report.checks if not one.passed] == ["llms_txt_matches_sitemap", "markdown_twins"]
+        assert [check.id for check in report.checks if not check.passed] == [
+            "llms_txt_matches_sitemap",
+            "markdown_twins",
+        ]
         assert report.missing == tuple(urls)
 
 
@@ -148,7 +151,7 @@ async def test_a_site_that_says_nothing_to_language_models(world: World) -> None
     pages["/llms.txt"] = page("/llms.txt")
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), [site.url()])
-        assert [(one.id, one.passed) for one in report.checks] == [("llms_txt_exists", False)]
+        assert [(check.id, check.passed) for check in report.checks] == [("llms_txt_exists", False)]
         assert report.checks[0].fix
         assert report.missing == (site.url(),)
 
@@ -161,10 +164,10 @@ async def test_files_for_language_models_that_robots_txt_disallows(world: World)
     }
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
         report = await check_llms_txt(Visitor(fetcher, FAST), Scope.at(site.url()), [site.url("/bees")])
-        said = {one.id: (one.passed, one.message) for one in report.checks}
-        assert said["llms_txt_links"] == (True, f"1 links checked; robots.txt disallows {site.url('/private/a')}")
+        outcomes = {check.id: (check.passed, check.message) for check in report.checks}
+        assert outcomes["llms_txt_links"] == (True, f"1 links checked; robots.txt disallows {site.url('/private/a')}")
         full = f"{site.url('/llms-full.txt')} could not be read: robots.txt disallows it"
-        assert said["llms_full_txt_exists"] == (False, full)
+        assert outcomes["llms_full_txt_exists"] == (False, full)
 
 
 async def test_two_hosts_for_one_site(world: World) -> None:
@@ -172,9 +175,9 @@ async def test_two_hosts_for_one_site(world: World) -> None:
         crawled = await crawl(world, site)
     check = next(check for check in OF_SITES if check.id == "host_variants")
     index = crawled.report.index
-    for status, location, found in ((200, "", 1), (301, "https://www.example.org/", 0)):
+    for status, location, count in ((200, "", 1), (301, "https://www.example.org/", 0)):
         index.facts.other_host = Probe("https://example.org/", status, location)
-        assert len(list(check.find(index))) == found
+        assert len(list(check.find(index))) == count
 
 
 async def test_robots_txt_of_a_host_is_asked_for_once(world: World) -> None:

@@ -30,7 +30,7 @@ async def calendar(visit: Visit) -> None:
     year, month = (int(part) for part in visit.target.split("/")[2:4])
     day = date(max(1000, min(9000, year)), month, 15)
     links = [day + timedelta(days=days) for days in (-3653, -365, -31, 31, 365, 3653)]
-    anchors = "".join(f"<a href='/calendar/{one.year}/{one.month}'>{one:%B %Y}</a>" for one in links)
+    anchors = "".join(f"<a href='/calendar/{month.year}/{month.month}'>{month:%B %Y}</a>" for month in links)
     html = f"<title>{day:%B %Y}</title><h1>{day:%B %Y}</h1>{anchors}{'<td>1</td>' * 30}"
     await visit.answer(html.encode(), f"Content-Type: {HTML}")
 
@@ -66,9 +66,9 @@ async def test_relative_links_that_grow(world: World) -> None:
 
 async def test_filters_that_can_be_combined(world: World) -> None:
     async def shop(visit: Visit) -> None:
-        chosen = visit.target.partition("?")[2]
-        links = "".join(f"<a href='/shop?{chosen}&f{n}={n}'>filter {n}</a>" for n in range(20))
-        await visit.answer(f"<title>{chosen}</title>{links} {chosen}".encode(), f"Content-Type: {HTML}")
+        query = visit.target.partition("?")[2]
+        links = "".join(f"<a href='/shop?{query}&f{n}={n}'>filter {n}</a>" for n in range(20))
+        await visit.answer(f"<title>{query}</title>{links} {query}".encode(), f"Content-Type: {HTML}")
 
     async with world.site({**home("/shop?a=1"), "*": shop}) as site:
         crawled = await crawl(world, site, max_pages=1000, limits=Limits(1000, queries=50))
@@ -220,9 +220,9 @@ async def test_redirects_into_private_networks_are_refused(world: World) -> None
     }
     async with world.site(pages) as site:
         crawled = await crawl(world, site)
-    looked = [record for record in crawled.links.values() if not record.image and record.url.startswith("http:")]
-    assert [record.failure for record in looked] == ["refused"]
-    assert all(record.status == 0 for record in looked)
+    records = [record for record in crawled.links.values() if not record.image and record.url.startswith("http:")]
+    assert [record.failure for record in records] == ["refused"]
+    assert all(record.status == 0 for record in records)
     assert "link_private" in crawled.found()
 
 
@@ -256,10 +256,10 @@ async def test_hostile_sitemaps(world: World) -> None:
     bomb = f'<!DOCTYPE urlset [<!ENTITY e0 "ha">{entities}]><urlset><url><loc>&e11;</loc></url></urlset>'
     outside = '<!DOCTYPE urlset [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc></url></urlset>'
     maps = ("/bomb.xml", "/outside.xml", "/deep.xml", "/circle.xml", "/zip.xml.gz", "/none.xml")
-    named = "".join(f"Sitemap: {{origin}}{path}\n" for path in maps)
+    lines = "".join(f"Sitemap: {{origin}}{path}\n" for path in maps)
     pages: dict[str, Reply | Answers] = {
         **good_site(),
-        "/robots.txt": plain(f"User-agent: *\nDisallow:\n{named}"),
+        "/robots.txt": plain(f"User-agent: *\nDisallow:\n{lines}"),
         "/bomb.xml": plain(bomb, "application/xml"),
         "/outside.xml": plain(outside, "application/xml"),
         "/deep.xml": plain("<urlset>" + "<a>" * 100_000, "application/xml"),
@@ -273,7 +273,7 @@ async def test_hostile_sitemaps(world: World) -> None:
     }
     async with world.site(pages) as site:
         crawled = await crawl(world, site)
-        problems = {found.url.removeprefix(site.origin): found for found in crawled.facts.sitemaps}
+        problems = {sitemap.url.removeprefix(site.origin): sitemap for sitemap in crawled.facts.sitemaps}
     assert problems.keys() == {*maps, "/sitemap.xml"}
     assert all(problems[path].problem for path in ("/bomb.xml", "/outside.xml", "/deep.xml", "/zip.xml.gz"))
     assert len(crawled.facts.listed) == 4

@@ -39,13 +39,13 @@ async def test_a_stranger_cannot_sleep_in_a_place_for_jobs(slow: str, tmp_path: 
             crawl_id = await _requested(plugin, site.origin)
             async with asyncio.timeout(40):
                 first = await _work(plugin, crawl_id)
-            seen = list(site.seen)
+            requests = list(site.seen)
         assert isinstance(first, Pause)
         assert 30 < first.seconds <= 300
         row = await Crawls(plugin).read(crawl_id)
         assert row is not None
         assert row.active, "the crawl is not over"
-        assert seen
+        assert requests
 
 
 async def _requested(plugin: PluginContext, url: str) -> str:

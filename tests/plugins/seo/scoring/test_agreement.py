@@ -47,20 +47,20 @@ class Opinions:
         """Yield each pair of verdicts that both tools give, equal or not."""
         for name, report in self.ours.items():
             by_check = self.yoast[name].by_check
-            for one in report.checks:
-                if one.status != "skipped" and one.id in by_check:
-                    yield Difference(name, one.id, str(one.status), by_check[one.id])
+            for check in report.checks:
+                if check.status != "skipped" and check.id in by_check:
+                    yield Difference(name, check.id, str(check.status), by_check[check.id])
 
     def differences(self) -> list[Difference]:
         """Return the pairs with different verdicts."""
-        return [one for one in self.pairs() if one.ours != one.yoast]
+        return [pair for pair in self.pairs() if pair.ours != pair.yoast]
 
 
 def articles() -> dict[str, ScoringArticle]:
     """Return sample articles in seven languages, good and bad."""
-    found = {code: article(code) for code in SAMPLES}
-    found["starter"] = GOOD
-    found["bread"] = replace(
+    samples = {code: article(code) for code in SAMPLES}
+    samples["starter"] = GOOD
+    samples["bread"] = replace(
         GOOD,
         body=long_body(),
         title="Sourdough bread at home: a complete guide",
@@ -70,16 +70,18 @@ def articles() -> dict[str, ScoringArticle]:
     for file in sorted((HERE / "articles").glob("*.md")):
         _, head, body = file.read_text("utf-8").split("+++\n", 2)
         fields = tomllib.loads(head)
-        found[file.stem] = ScoringArticle(body=body.strip(), url=f"https://www.example.com/{fields['slug']}", **fields)
-    return found
+        samples[file.stem] = ScoringArticle(
+            body=body.strip(), url=f"https://www.example.com/{fields['slug']}", **fields
+        )
+    return samples
 
 
 @pytest.fixture(scope="module")
 def opinions() -> Opinions:
     """Return both tools' verdicts on all articles."""
-    known = articles()
-    yoast = yoast_verdicts(known)
-    return Opinions(known, {name: score(one) for name, one in known.items()}, yoast)
+    samples = articles()
+    yoast = yoast_verdicts(samples)
+    return Opinions(samples, {name: score(article) for name, article in samples.items()}, yoast)
 
 
 EXPLAINED: Final = tomllib.loads((HERE / "disagreements.toml").read_text("utf-8"))["disagreement"]
@@ -87,13 +89,13 @@ EXPLAINED: Final = tomllib.loads((HERE / "disagreements.toml").read_text("utf-8"
 
 def test_there_are_articles_in_every_language_that_both_judge() -> None:
     assert len(articles()) >= 19
-    assert {one.language for one in articles().values()} == LOCALES.keys()
+    assert {article.language for article in articles().values()} == LOCALES.keys()
 
 
 def test_the_two_disagree_only_where_it_is_explained(opinions: Opinions) -> None:
-    explained = [Difference(one["article"], one["check"], one["ours"], one["yoast"]) for one in EXPLAINED]
+    explained = [Difference(entry["article"], entry["check"], entry["ours"], entry["yoast"]) for entry in EXPLAINED]
     assert sorted(map(str, opinions.differences())) == sorted(map(str, explained))
-    assert all(one["right"] in ("Pressroom", "Yoast SEO", "either") and one["why"] for one in EXPLAINED)
+    assert all(entry["right"] in ("Pressroom", "Yoast SEO", "either") and entry["why"] for entry in EXPLAINED)
 
 
 def test_the_two_agree_on_most(opinions: Opinions) -> None:
@@ -103,7 +105,7 @@ def test_the_two_agree_on_most(opinions: Opinions) -> None:
 
 
 def test_every_check_is_compared_that_both_have(opinions: Opinions) -> None:
-    compared = {one.check for one in opinions.pairs()}
+    compared = {pair.check for pair in opinions.pairs()}
     advice = {"keyphrase_function_words", "text_alignment", "text_presence"}
     assert compared | advice == set(ASSESSMENTS.values())
 
@@ -122,39 +124,42 @@ def test_transition_words_are_counted_like_yoast_seo_does(opinions: Opinions) ->
 
 def transitions_more(opinions: Opinions) -> dict[str, float]:
     """Return by how many percentage points our share of sentences with transitions exceeds Yoast SEO's, by article."""
-    found = {}
+    surplus = {}
     for name, report in opinions.ours.items():
-        value = next(one.value for one in report.checks if one.id == "transition_words")
+        value = next(check.value for check in report.checks if check.id == "transition_words")
         measures = opinions.yoast[name].measures
         if isinstance(value, int | float):
-            found[name] = value - 100 * measures["transitions"] / measures["sentences"]
-    return found
+            surplus[name] = value - 100 * measures["transitions"] / measures["sentences"]
+    return surplus
 
 
 def test_the_page_has_every_disagreement_and_the_share_of_each_check(opinions: Opinions) -> None:
     begin, end = "<!-- begin agreement -->\n", "<!-- end agreement -->"
-    before, found, rest = PAGE.read_text("utf-8").partition(begin)
-    part, found_too, after = rest.partition(end)
-    assert found
-    assert found_too
-    wanted = f"\n{tables(opinions)}\n\n"
+    before, begin_marker, rest = PAGE.read_text("utf-8").partition(begin)
+    part, end_marker, after = rest.partition(end)
+    assert begin_marker
+    assert end_marker
+    expected = f"\n{tables(opinions)}\n\n"
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        PAGE.write_text(before + begin + wanted + end + after, "utf-8")
+        PAGE.write_text(before + begin + expected + end + after, "utf-8")
     else:
-        assert part == wanted, f"{PAGE.name}: render it anew with PRESSROOM_TEST_UPDATE=1"
+        assert part == expected, f"{PAGE.name}: render it anew with PRESSROOM_TEST_UPDATE=1"
 
 
 def tables(opinions: Opinions) -> str:
     """Render the agreement of each check, and every disagreement, as Markdown."""
     pairs, differences = list(opinions.pairs()), opinions.differences()
-    both, apart = Counter(one.check for one in pairs), Counter(one.check for one in differences)
-    languages = Counter(one.language for one in opinions.articles.values())
-    counted = ", ".join(f"{languages[code]} {code}" for code in sorted(languages))
-    same, share = len(pairs) - len(differences), 100 * (1 - len(differences) / len(pairs))
-    more, right = transitions_more(opinions), Counter(one["right"] for one in EXPLAINED)
+    compared, apart = Counter(pair.check for pair in pairs), Counter(pair.check for pair in differences)
+    languages = Counter(article.language for article in opinions.articles.values())
+    per_language = ", ".join(f"{languages[code]} {code}" for code in sorted(languages))
+    equal, share = len(pairs) - len(differences), 100 * (1 - len(differences) / len(pairs))
+    more, right = transitions_more(opinions), Counter(entry["right"] for entry in EXPLAINED)
     lines = [
-        f"{len(opinions.articles)} articles ({counted}), `yoastseo` {version()}:",
-        f"**{same} of {len(pairs)} verdicts are the same, {share:.1f} %**. Of the {len(differences)} others, Pressroom",
+        f"{len(opinions.articles)} articles ({per_language}), `yoastseo` {version()}:",
+        (
+            f"**{equal} of {len(pairs)} verdicts are the same, {share:.1f} %**. "
+            f"Of the {len(differences)} others, Pressroom"
+        ),
         f"is right in {right['Pressroom']}, Yoast SEO in {right['Yoast SEO']}, and {right['either']} follow different",
         "limits on purpose.",
         "",
@@ -165,11 +170,12 @@ def tables(opinions: Opinions) -> str:
         "|---|---|---|---|",
     ]
     for assessment, check in ASSESSMENTS.items():
-        if both[check]:
-            lines.append(f"| `{check}` | `{assessment}` | {both[check]} | {both[check] - apart[check]} |")
+        if compared[check]:
+            lines.append(f"| `{check}` | `{assessment}` | {compared[check]} | {compared[check] - apart[check]} |")
     lines += ["", "| Article | Check | Pressroom | Yoast SEO | Right | Why |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {one['article']} | `{one['check']}` | {one['ours']} | {one['yoast']} | {one['right']} | {one['why']} |"
-        for one in sorted(EXPLAINED, key=lambda one: (one["check"], one["article"]))
+        f"| {entry['article']} | `{entry['check']}` | {entry['ours']} | {entry['yoast']} "
+        f"| {entry['right']} | {entry['why']} |"
+        for entry in sorted(EXPLAINED, key=lambda entry: (entry["check"], entry["article"]))
     ]
     return "\n".join(lines)

@@ -64,8 +64,8 @@ def words(text: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_uses_are_counted(text: str, sentence: str, language: str, uses: int, exact: int) -> None:
-    found = phrase(text, language).uses(words(sentence))
-    assert (found.all, found.exact) == (uses, exact)
+    count = phrase(text, language).uses(words(sentence))
+    assert (count.all, count.exact) == (uses, exact)
 
 
 def test_function_words_do_not_count_unless_there_are_no_others() -> None:

@@ -182,9 +182,9 @@ UNTIED = {
 
 
 def pack(code: str) -> LanguagePack:
-    found = language_pack(code)
-    assert found is not None
-    return found
+    loaded = language_pack(code)
+    assert loaded is not None
+    return loaded
 
 
 def passive_in(sentence: str, code: str) -> str | None:
@@ -198,12 +198,16 @@ def test_syllables_are_counted_as_a_dictionary_has_them(code: str) -> None:
         assert (word, pack(code).syllables.count(word)) == (word, int(number))
 
 
-@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in PASSIVE.items() for one in many])
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(code, sentence) for code, sentences in PASSIVE.items() for sentence in sentences]
+)
 def test_a_passive_is_found(code: str, sentence: str) -> None:
     assert passive_in(sentence, code)
 
 
-@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in ACTIVE.items() for one in many])
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(code, sentence) for code, sentences in ACTIVE.items() for sentence in sentences]
+)
 def test_an_active_sentence_is_left_alone(code: str, sentence: str) -> None:
     assert passive_in(sentence, code) is None
 
@@ -218,12 +222,16 @@ def test_transition_words_are_found_and_plain_sentences_have_none(code: str) -> 
     assert transition_in("Bread, pan, brot, pain.", code) is None
 
 
-@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in TIED.items() for one in many])
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(code, sentence) for code, sentences in TIED.items() for sentence in sentences]
+)
 def test_a_word_in_the_place_of_a_transition_is_one(code: str, sentence: str) -> None:
     assert transition_in(sentence, code)
 
 
-@pytest.mark.parametrize(("code", "sentence"), [(code, one) for code, many in UNTIED.items() for one in many])
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(code, sentence) for code, sentences in UNTIED.items() for sentence in sentences]
+)
 def test_the_same_word_elsewhere_is_none(code: str, sentence: str) -> None:
     assert transition_in(sentence, code) is None
 
@@ -287,9 +295,9 @@ def test_addresses_are_compared_without_accents() -> None:
     ],
 )
 def test_the_language_of_a_text_is_seen(text: str, language: str) -> None:
-    found = detect_language(text)
-    assert found is not None
-    assert found.language == language
+    detected = detect_language(text)
+    assert detected is not None
+    assert detected.language == language
 
 
 def test_short_text_has_no_language() -> None:
@@ -318,8 +326,8 @@ def test_short_text_has_no_language() -> None:
     ],
 )
 def test_sentences_end_where_people_see_an_end(language: str, text: str, sentences: list[str]) -> None:
-    known = language_pack(language)
-    abbreviations, starters = (known.abbreviations, known.function_words) if known else ((), ())
+    loaded = language_pack(language)
+    abbreviations, starters = (loaded.abbreviations, loaded.function_words) if loaded else ((), ())
     assert split_sentences(text, abbreviations, starters, ordinals=language == "de") == sentences
 
 

@@ -103,8 +103,8 @@ def article(code: str) -> ScoringArticle:
 
 def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
     """Return the checks that have fewer points than before."""
-    points = {one.id: one.points or 0 for one in before.checks if one.points is not None}
-    return {one.id for one in after.checks if one.points is not None and one.points < points.get(one.id, 0)}
+    points = {check.id: check.points or 0 for check in before.checks if check.points is not None}
+    return {check.id for check in after.checks if check.points is not None and check.points < points.get(check.id, 0)}
 
 
 @pytest.mark.parametrize("code", SAMPLES)
@@ -113,7 +113,7 @@ def test_a_good_article_is_good_in_its_language(code: str) -> None:
     assert report.score >= 90
     assert report.gates == ()
     assert report.ruleset == f"seo-{code}@3"
-    by_id = {one.id: one for one in report.checks}
+    by_id = {check.id: check for check in report.checks}
     for name in ("passive_voice", "transition_words", "sentence_beginnings", "reading_ease", "word_complexity"):
         assert by_id[name].status == "good", by_id[name].message
     for name in ("keyphrase_in_title", "keyphrase_in_intro", "keyphrase_in_slug", "keyphrase_density", "answer_first"):
@@ -143,9 +143,9 @@ def test_passive_prose_costs_its_check_and_shows_the_sentences(code: str) -> Non
     after = score(replace(good, body=f"{good.body}\n\n{SAMPLES[code].passive} {SAMPLES[code].passive}"))
     assert lost(before, after) == {"passive_voice"}
     assert (after.groups["readability"].score or 0) < (before.groups["readability"].score or 0)
-    shown = next(one.evidence for one in after.checks if one.id == "passive_voice")
+    evidence = next(check.evidence for check in after.checks if check.id == "passive_voice")
     # The article itself may contain one, which comes first.
-    assert SAMPLES[code].passive.split(". ")[0] in {piece.text.rstrip(".") for piece in shown}
+    assert SAMPLES[code].passive.split(". ")[0] in {piece.text.rstrip(".") for piece in evidence}
 
 
 @pytest.mark.parametrize("code", SAMPLES)
@@ -154,8 +154,8 @@ def test_a_missing_description_and_a_missing_title_cost_what_they_weigh(code: st
     before = score(good)
     bare = score(replace(good, description=""))
     assert lost(before, bare) == {"meta_description_length", "keyphrase_in_meta"}
-    counted = sum(one.weight for one in before.checks if one.points is not None)
-    assert before.score - bare.score == pytest.approx(100 * 5 / counted, abs=1)
+    total_weight = sum(check.weight for check in before.checks if check.points is not None)
+    assert before.score - bare.score == pytest.approx(100 * 5 / total_weight, abs=1)
     assert score(replace(good, title="")).score == 20
 
 
@@ -170,7 +170,7 @@ def test_one_long_breath_reads_worse(code: str) -> None:
 @pytest.mark.parametrize("code", SAMPLES)
 def test_a_wrong_language_tag_is_seen(code: str) -> None:
     report = score(replace(article(code), language="en"))
-    fault = next(one for one in report.checks if one.id == "language")
+    fault = next(check for check in report.checks if check.id == "language")
     assert fault.status == "bad"
     assert f"“{code}”" in fault.message
 

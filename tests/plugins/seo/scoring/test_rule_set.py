@@ -97,10 +97,10 @@ GATES: Final = {
 
 
 def test_every_check_has_its_weight_and_its_limits() -> None:
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    limits: dict[str, dict[str, dict[str, float]]] = {}
     for rule in rule_set().rules.values():
-        found.setdefault(rule.group, {})[rule.id] = {"weight": rule.weight, **rule.limits}
-    assert found == LIMITS
+        limits.setdefault(rule.group, {})[rule.id] = {"weight": rule.weight, **rule.limits}
+    assert limits == LIMITS
 
 
 def test_what_depends_on_more_than_the_version_does_not_count() -> None:

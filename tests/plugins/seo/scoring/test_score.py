@@ -19,7 +19,9 @@ def status_of(report: ScoringReport, name: str) -> str:
 def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
     """Return the checks that have fewer points than before."""
     points = {result.id: result.points or 0 for result in before.checks if result.points is not None}
-    return {one.id for one in after.checks if one.points is not None and one.points < points.get(one.id, 0)}
+    return {
+        result.id for result in after.checks if result.points is not None and result.points < points.get(result.id, 0)
+    }
 
 
 def test_a_good_article_is_good() -> None:
@@ -32,17 +34,17 @@ def test_a_good_article_is_good() -> None:
 
 def test_the_score_is_the_weighted_share_of_the_points() -> None:
     report = score(with_changes(description="", authors=(), title="A guide for everyone who bakes"))
-    counted = [result for result in report.checks if result.points is not None]
-    total = sum(result.weight for result in counted)
-    won = sum(result.weight * (result.points or 0) for result in counted)
+    scored = [result for result in report.checks if result.points is not None]
+    total = sum(result.weight for result in scored)
+    won = sum(result.weight * (result.points or 0) for result in scored)
     assert report.score == report.ungated == int(100 * won / total + 0.5)
 
 
 def test_a_gain_is_what_the_score_rises_by() -> None:
     bare = score(with_changes(description=""))
     gain = next(result.gain for result in bare.checks if result.id == "meta_description_length")
-    counted = sum(result.weight for result in bare.checks if result.points is not None)
-    assert gain == pytest.approx(100 * 3 / counted, abs=0.05)
+    total_weight = sum(result.weight for result in bare.checks if result.points is not None)
+    assert gain == pytest.approx(100 * 3 / total_weight, abs=0.05)
     gains = [action.gain for action in bare.next_actions]
     assert gains == sorted(gains, reverse=True)
     assert bare.next_actions[0].check == "meta_description_length"
@@ -109,8 +111,8 @@ def test_a_gate_that_stays_leaves_no_gain_to_others() -> None:
 def test_missing_metadata_costs_what_its_checks_weigh() -> None:
     before, after = score(GOOD), score(with_changes(description=""))
     assert lost(before, after) == {"meta_description_length", "keyphrase_in_meta"}
-    counted = sum(result.weight for result in before.checks if result.points is not None)
-    assert before.score - after.score == pytest.approx(100 * 5 / counted, abs=1)
+    total_weight = sum(result.weight for result in before.checks if result.points is not None)
+    assert before.score - after.score == pytest.approx(100 * 5 / total_weight, abs=1)
 
 
 def test_passive_prose_costs_what_its_check_weighs_and_says_where() -> None:
@@ -235,11 +237,11 @@ def test_a_report_is_plain_json_and_explains_itself() -> None:
     report = score(with_changes(description="", title="Bread"))
     plain = json.loads(json.dumps(report.to_dict()))
     assert plain["score"] == report.score
-    for one in plain["checks"]:
-        assert one["message"]
-        assert one["threshold"]
-        assert one["source"]
-        assert "{" not in one["threshold"]
+    for check in plain["checks"]:
+        assert check["message"]
+        assert check["threshold"]
+        assert check["source"]
+        assert "{" not in check["threshold"]
     assert plain["checks"][0]["status"] == "good"
 
 
@@ -252,7 +254,9 @@ def test_markdown_and_html_of_an_article_score_alike() -> None:
 
     html = MarkdownIt().render(GOOD_BODY)
     first, second = score(GOOD), score(with_changes(body=html, format="html"))
-    differing = {one.id for one, other in zip(first.checks, second.checks, strict=True) if one.value != other.value}
+    differing = {
+        check.id for check, other in zip(first.checks, second.checks, strict=True) if check.value != other.value
+    }
     assert differing == {"image_dimensions"}
 
 

@@ -25,7 +25,7 @@ CONTEXT = {"@context": "https://schema.org"}
 
 def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
     result = validate_structured_data({**CONTEXT, **node})
-    return [one.path for one in result.errors], [one.path for one in result.warnings]
+    return [problem.path for problem in result.errors], [problem.path for problem in result.warnings]
 
 
 @pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
@@ -61,7 +61,10 @@ def test_built_data_makes_the_check_good() -> None:
 def test_questions_and_answers_come_from_the_headings() -> None:
     built = build_structured_data(GOOD, "FAQPage")
     questions = built.json_ld["mainEntity"]
-    assert [one["name"] for one in questions] == ["What is a sourdough starter?", "When is it ready to bake with?"]
+    assert [question["name"] for question in questions] == [
+        "What is a sourdough starter?",
+        "When is it ready to bake with?",
+    ]
     assert questions[1]["acceptedAnswer"]["text"].startswith("Drop a spoonful into a glass of water.")
     assert built.missing == ()
     assert "health and government" in built.warnings[-1]
@@ -89,13 +92,13 @@ def test_steps_come_from_numbered_headings_or_the_longest_list(body: str, steps:
 
 def test_a_trail_comes_from_the_address_or_the_given_one() -> None:
     trail = build_structured_data(GOOD, "BreadcrumbList").json_ld["itemListElement"]
-    assert [(one["position"], one["name"], one["item"]) for one in trail] == [
+    assert [(crumb["position"], crumb["name"], crumb["item"]) for crumb in trail] == [
         (1, "example.com", "https://example.com/"),
         (2, "Blog", "https://example.com/blog"),
         (3, GOOD.title, GOOD.url),
     ]
-    given = build_structured_data(with_changes(breadcrumbs=(("Home", "https://e.com/"),)), "BreadcrumbList")
-    assert [one["name"] for one in given.json_ld["itemListElement"]] == ["Home", GOOD.title]
+    explicit = build_structured_data(with_changes(breadcrumbs=(("Home", "https://e.com/"),)), "BreadcrumbList")
+    assert [crumb["name"] for crumb in explicit.json_ld["itemListElement"]] == ["Home", GOOD.title]
     assert build_structured_data(ScoringArticle(body="x", title="T"), "BreadcrumbList").missing == ("itemListElement",)
 
 
@@ -390,8 +393,8 @@ DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-
 def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: Any) -> None:
     script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
     article = article_from_page(f"<head>{script}</head><article><h1>x</h1><p>Text</p></article>")
-    assert [one.name for one in article.authors] == ["Ada Lovelace"]
-    [check] = [one for one in score(article).checks if one.id == "author_and_dates"]
+    assert [author.name for author in article.authors] == ["Ada Lovelace"]
+    [check] = [result for result in score(article).checks if result.id == "author_and_dates"]
     assert check.status == "good", check.message
 
 
@@ -410,10 +413,10 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
 )
 def test_a_line_beside_the_headline_says_author_and_dates_too(page: str) -> None:
     article = article_from_page(page)
-    [check] = [one for one in score(article).checks if one.id == "author_and_dates"]
+    [check] = [result for result in score(article).checks if result.id == "author_and_dates"]
     assert check.status == "good", check.message
-    assert [one.name for one in article.authors] == ["Ada Lovelace"]
-    assert [(one.year, one.month, one.day) for one in (article.published, article.modified) if one] == [
+    assert [author.name for author in article.authors] == ["Ada Lovelace"]
+    assert [(moment.year, moment.month, moment.day) for moment in (article.published, article.modified) if moment] == [
         (2026, 1, 2),
         (2026, 2, 3),
     ]
@@ -483,13 +486,13 @@ def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> N
     assert "Guides" not in article.body
     assert "3 May" not in article.body
     assert text in article.body
-    assert next(one for one in score(article).checks if one.id == "keyphrase_in_intro").status == "good"
+    assert next(result for result in score(article).checks if result.id == "keyphrase_in_intro").status == "good"
 
 
 def test_the_headline_is_that_of_the_article() -> None:
     article = article_from_page("<header><h1>My shop</h1></header><main><h1>Tea</h1><p>Tea is a drink.</p></main>")
     assert article.title == "Tea"
-    assert {one.id: one.status for one in score(article).checks}["single_h1"] == "good"
+    assert {result.id: result.status for result in score(article).checks}["single_h1"] == "good"
 
 
 def test_social_tags_may_have_a_second_name() -> None:
@@ -536,6 +539,6 @@ WEBSITE = '<meta property="og:type" content="website">'
 )
 def test_a_page_that_lists_articles_is_not_judged_as_one(head: str, listing: bool) -> None:
     report = score(article_from_page(f"<head>{head}</head><main><h1>Blog</h1><ul><li>Tea</ul></main>"))
-    skipped = {one.id for one in report.checks if one.status == "skipped"}
+    skipped = {result.id for result in report.checks if result.status == "skipped"}
     assert skipped.issuperset(LISTINGS) is listing
     assert skipped.isdisjoint(LISTINGS) is not listing

@@ -22,11 +22,13 @@ def checks_page() -> str:
     """Return the page as Markdown."""
     worst, *others = (f"{LOSS[severity]:g} for each {severity}" for severity in SEVERITIES)
     lines = [_HEAD.format(loss=f"{worst} check that finds something there, {' and '.join(others)}")]
-    for group, checks in groupby(sorted(CRAWL_CHECKS.values(), key=lambda one: one.group), key=lambda one: one.group):
+    for group, checks in groupby(
+        sorted(CRAWL_CHECKS.values(), key=lambda check: check.group), key=lambda check: check.group
+    ):
         title = group.replace("_", " ").capitalize().replace("Urls", "URLs")
         lines += [f"## {title}", "", "| Check | Severity | What is wrong | What to do |"]
         lines.append("|---|---|---|---|")
-        for check in sorted(checks, key=lambda one: (SEVERITIES.index(one.severity), one.id)):
+        for check in sorted(checks, key=lambda check: (SEVERITIES.index(check.severity), check.id)):
             cap = f"; the score is at most {CAPS[check.id]}" if check.id in CAPS else ""
             cells = (f"`{check.id}`", f"{check.severity}{cap}", _cell(check.message), _cell(check.fix))
             lines.append(f"| {' | '.join(cells)} |")

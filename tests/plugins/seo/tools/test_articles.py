@@ -38,7 +38,7 @@ def test_a_stored_article_is_scored(ada: ToolClient, eve: ToolClient) -> None:
     assert len(report["checks"]) == 55
     assert report["next_actions"][0]["gain"] > 0
     assert report["ruleset"].startswith("seo-en@")
-    assert {one["status"] for one in report["checks"]} > {"good", "bad"}
+    assert {check["status"] for check in report["checks"]} > {"good", "bad"}
     assert "no article" in eve.refusal("check_blog_seo", content_id=article["content_id"])
     changed = ada.data(
         "update_content",
@@ -51,19 +51,19 @@ def test_a_stored_article_is_scored(ada: ToolClient, eve: ToolClient) -> None:
 
 def test_what_a_change_brought_is_against_the_score_shown_before(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Bees and scores")["website_id"]
-    made = write(ada, website_id=website, meta_description="Bees.")
-    ada.data("publish_content", content_id=made["content_id"], website_id=website)
-    before = ada.data("check_blog_seo", content_id=made["content_id"])["score"]
-    assert ada.data("get_content", content_id=made["content_id"])["content"]["score"] == before
+    article = write(ada, website_id=website, meta_description="Bees.")
+    ada.data("publish_content", content_id=article["content_id"], website_id=website)
+    before = ada.data("check_blog_seo", content_id=article["content_id"])["score"]
+    assert ada.data("get_content", content_id=article["content_id"])["content"]["score"] == before
 
     changed = ada.data(
         "update_content",
-        content_id=made["content_id"],
+        content_id=article["content_id"],
         expected_version=1,
         fields={"meta_description": "Honey bees find flowers by a dance that says how far they are. " * 2},
     )
 
-    after = ada.data("check_blog_seo", content_id=made["content_id"])["score"]
+    after = ada.data("check_blog_seo", content_id=article["content_id"])["score"]
     assert (changed["seo"]["score"], changed["seo"]["delta"]) == (after, after - before)
 
 
@@ -76,11 +76,11 @@ def test_an_article_is_compared_with_the_others_of_its_website(ada: ToolClient) 
 
 
 def test_an_article_that_is_not_stored_is_scored(ada: ToolClient) -> None:
-    given = {"title": "Honey bees", "body": f"<p>{BODY}</p>", "body_format": "html"}
-    report = ada.data("check_blog_seo", article=given, keyphrase="honey bees", profile="news")
+    article = {"title": "Honey bees", "body": f"<p>{BODY}</p>", "body_format": "html"}
+    report = ada.data("check_blog_seo", article=article, keyphrase="honey bees", profile="news")
     assert report["words"] > 300
     only = ada.data("check_blog_seo", article={"body": "x"}, checks=["text_length"])
-    assert [one["id"] for one in only["checks"]] == ["text_length"]
+    assert [check["id"] for check in only["checks"]] == ["text_length"]
     assert only["gates"]
 
 
@@ -107,8 +107,8 @@ def test_what_cannot_be_judged_is_explained(ada: ToolClient) -> None:
 )
 def test_any_text_is_judged(ada: ToolClient, body: str) -> None:
     for body_format in ("markdown", "html"):
-        answer = ada.data("check_blog_seo", article={"body": body, "title": body[:400], "body_format": body_format})
-        assert 0 <= answer["score"] <= 100
+        report = ada.data("check_blog_seo", article={"body": body, "title": body[:400], "body_format": body_format})
+        assert 0 <= report["score"] <= 100
 
 
 def included(client: ToolClient, name: str, **arguments: Any) -> dict[str, Any]:
@@ -127,15 +127,15 @@ def test_links_are_tried_where_it_is_asked_for(ada: ToolClient) -> None:
         assert untried["links"] is None
         assert "include" in untried["checks"][0]["message"]
         result = ada.call("check_blog_seo", content_id=identifier, include=["links"])
-        report, found = result["structuredContent"], result["structuredContent"]["links"]
-        check = next(one for one in report["checks"] if one["id"] == "broken_links")
+        report, link_report = result["structuredContent"], result["structuredContent"]["links"]
+        check = next(check for check in report["checks"] if check["id"] == "broken_links")
         assert (check["status"], check["weight"]) == ("bad", 0)
-        assert [site.url("/gone") in one for one in check["evidence"]] == [True]
-        problems = {one["url"].removeprefix(site.origin): one["problems"] for one in found["links"]}
+        assert [site.url("/gone") in text for text in check["evidence"]] == [True]
+        problems = {link["url"].removeprefix(site.origin): link["problems"] for link in link_report["links"]}
         assert problems["/gone"][0] == "broken"
         assert problems["/old"][0] == "redirected"
         assert problems["/no"] == problems["/here"] == ["insecure"]
-        assert (found["checked"], found["job_id"]) == (4, None)
+        assert (link_report["checked"], link_report["job_id"]) == (4, None)
         assert f"broken, insecure: {site.url('/gone')} (404" in result["content"][0]["text"]
         assert included(ada, "links", article={"body": body})["links"][0]["url"] == site.url("/gone")
 
@@ -158,13 +158,13 @@ def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: 
         "/by-header": plain("<title>a</title><p>b</p>", "text/html", **{"X-Robots-Tag": "noindex"}),
     }
     with serving(pages) as site:
-        given = {"body": BODY.replace("](https://www.example.org/dances)", "]"), "canonical_url": site.url(path)}
-        asked = {"article": given, "checks": ["broken_links"]}
-        assert ada.data("check_blog_seo", **asked)["checks"][0]["status"] == "skipped"
-        report = ada.data("check_blog_seo", **asked, include=["links"])
+        article = {"body": BODY.replace("](https://www.example.org/dances)", "]"), "canonical_url": site.url(path)}
+        arguments = {"article": article, "checks": ["broken_links"]}
+        assert ada.data("check_blog_seo", **arguments)["checks"][0]["status"] == "skipped"
+        report = ada.data("check_blog_seo", **arguments, include=["links"])
     check = report["checks"][0]
     assert (check["status"], message in check["message"]) == (status, True), check
-    wrong = [problem for one in report["links"]["links"] for problem in one["problems"]]
+    wrong = [problem for link in report["links"]["links"] for problem in link["problems"]]
     assert ("noindex" in wrong) is ("noindex" in message)
     assert ("broken" in wrong) is ("broken" in message)
 
@@ -185,17 +185,17 @@ def test_links_of_a_website(ada: ToolClient) -> None:
 
     with serving(flawed_site()) as site:
         website = connect(ada, site.origin)
-        asked = {"website_id": website, "section": "links", "refresh": True}
-        assert "not crawled yet" in ada.refusal("get_seo_report", **asked)
+        arguments = {"website_id": website, "section": "links", "refresh": True}
+        assert "not crawled yet" in ada.refusal("get_seo_report", **arguments)
         crawl(ada, website)
         used = ada.data("get_account_usage")["usage"]["seo_reports"]["used"]
-        found = ada.data("get_seo_report", **asked)
-        gone = next(one for one in found["links"] if one["url"] == site.url("/gone"))
+        report = ada.data("get_seo_report", **arguments)
+        gone = next(link for link in report["links"] if link["url"] == site.url("/gone"))
         assert (gone["problems"][0], gone["found_in"]) == ("broken", [site.url("/")])
-        job = wait_for(ada, found["job_id"])
+        job = wait_for(ada, report["job_id"])
         assert job["status"] == "succeeded", job
         assert job["result"]["links"][0]["problems"][0] == "broken"
-        assert {one["url"] for one in job["result"]["links"]} >= {site.url("/gone"), site.url("/old")}
+        assert {link["url"] for link in job["result"]["links"]} >= {site.url("/gone"), site.url("/old")}
         assert ada.data("get_account_usage")["usage"]["seo_reports"]["used"] == used
 
 
@@ -235,24 +235,24 @@ def test_similar_texts_of_the_account_are_found(ada: ToolClient) -> None:
 def test_an_unsaved_text_is_held_against_the_voice_of_its_website(ada: ToolClient, eve: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Voices of hives")["website_id"]
     ada.data("set_brand_voice", website_id=website, banned_terms=["honey"])
-    mine = {"body": "The bees make honey.", "website_id": website}
-    assert not included(ada, "voice", article=mine)["passed"]
+    draft = {"body": "The bees make honey.", "website_id": website}
+    assert not included(ada, "voice", article=draft)["passed"]
     unguided = included(ada, "voice", article={"body": "The bees make honey."})
     assert (unguided["passed"], unguided["version"]) == (True, 0)
-    assert "no website" in eve.refusal("check_blog_seo", article=mine)
+    assert "no website" in eve.refusal("check_blog_seo", article=draft)
 
 
 def test_a_live_page_is_checked(ada: ToolClient) -> None:
     pages = {**good_site(), "/old": redirect("/bees"), "/data": plain("a,b", "text/csv"), "/loop": redirect("/loop")}
     with serving(pages) as site:
-        found = ada.data("check_page_seo", url=site.url("/old"), keyphrase="the bees")
-        assert found["fetched"]["status"] == 200
-        assert found["fetched"]["redirects"] == [site.url("/old")]
-        assert found["fetched"]["bytes"] > 500
-        assert found["score"] == round((found["technical"] + found["on_page"]) / 2)
-        assert "title_missing" in found["passed"]
-        assert {one["source"] for one in found["checks"]} == {"technical", "on_page"}
-        ranks = [("critical", "warning", "notice").index(one["severity"]) for one in found["checks"]]
+        report = ada.data("check_page_seo", url=site.url("/old"), keyphrase="the bees")
+        assert report["fetched"]["status"] == 200
+        assert report["fetched"]["redirects"] == [site.url("/old")]
+        assert report["fetched"]["bytes"] > 500
+        assert report["score"] == round((report["technical"] + report["on_page"]) / 2)
+        assert "title_missing" in report["passed"]
+        assert {check["source"] for check in report["checks"]} == {"technical", "on_page"}
+        ranks = [("critical", "warning", "notice").index(check["severity"]) for check in report["checks"]]
         assert ranks == sorted(ranks)
         data = ada.data("check_page_seo", url=site.url("/data"))
         assert (data["on_page"], data["fetched"]["status"]) == (None, 200)
@@ -271,9 +271,9 @@ def test_addresses_that_are_not_on_the_internet_are_refused(ada: ToolClient) -> 
 
 def test_a_search_result_is_previewed(ada: ToolClient) -> None:
     article = write(ada, meta_title="Honey bees and how they find flowers all year long, in summer and in winter too")
-    shown = included(ada, "snippet", content_id=article["content_id"])
-    assert shown["desktop"]["title"]["truncated"]
-    assert shown["desktop"]["title"]["width"] > shown["desktop"]["title"]["limit"]
+    preview = included(ada, "snippet", content_id=article["content_id"])
+    assert preview["desktop"]["title"]["truncated"]
+    assert preview["desktop"]["title"]["width"] > preview["desktop"]["title"]["limit"]
     other = included(ada, "snippet", article={"body": "", "title": "Honey bees", "url": "https://example.org/bees"})
     assert other["mobile"]["title"]["text"] == "Honey bees"
     assert other["mobile"]["url"]["text"].endswith("bees")
@@ -290,9 +290,9 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     faq = ada.data("generate_structured_data", content_id=article["content_id"], type="FAQPage")
     assert faq["json_ld"]["mainEntity"][0]["name"].endswith("flowers?")
     result = ada.call("check_page_seo", json_ld=built["json_ld"])
-    found = result["structuredContent"]
-    assert found["structured_data"]["items"][0]["type"] == "BlogPosting"
-    assert (found["score"], found["fetched"], found["checks"]) == (None, None, [])
+    report = result["structuredContent"]
+    assert report["structured_data"]["items"][0]["type"] == "BlogPosting"
+    assert (report["score"], report["fetched"], report["checks"]) == (None, None, [])
     assert "Structured data: BlogPosting." in result["content"][0]["text"]
     product = {"@context": "https://schema.org", "@type": "Product"}
     broken = ada.call("check_page_seo", json_ld=product)
@@ -306,22 +306,22 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     assert "url" in ada.refusal("check_page_seo", json_ld=product, llms_txt=True)
     with serving(good_site()) as site:
         live = ada.data("check_page_seo", url=site.url("/bees"))
-        assert [one["type"] for one in live["structured_data"]["items"]] == ["WebPage"]
+        assert [item["type"] for item in live["structured_data"]["items"]] == ["WebPage"]
         gone = ada.data("check_page_seo", url=site.url("/gone"))
         assert gone["fetched"]["status"] == 404
 
 
 def test_structured_data_of_a_live_post_names_real_pages_and_times(ada: ToolClient) -> None:
-    made = ada.data("connect_website", platform="builtin", name="A hive")
-    article = write(ada, website_id=made["website_id"])["content_id"]
-    ada.data("publish_content", content_id=article, website_id=made["website_id"])
+    website = ada.data("connect_website", platform="builtin", name="A hive")
+    article = write(ada, website_id=website["website_id"])["content_id"]
+    ada.data("publish_content", content_id=article, website_id=website["website_id"])
 
     post = ada.data("generate_structured_data", content_id=article)["json_ld"]
     trail = ada.data("generate_structured_data", content_id=article, type="BreadcrumbList")["json_ld"]
 
     assert post["dateModified"] >= post["datePublished"]
     pages = [(entry["name"], entry["item"]) for entry in trail["itemListElement"]]
-    assert pages == [("A hive", made["connect_url"]), ("Honey bees", post["url"])]
+    assert pages == [("A hive", website["connect_url"]), ("Honey bees", post["url"])]
 
 
 def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
@@ -330,8 +330,8 @@ def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
     before = ada.data("generate_structured_data", content_id=article)
     ada.data("update_website_settings", website_id=website, settings={"author": "Ada Baker"})
 
-    def message(**given: object) -> str:
-        [check] = ada.data("check_blog_seo", checks=["author_and_dates"], **given)["checks"]
+    def message(**arguments: object) -> str:
+        [check] = ada.data("check_blog_seo", checks=["author_and_dates"], **arguments)["checks"]
         return str(check["message"])
 
     assert "author" in before["missing"]
@@ -345,17 +345,17 @@ def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
 def test_llms_txt_of_a_website_and_of_any_site(ada: ToolClient) -> None:
     with serving(good_site()) as site:
         report = ada.call("get_seo_report", website_id=connect(ada, site.origin), section="llms_txt")
-        found = report["structuredContent"]["llms_txt"]
+        llms_txt = report["structuredContent"]["llms_txt"]
         assert site.seen.count("/robots.txt") == 1
-        checks = {one["id"]: one["passed"] for one in found["checks"]}
+        checks = {check["id"]: check["passed"] for check in llms_txt["checks"]}
         assert checks["llms_txt_exists"]
         assert not checks["llms_full_txt_exists"]
-        assert found["entries"] == 1
-        assert site.url("/wood") in found["missing"]
+        assert llms_txt["entries"] == 1
+        assert site.url("/wood") in llms_txt["missing"]
         assert "wrong, llms_full_txt_exists" in report["content"][0]["text"]
         assert site.url("/wood") in report["content"][0]["text"]
         other = ada.data("check_page_seo", url=site.url("/bees"), llms_txt=True)
-        assert other["llms_txt"] == found
+        assert other["llms_txt"] == llms_txt
         assert ada.data("check_page_seo", url=site.url("/bees"))["llms_txt"] is None
     private = connect(ada, "http://10.0.0.1/")
     assert "not on the public internet" in ada.refusal("get_seo_report", website_id=private, section="llms_txt")
@@ -366,22 +366,22 @@ def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada
     website = ada.data("connect_website", platform="builtin", name="Hives and honey")["website_id"]
     article = write(ada, website_id=website)
     draft = ada.data("check_blog_seo", content_id=article["content_id"], checks=checks)["checks"]
-    assert [one["status"] for one in draft] == ["skipped", "skipped"]
+    assert [check["status"] for check in draft] == ["skipped", "skipped"]
 
     ada.data("publish_content", content_id=article["content_id"], website_id=website)
     wait_until_live(ada, article["content_id"])
     live = ada.data("check_blog_seo", content_id=article["content_id"], checks=checks)["checks"]
-    assert [one["status"] for one in live] == ["good", "good"]
+    assert [check["status"] for check in live] == ["good", "good"]
 
     rewritten = " ".join(f"wax{number}" for number in range(400))
     ada.data("update_content", content_id=article["content_id"], expected_version=1, fields={"body": rewritten})
     stale = ada.data("check_blog_seo", content_id=article["content_id"], checks=checks)["checks"]
-    assert [one["status"] for one in stale] == ["bad", "good"]
+    assert [check["status"] for check in stale] == ["bad", "good"]
     assert "differs" in stale[0]["fix"]
 
 
 def test_secondary_phrases_are_looked_for(ada: ToolClient) -> None:
-    given = {"title": "Honey bees", "body": BODY, "secondary_phrases": ["hives", "gardens", "wasps"]}
-    report = ada.data("check_blog_seo", article=given, checks=["secondary_phrases"])
-    assert [one["status"] for one in report["checks"]] == ["good"]
+    article = {"title": "Honey bees", "body": BODY, "secondary_phrases": ["hives", "gardens", "wasps"]}
+    report = ada.data("check_blog_seo", article=article, checks=["secondary_phrases"])
+    assert [check["status"] for check in report["checks"]] == ["good"]
     assert "2 of 3" in report["checks"][0]["message"]

@@ -20,7 +20,7 @@ ON_LOOPBACK: Final = {"not_https", "form_insecure"}
 
 
 def _wrong(ada: ToolClient, url: str) -> set[str]:
-    return {one["id"] for one in ada.data("check_page_seo", url=url, keyphrase=GOOD.keyphrase)["checks"]}
+    return {check["id"] for check in ada.data("check_page_seo", url=url, keyphrase=GOOD.keyphrase)["checks"]}
 
 
 def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_are(ada: ToolClient) -> None:
@@ -28,21 +28,21 @@ def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_a
     fields = {"meta_description": GOOD.description, "author": "Ada Baker", "website_id": website, "language": "en"}
     urls = []
     for title in (GOOD.title, "Choosing flour for bread that rises every time"):
-        made = ada.data("create_content", title=title, body=BODY, keyphrase=GOOD.keyphrase, tags=["bread"], **fields)
-        ada.data("publish_content", content_id=made["content_id"], website_id=website)
-        wait_until_live(ada, made["content_id"])
-        [post] = ada.data("list_publications", content_id=made["content_id"])["publications"]
+        article = ada.data("create_content", title=title, body=BODY, keyphrase=GOOD.keyphrase, tags=["bread"], **fields)
+        ada.data("publish_content", content_id=article["content_id"], website_id=website)
+        wait_until_live(ada, article["content_id"])
+        [post] = ada.data("list_publications", content_id=article["content_id"])["publications"]
         urls.append(post["url"])
 
     # Its only image was left out, and with it a mention of the keyphrase.
     assert _wrong(ada, urls[0]) == {*ON_LOOPBACK, "keyphrase_distribution"}
 
     site = urls[0].rpartition("/")[0]
-    [form] = [one for one in ada.data("check_page_seo", url=urls[0])["checks"] if one["id"] == "form_insecure"]
+    [form] = [check for check in ada.data("check_page_seo", url=urls[0])["checks"] if check["id"] == "form_insecure"]
     assert form["evidence"] == [f"addresses: {site}/search"]
 
     home = ada.data("check_page_seo", url=site)
-    wrong = {one["id"] for one in home["checks"]}
+    wrong = {check["id"] for check in home["checks"]}
     about_articles = {"author_and_dates", "structured_data", "intro_length", "image_count", "outbound_links"}
     assert about_articles <= set(home["skipped"])
     assert not wrong & {"crawlable_links", "link_private", "structured_data_missing", "canonical_missing", "dead_end"}
@@ -63,11 +63,11 @@ SAMPLES: Final = {
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_descriptions_and_titles_that_are_made_fit_into_a_search_result(name: str) -> None:
     words = " ".join(SAMPLES[name].split())
-    whole = f"{words} " * (1 + 3000 // len(words))
+    text = f"{words} " * (1 + 3000 // len(words))
     for start in range(0, 2000, 53):
-        made = summary(f"<p>{whole[start : start + 600]}</p>")
-        assert pixel_width(made, DESCRIPTION_SIZE) <= DESCRIPTION_WIDTHS[1], made
-        assert pixel_width(made, DESCRIPTION_SIZE) >= DESCRIPTION_WIDTHS[0], made
-        title = shortened(whole[start:], 40)
-        shown = page_title(title, "A blog about bees")
-        assert shown == title or pixel_width(shown, TITLE_SIZE) <= TITLE_WIDTHS[1], shown
+        description = summary(f"<p>{text[start : start + 600]}</p>")
+        assert pixel_width(description, DESCRIPTION_SIZE) <= DESCRIPTION_WIDTHS[1], description
+        assert pixel_width(description, DESCRIPTION_SIZE) >= DESCRIPTION_WIDTHS[0], description
+        title = shortened(text[start:], 40)
+        full_title = page_title(title, "A blog about bees")
+        assert full_title == title or pixel_width(full_title, TITLE_SIZE) <= TITLE_WIDTHS[1], full_title

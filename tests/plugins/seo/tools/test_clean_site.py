@@ -58,7 +58,11 @@ def behind_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Runni
 
 def _issues(report: dict[str, Any]) -> dict[str, Any]:
     """Return the evidence of each issue, except slow responses: the machine may be busy."""
-    return {one["check_id"]: one["evidence"] or one["sample_urls"] for one in report["issues"] if not _is_slow(one)}
+    return {
+        issue["check_id"]: issue["evidence"] or issue["sample_urls"]
+        for issue in report["issues"]
+        if not _is_slow(issue)
+    }
 
 
 def _is_slow(issue: dict[str, Any]) -> bool:
@@ -66,9 +70,9 @@ def _is_slow(issue: dict[str, Any]) -> bool:
 
 
 def _image(color: str) -> bytes:
-    made = io.BytesIO()
-    Image.new("RGB", (1200, 630), color).save(made, "PNG")
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", (1200, 630), color).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
@@ -76,7 +80,7 @@ def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
     fields = tomllib.loads(head)
     # Link targets are not reachable everywhere that tests run.
     body = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
-    made = ada.data(
+    article = ada.data(
         "create_content",
         title=fields["title"],
         body=f"{body}\n{CODE}",
@@ -90,13 +94,13 @@ def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
     for role in ("featured", "inline"):
         link = ada.data("create_upload_url", content_type="image/png", filename=f"{role}-{number}.png")
         to = link["upload_url"].replace(ada.host.settings.public_url, ada.host.url)
-        sent = httpx.put(to, content=_image(f"#b9{number}02a"))
-        assert sent.status_code == 201, sent.text
+        response = httpx.put(to, content=_image(f"#b9{number}02a"))
+        assert response.status_code == 201, response.text
         placed = {"alt_text": "What this is about, on a table", "role": role}
-        ada.data("import_image", image_ref=link["media_id"], content_id=made["content_id"], **placed)
-    ada.data("publish_content", content_id=made["content_id"], website_id=website)
-    wait_until_live(ada, made["content_id"])
-    [post] = ada.data("list_publications", content_id=made["content_id"])["publications"]
+        ada.data("import_image", image_ref=link["media_id"], content_id=article["content_id"], **placed)
+    ada.data("publish_content", content_id=article["content_id"], website_id=website)
+    wait_until_live(ada, article["content_id"])
+    [post] = ada.data("list_publications", content_id=article["content_id"])["publications"]
     return str(post["url"])
 
 
@@ -105,19 +109,19 @@ def test_the_tools_find_nothing_on_a_built_in_site_behind_tls(behind_tls: tuple[
     ada = client_of(host, "ada@example.com")
     website = ada.data("connect_website", platform="builtin", name="Ada at home")["website_id"]
     urls = [_publish(ada, website, name, number) for number, name in enumerate(WRITTEN, 1)]
-    assert all(one.startswith(f"{url}/sites/") for one in urls)
+    assert all(post.startswith(f"{url}/sites/") for post in urls)
 
     report = crawl(ada, website)
     assert _issues(report) == {}
     assert report["complete"]
     assert report["score"] == 100 or any(map(_is_slow, report["issues"]))
     crawled = ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]
-    assert {*urls, urls[0].rpartition("/")[0]} <= {one["url"] for one in crawled}
+    assert {*urls, urls[0].rpartition("/")[0]} <= {page["url"] for page in crawled}
 
     parts = [ada.data("get_seo_report", website_id=website, section="llms_txt")["llms_txt"]]
-    parts += [ada.data("check_page_seo", url=one, llms_txt=True)["llms_txt"] for one in (f"{url}/", urls[0])]
+    parts += [ada.data("check_page_seo", url=page, llms_txt=True)["llms_txt"] for page in (f"{url}/", urls[0])]
     for part in parts:
-        assert [one for one in part["checks"] if not one["passed"]] == []
+        assert [check for check in part["checks"] if not check["passed"]] == []
 
 
 THINGS: Final = (
@@ -137,7 +141,7 @@ def _grown_blog(ada: ToolClient, website: str) -> list[str]:
     """Fill a site like a blog that has grown for some time, and return the URLs of its posts."""
     urls = []
     for number, thing in enumerate(THINGS):
-        made = ada.data(
+        article = ada.data(
             "create_content",
             title=f"How the {thing} came into use and what it does",
             slug=thing,
@@ -146,22 +150,22 @@ def _grown_blog(ada: ToolClient, website: str) -> list[str]:
             tags=["things", f"{thing}s", ("wood", "stone", "metal")[number % 3]],
             categories=[("Indoors", "Outdoors")[number // 2 % 2]],
         )
-        done = ada.data("publish_content", content_id=made["content_id"], website_id=website)
+        done = ada.data("publish_content", content_id=article["content_id"], website_id=website)
         urls.append(done["url"])
         if thing == "amber":
             moved = {
-                "content_id": made["content_id"],
-                "expected_version": made["version"],
+                "content_id": article["content_id"],
+                "expected_version": article["version"],
                 "fields": {"slug": "ambers"},
             }
             ada.data("update_content", **moved)
-            urls[-1] = ada.data("publish_content", content_id=made["content_id"], website_id=website)["url"]
+            urls[-1] = ada.data("publish_content", content_id=article["content_id"], website_id=website)["url"]
         if thing == "beacon":
             ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
             urls.pop()
     for language, title, slug, sentence in TRANSLATED:
-        made = ada.data("create_content", title=title, slug=slug, body=f"{sentence} " * 25, language=language)
-        urls.append(ada.data("publish_content", content_id=made["content_id"], website_id=website)["url"])
+        article = ada.data("create_content", title=title, slug=slug, body=f"{sentence} " * 25, language=language)
+        urls.append(ada.data("publish_content", content_id=article["content_id"], website_id=website)["url"])
     about = ada.data("create_content", title="About the people who write this blog", body=text("about"), slug="about")
     ada.data("publish_content", content_id=about["content_id"], website_id=website, options={"kind": "page"})
     return urls
@@ -171,12 +175,12 @@ def test_the_tools_find_nothing_on_a_blog_that_has_grown(behind_tls: tuple[Runni
     host, url = behind_tls
     ada = client_of(host, "ada.2@example.com")
     website = ada.data("connect_website", platform="builtin", name="Old things")["website_id"]
-    look = {"logo": f"{url}/tools/static/icon.svg", "description": "Where they come from, and what for"}
-    ada.data("update_website_settings", website_id=website, settings=look)
+    settings = {"logo": f"{url}/tools/static/icon.svg", "description": "Where they come from, and what for"}
+    ada.data("update_website_settings", website_id=website, settings=settings)
     urls = _grown_blog(ada, website)
     report = crawl(ada, website)
     assert _issues(report) == {}
-    crawled = {one["url"] for one in ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]}
+    crawled = {row["url"] for row in ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]}
     assert set(urls) <= crawled
     lists = ada.data("get_seo_report", website_id=website, section="llms_txt")["llms_txt"]
-    assert [one for one in lists["checks"] if not one["passed"]] == []
+    assert [check for check in lists["checks"] if not check["passed"]] == []

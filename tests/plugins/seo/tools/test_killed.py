@@ -101,12 +101,12 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
             before = len(read_pages(site))
             assert before < PAGES
             stored = select(func.count()).where(CrawledPageRow.crawl_id == row.id)
-            kept = select(CrawlRow.pages).where(CrawlRow.id == row.id)
+            query = select(CrawlRow.pages).where(CrawlRow.id == row.id)
             with worker(processes, config, tmp_path):
                 # Only then can there be a checkpoint to look for: looking takes as much CPU time as the crawl.
                 await _until(lambda: len(read_pages(site)) - before >= CHECKPOINT - 1)
                 async with asyncio.timeout(60):
-                    while await _counted(plugin, kept) < CHECKPOINT:  # noqa: ASYNC110 - another process writes them
+                    while await _counted(plugin, query) < CHECKPOINT:  # noqa: ASYNC110 - another process writes them
                         await asyncio.sleep(0.005)
             assert (await crawls.request("u_ada", website, "free"))[0].id == row.id
             first = Counter(read_pages(site)[before:])
@@ -114,9 +114,9 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
                 done = await _finished(crawls, row.id)
                 second = Counter(read_pages(site)[before + sum(first.values()) :])
                 assert await _counted(plugin, stored) == PAGES + 1
-                again, new = await crawls.request("u_ada", website, "free")
+                next_row, new = await crawls.request("u_ada", website, "free")
                 assert new
-                whole = await _finished(crawls, again.id)
+                uninterrupted = await _finished(crawls, next_row.id)
 
             assert max(first.values()) == 1
             # The last requests of the killed process may be counted with the next one.
@@ -124,6 +124,6 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
             assert len(first | second) == PAGES
             assert len(first & second) <= len(first) - CHECKPOINT + IN_FLIGHT
             assert (done.pages, done.complete, done.active, done.host) == (PAGES + 1, True, None, None)
-            assert whole.score == done.score
-            assert {**whole.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}
+            assert uninterrupted.score == done.score
+            assert {**uninterrupted.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}
             assert await _counted(plugin, stored) == 0

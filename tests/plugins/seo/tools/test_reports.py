@@ -28,8 +28,8 @@ def wait_for(client: ToolClient, job_id: str, seconds: float = 60) -> dict[str, 
 
 def crawl(client: ToolClient, website_id: str) -> dict[str, Any]:
     """Crawl a website and return the summary of its report."""
-    begun = client.data("get_seo_report", website_id=website_id, refresh=True)
-    job = wait_for(client, begun["job_id"])
+    started = client.data("get_seo_report", website_id=website_id, refresh=True)
+    job = wait_for(client, started["job_id"])
     assert job["status"] == "succeeded", job
     report = client.data("get_seo_report", website_id=website_id)
     assert job["result"]["score"] == report["score"]
@@ -62,19 +62,19 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
         assert report["complete"]
         assert report["trend"] is None
         assert sum(report["severities"].values()) == sum(
-            one["count"] for one in ada.data("get_seo_report", website_id=website, section="issues")["issues"]
+            issue["count"] for issue in ada.data("get_seo_report", website_id=website, section="issues")["issues"]
         )
-        found = {one["check_id"]: one for one in report["issues"]}
-        assert "broken_internal_link" in found or "page_not_found" in found or report["severities"]["critical"]
-        for one in report["issues"]:
-            assert one["fix"]
-            assert one["sample_urls"]
+        issues = {issue["check_id"]: issue for issue in report["issues"]}
+        assert "broken_internal_link" in issues or "page_not_found" in issues or report["severities"]["critical"]
+        for issue in report["issues"]:
+            assert issue["fix"]
+            assert issue["sample_urls"]
         pages = ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]
-        assert {one["url"].removeprefix(site.origin): one["status"] for one in pages}["/gone"] == 404
-        lonely = next(one for one in pages if one["url"].endswith("/lonely"))
+        assert {page["url"].removeprefix(site.origin): page["status"] for page in pages}["/gone"] == 404
+        lonely = next(page for page in pages if page["url"].endswith("/lonely"))
         assert (lonely["inlinks"], lonely["depth"]) == (0, None)
         links = ada.data("get_seo_report", website_id=website, section="links")["links"]
-        by_path = {one["url"].removeprefix(site.origin): one for one in links}
+        by_path = {link["url"].removeprefix(site.origin): link for link in links}
         assert "broken" in by_path["/gone"]["problems"]
         assert by_path["/gone"]["found_in"] == [site.url("/")]
         assert "redirected" in by_path["/old"]["problems"]
@@ -119,8 +119,8 @@ def test_times_are_in_the_time_zone_of_the_website(ada: ToolClient) -> None:
     crawl(ada, website)
     result = ada.call("get_seo_report", website_id=website)
     report = result["structuredContent"]
-    times = [report["crawled_at"], report["trend"]["since"], *(one["crawled_at"] for one in report["history"])]
-    assert [one[-6:] for one in times] == ["+09:00"] * 4
+    times = [report["crawled_at"], report["trend"]["since"], *(entry["crawled_at"] for entry in report["history"])]
+    assert [moment[-6:] for moment in times] == ["+09:00"] * 4
     assert f"crawled {report['crawled_at'][:16].replace('T', ' ')}+09:00" in result["content"][0]["text"]
 
 
@@ -129,7 +129,7 @@ def test_lists_are_paged_and_a_cursor_is_of_one_report(ada: ToolClient) -> None:
         website = connect(ada, site.origin)
         crawl(ada, website)
         for section, rows in (("pages", "page_rows"), ("issues", "issues"), ("links", "links")):
-            whole = ada.data("get_seo_report", website_id=website, section=section)[rows]
+            unpaged = ada.data("get_seo_report", website_id=website, section=section)[rows]
             read, cursor = [], None
             while True:
                 more: dict[str, str] = {"cursor": cursor} if cursor else {}
@@ -138,8 +138,8 @@ def test_lists_are_paged_and_a_cursor_is_of_one_report(ada: ToolClient) -> None:
                 cursor = part["next_cursor"]
                 if cursor is None:
                     break
-            assert read == whole
-            assert len(whole) > 2
+            assert read == unpaged
+            assert len(unpaged) > 2
         cursor = ada.data("get_seo_report", website_id=website, section="pages", limit=1)["next_cursor"]
         crawl(ada, website)
         assert "newer" in ada.refusal("get_seo_report", website_id=website, section="pages", cursor=cursor)
@@ -151,7 +151,7 @@ def test_what_people_say_of_issues_is_respected(ada: ToolClient, eve: ToolClient
     with serving(pages) as site:
         website = connect(ada, site.origin)
         report = crawl(ada, website)
-        issues = {one["check_id"]: one for one in report["issues"]}
+        issues = {issue["check_id"]: issue for issue in report["issues"]}
         worst = report["issues"][0]
         check = worst["check_id"]
         rows = ada.data("get_seo_report", website_id=website, section="issues", check_id=check)["issues"]
@@ -162,23 +162,23 @@ def test_what_people_say_of_issues_is_respected(ada: ToolClient, eve: ToolClient
 
         ignored = ada.data("set_seo_issue_status", issue_id=worst["issue_id"], status="ignored", note="known")
         assert ignored["score"] > report["score"]
-        again = ada.data("set_seo_issue_status", issue_id=worst["issue_id"], status="ignored", note="known")
-        assert again == ignored
+        repeated = ada.data("set_seo_issue_status", issue_id=worst["issue_id"], status="ignored", note="known")
+        assert repeated == ignored
         after = ada.data("get_seo_report", website_id=website)
         assert after["score"] == ignored["score"]
-        assert check not in {one["check_id"] for one in after["issues"]}
+        assert check not in {issue["check_id"] for issue in after["issues"]}
         row = ada.data("get_seo_report", website_id=website, section="issues", check_id=check)["issues"][0]
         assert (row["status"], row["note"]) == ("ignored", "known")
         other = next(name for name in issues if name != check)
-        one = ada.data("get_seo_report", website_id=website, section="issues", check_id=other)["issues"][0]
-        ada.data("set_seo_issue_status", issue_id=one["issue_id"], status="fixed")
+        issue = ada.data("get_seo_report", website_id=website, section="issues", check_id=other)["issues"][0]
+        ada.data("set_seo_issue_status", issue_id=issue["issue_id"], status="fixed")
         counts = {row["check_id"]: row["count"] for row in ada.data("get_seo_report", website_id=website)["issues"]}
         assert counts.get(other, 0) == issues[other]["count"] - 1
 
         later = crawl(ada, website)
-        found = {row["check_id"]: row["count"] for row in later["issues"]}
-        assert check not in found
-        assert found[other] == issues[other]["count"]
+        later_counts = {row["check_id"]: row["count"] for row in later["issues"]}
+        assert check not in later_counts
+        assert later_counts[other] == issues[other]["count"]
         opened = ada.data("set_seo_issue_status", issue_id=worst["issue_id"], status="open")
         assert opened["score"] == report["score"]
 
@@ -193,14 +193,14 @@ def test_the_trend_says_what_changed(ada: ToolClient) -> None:
         assert second["score"] > first["score"]
         assert second["trend"]["score"] == second["score"] - first["score"]
         assert second["trend"]["fixed"]
-        assert [one["score"] for one in second["history"]] == [second["score"], first["score"]]
-        same = crawl(ada, website)
+        assert [entry["score"] for entry in second["history"]] == [second["score"], first["score"]]
+        unchanged = crawl(ada, website)
         steady = {"slow_answer"}  # depends on how busy the machine is
-        assert set(same["trend"]["new"]) | set(same["trend"]["fixed"]) <= steady
+        assert set(unchanged["trend"]["new"]) | set(unchanged["trend"]["fixed"]) <= steady
         pages["/bees"] = page("/bees", "/", replace={"<title>A long story of the bees and its making</title>": ""})
         worse = crawl(ada, website)
-        assert worse["score"] < same["score"]
-        assert worse["trend"]["score"] == worse["score"] - same["score"]
+        assert worse["score"] < unchanged["score"]
+        assert worse["trend"]["score"] == worse["score"] - unchanged["score"]
         assert "title_missing" in worse["trend"]["new"]
         assert worse["trend"]["changes"]["title_missing"] == {"before": 0, "now": 1}
 
@@ -233,7 +233,7 @@ def test_a_built_in_site_is_crawled_without_the_rest_of_the_server(ada: ToolClie
     report = crawl(ada, website)
     pages = ada.data("get_seo_report", website_id=website, section="pages")["page_rows"]
     assert report["pages"] >= 1
-    assert all("/sites/bees-and-wood" in one["url"] for one in pages)
+    assert all("/sites/bees-and-wood" in page["url"] for page in pages)
 
 
 def test_a_site_that_forbids_crawling_is_left_alone(ada: ToolClient) -> None:
@@ -287,11 +287,11 @@ def test_arguments_that_make_no_sense_are_explained(ada: ToolClient) -> None:
 
 def test_two_accounts_with_the_same_site_take_turns(ada: ToolClient, eve: ToolClient) -> None:
     with serving(good_site()) as site:
-        begun = [
+        jobs = [
             (client, client.data("get_seo_report", website_id=connect(client, site.origin), refresh=True)["job_id"])
             for client in (ada, eve)
         ]
-        results = [wait_for(client, job_id)["result"]["status"] for client, job_id in begun]
+        results = [wait_for(client, job_id)["result"]["status"] for client, job_id in jobs]
         assert results[0] == "finished"
         assert results[1] in ("finished", "waiting")
         assert site.most_at_once <= 4

@@ -144,15 +144,15 @@ async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plug
         website = await connected(plugin, site.origin)
         row, _ = await crawls.request("u_ada", website, "free")
         before = datetime.now(UTC)
-        answer = await work(plugin, "seo.crawl", row)
+        result = await work(plugin, "seo.crawl", row)
 
-        assert answer["status"] == "waiting"
-        goes_on = datetime.fromisoformat(answer["goes_on_at"])
+        assert result["status"] == "waiting"
+        goes_on = datetime.fromisoformat(result["goes_on_at"])
         assert timedelta(seconds=3600) <= goes_on - before < timedelta(seconds=3720)
         waiting = await crawls.read(row.id)
         assert waiting is not None
         assert (waiting.status, waiting.active, waiting.host) == ("waiting", website.id, None)
-        assert waiting.job_id == answer["job_id"] != row.job_id
+        assert waiting.job_id == result["job_id"] != row.job_id
         assert (await plugin.services.jobs.status(waiting.job_id)).state == "queued"
         assert (await crawls.request("u_ada", website, "free"))[0].id == row.id, "it is still under way"
         assert await crawls.newest("u_ada", website.id) is None
@@ -164,10 +164,10 @@ async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plug
 
     assert done["status"] == "finished"
     assert done["pages"] == len(PATHS) + 1
-    again = asked(site)
-    assert len(again) == len(set(again)), "no page is asked for twice"
-    assert len(again) <= len(PATHS) - 5
-    assert read_before + len(again) >= len(PATHS)
+    requests = asked(site)
+    assert len(requests) == len(set(requests)), "no page is asked for twice"
+    assert len(requests) <= len(PATHS) - 5
+    assert read_before + len(requests) >= len(PATHS)
     finished = await crawls.read(row.id)
     assert finished is not None
     assert (finished.complete, finished.active, finished.state) == (True, None, None)
@@ -191,8 +191,8 @@ async def test_a_crawl_that_has_waited_often_enough_ends_with_what_it_has(plugin
     crawls, busy = Crawls(plugin), BusySite(4, "3600")
     with serving(busy.pages()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
-        found = [(await work_on(plugin, row))["status"] for _ in range(MAX_WAITS + 1)]
-    assert found == ["waiting"] * MAX_WAITS + ["finished"]
+        statuses = [(await work_on(plugin, row))["status"] for _ in range(MAX_WAITS + 1)]
+    assert statuses == ["waiting"] * MAX_WAITS + ["finished"]
 
 
 async def test_waiting_for_another_crawl_does_not_count_as_waiting_for_a_busy_site(plugin: PluginContext) -> None:
@@ -216,10 +216,10 @@ async def test_a_crawl_whose_website_is_disconnected_meanwhile_ends(plugin: Plug
         website = await connected(plugin, site.origin)
         row, _ = await crawls.request("u_ada", website, "free")
         await Websites(plugin.required["content"]).disconnect("u_ada", website.id)
-        answer = await work(plugin, "seo.crawl", row)
+        result = await work(plugin, "seo.crawl", row)
         assert site.seen == []
-    assert answer["status"] == "failed"
-    assert "disconnected" in answer["message"]
+    assert result["status"] == "failed"
+    assert "disconnected" in result["message"]
     assert (await work(plugin, "seo.crawl", row))["status"] == "failed", "a second attempt changes nothing"
 
 
@@ -241,24 +241,24 @@ async def _read_and_forgotten(plugin: PluginContext) -> None:
     crawls, websites = Crawls(plugin), Websites(plugin.required["content"])
     flawed = {**good_site(), "/bees": page("/bees", "/", "/gone", replace={"<h1>The bees</h1>": ""})}
     with serving(flawed) as leaves, serving(flawed) as stays:
-        gone = await connected(plugin, leaves.origin)
-        kept = await connected(plugin, stays.origin, "u_eve")
-        for user_id, website in (("u_ada", gone), ("u_eve", kept)):
+        disconnected = await connected(plugin, leaves.origin)
+        remaining = await connected(plugin, stays.origin, "u_eve")
+        for user_id, website in (("u_ada", disconnected), ("u_eve", remaining)):
             row, _ = await crawls.request(user_id, website, "free")
             assert (await work(plugin, "seo.crawl", row))["status"] == "finished"
             async with plugin.services.database.writing() as session:
                 session.add(_mark(user_id, website.id))
     tables = (CrawlRow, CrawledPageRow, LinkRow, FindingRow, MarkRow)
-    both = [await stored(plugin, table) for table in tables]
-    assert all(number >= 2 for number in both), both
+    counts = [await stored(plugin, table) for table in tables]
+    assert all(number >= 2 for number in counts), counts
 
     assert await work(plugin, "seo.tidy") == {"forgotten": 0}
-    assert [await stored(plugin, table) for table in tables] == both
-    await websites.disconnect("u_ada", gone.id)
+    assert [await stored(plugin, table) for table in tables] == counts
+    await websites.disconnect("u_ada", disconnected.id)
     assert await work(plugin, "seo.tidy") == {"forgotten": 1}
-    assert [await stored(plugin, table) for table in tables] == [number // 2 for number in both]
-    assert await crawls.newest("u_ada", gone.id) is None
-    assert await crawls.newest("u_eve", kept.id) is not None
+    assert [await stored(plugin, table) for table in tables] == [number // 2 for number in counts]
+    assert await crawls.newest("u_ada", disconnected.id) is None
+    assert await crawls.newest("u_eve", remaining.id) is not None
     assert await work(plugin, "seo.tidy") == {"forgotten": 0}
 
 
@@ -274,8 +274,8 @@ async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: d
                 assert (await work(plugin, "seo.crawl", rows[-1]))["status"] == "finished"
                 failed, _ = await crawls.request("u_ada", website, "free")
                 await crawls.fail(failed.id, "It broke off.")
-        kept = await crawls.history("u_ada", website.id, 10)
-        assert [row.id for row in kept] == [rows[3].id, rows[2].id]
+        history = await crawls.history("u_ada", website.id, 10)
+        assert [row.id for row in history] == [rows[3].id, rows[2].id]
         assert await stored(plugin, CrawledPageRow) == 4, "the pages of one crawl"
 
 
