@@ -65,14 +65,16 @@ class Plausible(Counting):
         "time:month": lambda visit: (visit.day.replace(day=1).isoformat(),),
     }
 
-    def answer(self, asked: Asked) -> Any:
-        if (asked.method, asked.path) != ("POST", "/api/v2/query"):
+    def answer(self, request: Asked) -> Any:
+        if (request.method, request.path) != ("POST", "/api/v2/query"):
             raise Refused(404, {"error": "Not found"})
-        body = asked.json
+        body = request.json
         allowed = {"site_id", "metrics", "date_range", "dimensions", "filters", "order_by", "include", "pagination"}
-        if asked.headers.get("authorization") != f"Bearer {self.KEY}" or body.get("site_id") != DOMAIN:
-            told = "Invalid API key or site ID. Please make sure you're using a valid API key with access to the site."
-            raise Refused(401, {"error": told})
+        if request.headers.get("authorization") != f"Bearer {self.KEY}" or body.get("site_id") != DOMAIN:
+            message = (
+                "Invalid API key or site ID. Please make sure you're using a valid API key with access to the site."
+            )
+            raise Refused(401, {"error": message})
         if set(body) - allowed or not body.get("metrics") or set(body["metrics"]) - set(self.METRICS):
             raise Refused(400, {"error": "Invalid metrics, or schema validation failed"})
         dimensions = body.get("dimensions", [])
@@ -83,8 +85,8 @@ class Plausible(Counting):
         visits = [visit for visit in self._range(body["date_range"]) if _allowed(visit, body.get("filters", []))]
         groups = _grouped(visits, self.DIMENSIONS[dimensions[0]]) if dimensions else {"": visits}
         rows: list[dict[str, Any]] = [
-            {"dimensions": [key] if dimensions else [], "metrics": self._metrics(body["metrics"], key, found)}
-            for key, found in groups.items()
+            {"dimensions": [key] if dimensions else [], "metrics": self._metrics(body["metrics"], key, group)}
+            for key, group in groups.items()
         ]
         for name, direction in body.get("order_by", []):
             if name not in (*body["metrics"], *dimensions) or direction not in ("asc", "desc"):
@@ -97,24 +99,24 @@ class Plausible(Counting):
         page = {"limit": 10_000, "offset": 0, **body.get("pagination", {})}
         return {"results": rows[page["offset"] :][: page["limit"]], "meta": {}, "query": body}
 
-    def _range(self, given: Any) -> list[Visit]:
+    def _range(self, date_range: Any) -> list[Visit]:
         today = datetime.now(UTC).date()
-        if given == "day":
+        if date_range == "day":
             return self.between(today, today)
-        if not isinstance(given, list) or len(given) != 2:
-            raise Refused(400, {"error": f"Invalid date_range {given}"})
-        return self.between(*(date.fromisoformat(day) for day in given))
+        if not isinstance(date_range, list) or len(date_range) != 2:
+            raise Refused(400, {"error": f"Invalid date_range {date_range}"})
+        return self.between(*(date.fromisoformat(day) for day in date_range))
 
     @staticmethod
-    def _metrics(names: Sequence[str], page: str, found: Sequence[Visit]) -> list[int]:
-        pages = [one for visit in found for one in visit.pages if not page.startswith("/") or one == page]
-        bounced = sum(1 for visit in found if len(visit.pages) == 1)
+    def _metrics(names: Sequence[str], page: str, visits: Sequence[Visit]) -> list[int]:
+        pages = [viewed for visit in visits for viewed in visit.pages if not page.startswith("/") or viewed == page]
+        bounced = sum(1 for visit in visits if len(visit.pages) == 1)
         values = {
-            "visitors": _visitors(found),
-            "visits": len(found),
+            "visitors": _visitors(visits),
+            "visits": len(visits),
             "pageviews": len(pages),
-            "bounce_rate": round(bounced / len(found) * 100) if found else 0,
-            "visit_duration": round(sum(visit.seconds for visit in found) / len(found)) if found else 0,
+            "bounce_rate": round(bounced / len(visits) * 100) if visits else 0,
+            "visit_duration": round(sum(visit.seconds for visit in visits) / len(visits)) if visits else 0,
         }
         return [values[name] for name in names]
 
@@ -140,31 +142,31 @@ class Umami(Counting):
         self.version = version
         self.tokens: set[str] = set()
 
-    def answer(self, asked: Asked) -> Any:
-        path = asked.path
+    def answer(self, request: Asked) -> Any:
+        path = request.path
         if not self.cloud:
             if not path.startswith("/api/"):
                 raise Refused(404, {"error": "Not found"})
             path = path.removeprefix("/api")
-            if (asked.method, path) == ("POST", "/auth/login"):
-                return self._login(asked.json)
-        if not self._may(asked):
+            if (request.method, path) == ("POST", "/auth/login"):
+                return self._login(request.json)
+        if not self._may(request):
             raise Refused(401, {"error": {"message": "Unauthorized", "code": "unauthorized", "status": 401}})
         match = re.fullmatch(r"/websites/([^/]+)(/stats|/metrics|/pageviews)?", path)
-        if asked.method != "GET" or match is None:
+        if request.method != "GET" or match is None:
             raise Refused(404, {"error": {"message": "Not found", "code": "not-found", "status": 404}})
         if match[1] != SITE_ID:
             raise Refused(401, {"error": {"message": "Unauthorized", "code": "unauthorized", "status": 401}})
         if match[2] is None:
             return {"id": SITE_ID, "name": "Notes", "domain": DOMAIN}
-        visits = self._between(asked.query)
+        visits = self._between(request.query)
         match match[2]:
             case "/stats":
-                return self._stats(visits, asked.query)
+                return self._stats(visits, request.query)
             case "/metrics":
-                return self._metrics(visits, asked.query)
+                return self._metrics(visits, request.query)
             case _:
-                return self._pageviews(visits, asked.query)
+                return self._pageviews(visits, request.query)
 
     def _login(self, body: Mapping[str, str]) -> Any:
         if (body["username"], body["password"]) != (self.USER, self.PASSWORD):
@@ -173,10 +175,10 @@ class Umami(Counting):
         self.tokens.add(token)
         return {"token": token, "user": {"id": "u", "username": self.USER, "role": "view-only", "isAdmin": False}}
 
-    def _may(self, asked: Asked) -> bool:
+    def _may(self, request: Asked) -> bool:
         if self.cloud:
-            return asked.headers.get("x-umami-api-key") == self.KEY
-        return asked.headers.get("authorization", "").removeprefix("Bearer ") in self.tokens
+            return request.headers.get("x-umami-api-key") == self.KEY
+        return request.headers.get("authorization", "").removeprefix("Bearer ") in self.tokens
 
     def _between(self, query: Mapping[str, str]) -> list[Visit]:
         try:
@@ -192,13 +194,13 @@ class Umami(Counting):
 
     def _stats(self, visits: Sequence[Visit], query: Mapping[str, str]) -> Any:
         page = query.get("path" if self.version == 3 else "url")
-        found = [visit for visit in visits if page is None or page in visit.pages]
+        matching = [visit for visit in visits if page is None or page in visit.pages]
         values = {
-            "pageviews": sum(1 for visit in found for one in visit.pages if page in (None, one)),
-            "visitors": _visitors(found),
-            "visits": len(found),
-            "bounces": sum(1 for visit in found if len(visit.pages) == 1),
-            "totaltime": sum(visit.seconds for visit in found),
+            "pageviews": sum(1 for visit in matching for viewed in visit.pages if page in (None, viewed)),
+            "visitors": _visitors(matching),
+            "visits": len(matching),
+            "bounces": sum(1 for visit in matching if len(visit.pages) == 1),
+            "totaltime": sum(visit.seconds for visit in matching),
         }
         if self.version == 3:
             return {**values, "comparison": dict.fromkeys(values, 0)}
@@ -214,7 +216,7 @@ class Umami(Counting):
         if query.get("type") not in keys:
             raise Refused(400, {"error": {"message": "Bad request", "code": "bad-request", "status": 400}})
         groups = _grouped(visits, keys[query["type"]])
-        rows: list[dict[str, Any]] = [{"x": key, "y": _visitors(found)} for key, found in groups.items()]
+        rows: list[dict[str, Any]] = [{"x": key, "y": _visitors(group)} for key, group in groups.items()]
         return sorted(rows, key=lambda row: -int(row["y"]))[: int(query.get("limit", 500))]
 
     @staticmethod
@@ -223,10 +225,12 @@ class Umami(Counting):
             raise Refused(400, {"error": {"message": "Invalid unit", "code": "bad-request", "status": 400}})
         monthly = query["unit"] == "month"
         groups = _grouped(visits, lambda visit: ((visit.day.replace(day=1) if monthly else visit.day).isoformat(),))
-        views = [{"x": f"{day}T00:00:00Z", "y": sum(len(one.pages) for one in found)} for day, found in groups.items()]
+        views = [
+            {"x": f"{day}T00:00:00Z", "y": sum(len(visit.pages) for visit in group)} for day, group in groups.items()
+        ]
         return {
             "pageviews": views,
-            "sessions": [{"x": f"{day}T00:00:00Z", "y": _visitors(found)} for day, found in groups.items()],
+            "sessions": [{"x": f"{day}T00:00:00Z", "y": _visitors(group)} for day, group in groups.items()],
         }
 
 
@@ -240,15 +244,15 @@ class Matomo(Counting):
         super().__init__(visits)
         self.statuses = statuses
 
-    def answer(self, asked: Asked) -> Any:
-        query = asked.query
-        if (asked.method, asked.path) != ("POST", "/index.php") or query.get("module") != "API":
+    def answer(self, request: Asked) -> Any:
+        query = request.query
+        if (request.method, request.path) != ("POST", "/index.php") or query.get("module") != "API":
             raise Refused(404, {"result": "error", "message": "not the API"})
         if "token_auth" in query or query.get("format") != "JSON":
             return self._error(400, "the token belongs into the body")
-        if asked.form.get("token_auth") != self.TOKEN:
-            told = "Unable to authenticate with the provided token. It is either invalid or expired."
-            return self._error(401, told)
+        if request.form.get("token_auth") != self.TOKEN:
+            message = "Unable to authenticate with the provided token. It is either invalid or expired."
+            return self._error(401, message)
         if query.get("idSite") != "3":
             return self._error(401, self.FORBIDDEN.format(query.get("idSite")))
         methods: Mapping[str, Callable[[], Any]] = {
@@ -286,15 +290,15 @@ class Matomo(Counting):
                 return self._summary(self.between(start, end), unique=False)
             case "day":
                 days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
-                found = {day.isoformat(): self.between(day, day) for day in days}
+                periods = {day.isoformat(): self.between(day, day) for day in days}
             case _:
                 months = _grouped(self.between(start, end), lambda visit: (visit.day.isoformat()[:7],))
-                found = {month: list(visits) for month, visits in months.items()}
-        return {name: self._summary(visits, unique=True) if visits else [] for name, visits in found.items()}
+                periods = {month: list(visits) for month, visits in months.items()}
+        return {name: self._summary(visits, unique=True) if visits else [] for name, visits in periods.items()}
 
     @staticmethod
     def _summary(visits: Sequence[Visit], *, unique: bool) -> Any:
-        found = {
+        figures = {
             "nb_visits": len(visits),
             "nb_actions": sum(len(visit.pages) for visit in visits),
             "nb_pageviews": sum(len(visit.pages) for visit in visits),
@@ -302,14 +306,14 @@ class Matomo(Counting):
             "sum_visit_length": sum(visit.seconds for visit in visits),
             "bounce_rate": "50%",
         }
-        return {"nb_uniq_visitors": _visitors(visits), **found} if unique else found
+        return {"nb_uniq_visitors": _visitors(visits), **figures} if unique else figures
 
     def _rows(self, query: Mapping[str, str], keys: Callable[[Visit], Sequence[str]], code: str = "") -> Any:
         groups = _grouped(self.between(*self._range(query)), keys)
         rows: list[dict[str, Any]] = []
-        for key, found in groups.items():
-            hits = sum(one == key for visit in found for one in visit.pages)
-            row: dict[str, Any] = {"label": "Germany" if code and key == "DE" else key, "nb_visits": len(found)}
+        for key, group in groups.items():
+            hits = sum(viewed == key for visit in group for viewed in visit.pages)
+            row: dict[str, Any] = {"label": "Germany" if code and key == "DE" else key, "nb_visits": len(group)}
             rows.append({**row, "nb_hits": hits} | ({code: key.lower()} if code else {}))
         rows.sort(key=lambda row: -row["nb_visits"])
         return rows[: int(query.get("filter_limit", 100))]

@@ -32,35 +32,35 @@ class Bing:
 
     def total(self, day: date, clicks: int, impressions: int) -> None:
         """Add the totals of a day."""
-        named = {"__type": f"RankAndTrafficStats:#{API}", "Date": wcf(day, "UTC")}
-        self.days.append({**named, "Clicks": clicks, "Impressions": impressions})
+        common = {"__type": f"RankAndTrafficStats:#{API}", "Date": wcf(day, "UTC")}
+        self.days.append({**common, "Clicks": clicks, "Impressions": impressions})
 
     def week(self, day: date, query: str, page: str, clicks: int, impressions: int, position: float) -> None:
         """Add the figures of a query and a page for the week of a date."""
         figures = {"Clicks": clicks, "Impressions": impressions, "AvgImpressionPosition": position}
-        named = {
+        common = {
             "__type": f"QueryStats:#{API}",
             "Date": wcf(day, "America/Los_Angeles"),
             "AvgClickPosition": -1,
             **figures,
         }
-        self.queries.append({**named, "Query": query})
-        self.pages.append({**named, "Query": page})
-        self.page_queries.setdefault(page, []).append({**named, "Query": query})
+        self.queries.append({**common, "Query": query})
+        self.pages.append({**common, "Query": page})
+        self.page_queries.setdefault(page, []).append({**common, "Query": query})
 
-    def answer(self, asked: Asked) -> Any:
-        if asked.method != "GET":
+    def answer(self, request: Asked) -> Any:
+        if request.method != "GET":
             raise Refused(405, {})
         if self.error:
             raise Refused(400, {"ErrorCode": self.error, "Message": "ERROR!!! ThrottleUser"})
-        if asked.query.get("apikey") != KEY:
+        if request.query.get("apikey") != KEY:
             raise Refused(400, {"ErrorCode": 3, "Message": "ERROR!!! InvalidApiKey"})
-        if asked.path == "/GetUserSites":
-            named = {"__type": f"Site:#{API}", "AuthenticationCode": "A", "DnsVerificationCode": "B"}
-            return {"d": [{**named, "IsVerified": verified, "Url": url} for url, verified in self.sites.items()]}
-        if not self.sites.get(asked.query.get("siteUrl", "")):
+        if request.path == "/GetUserSites":
+            common = {"__type": f"Site:#{API}", "AuthenticationCode": "A", "DnsVerificationCode": "B"}
+            return {"d": [{**common, "IsVerified": verified, "Url": url} for url, verified in self.sites.items()]}
+        if not self.sites.get(request.query.get("siteUrl", "")):
             raise Refused(400, {"ErrorCode": 14, "Message": "ERROR!!! NotAuthorized"})
-        match asked.path:
+        match request.path:
             case "/GetRankAndTrafficStats":
                 return {"d": self.days}
             case "/GetQueryStats":
@@ -68,7 +68,7 @@ class Bing:
             case "/GetPageStats":
                 return {"d": self.pages}
             case "/GetPageQueryStats":
-                return {"d": self.page_queries.get(asked.query.get("page", ""))}
+                return {"d": self.page_queries.get(request.query.get("page", ""))}
         raise Refused(404, {})
 
 

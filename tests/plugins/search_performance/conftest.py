@@ -214,7 +214,7 @@ def new_website(client: ToolClient, platform: str = "builtin") -> Website:
     """Return a new website whose URL is verified. Nothing responds at it, unless it is a built-in site."""
     content, number = client.host.host.compiled.plugins.contexts["content"], next(_numbers)
     url = "" if platform == "builtin" else f"https://notes-{number}.example"
-    made = Websites(content).add(
+    adding = Websites(content).add(
         client.user_id,
         platform,
         name=f"Notes {number}",
@@ -222,7 +222,7 @@ def new_website(client: ToolClient, platform: str = "builtin") -> Website:
         credential=CREDENTIALS[platform],
         finding=ConnectionReport((), Capabilities(), site_url=url) if url else None,
     )
-    return client.host.run(made)
+    return client.host.run(adding)
 
 
 def new_site(host: RunningHost, google: Google) -> Site:
@@ -238,7 +238,7 @@ VISITS: list[Visit] = []
 @pytest.fixture(scope="package")
 def apis() -> Iterator[Apis]:
     """Return stand-ins for all APIs except Google's."""
-    found = Apis(
+    stand_ins = Apis(
         {
             "plausible": Plausible(VISITS),
             "cloud": Umami(VISITS, cloud=True),
@@ -250,7 +250,7 @@ def apis() -> Iterator[Apis]:
             "dataforseo": dataforseo.DataForSeo(),
         }
     )
-    with serving_apis(found) as running:
+    with serving_apis(stand_ins) as running:
         yield running
 
 

@@ -26,20 +26,20 @@ class DataForSeo:
         self.task_error: tuple[int, str] | None = None
         self._numbers = itertools.count(1)
 
-    def answer(self, asked: Asked) -> Any:
-        given = base64.b64encode(f"{LOGIN}:{PASSWORD}".encode()).decode()
-        if asked.headers.get("authorization") != f"Basic {given}":
-            told = "You are not Authorized to Access this Resource."
-            raise Refused(401, {"status_code": 40100, "status_message": told, "tasks_count": 0, "tasks": None})
-        place = "/v3/keywords_data/google_ads/locations/"
-        if asked.method == "GET" and asked.path.startswith(place):
-            return self._locations(asked.path.removeprefix(place))
-        if asked.method != "POST":
+    def answer(self, request: Asked) -> Any:
+        credentials = base64.b64encode(f"{LOGIN}:{PASSWORD}".encode()).decode()
+        if request.headers.get("authorization") != f"Basic {credentials}":
+            message = "You are not Authorized to Access this Resource."
+            raise Refused(401, {"status_code": 40100, "status_message": message, "tasks_count": 0, "tasks": None})
+        prefix = "/v3/keywords_data/google_ads/locations/"
+        if request.method == "GET" and request.path.startswith(prefix):
+            return self._locations(request.path.removeprefix(prefix))
+        if request.method != "POST":
             raise Refused(404, {"status_code": 40400, "status_message": "Not Found."})
-        (task,) = asked.json
+        (task,) = request.json
         if self.task_error is not None:
             return self._answer(0, None, *self.task_error)
-        match asked.path:
+        match request.path:
             case "/v3/keywords_data/google_ads/search_volume/live":
                 return self._volumes(task)
             case "/v3/dataforseo_labs/google/bulk_keyword_difficulty/live":
@@ -73,7 +73,10 @@ class DataForSeo:
         if task.get("location_code") not in LABS_COUNTRIES:
             return self._answer(0, None, 40501, "Invalid Field: 'location_code'.")
         known = [phrase for phrase in task["keywords"] if phrase in self.difficulties]
-        items = [{"se_type": "google", "keyword": one, "keyword_difficulty": self.difficulties[one]} for one in known]
+        items = [
+            {"se_type": "google", "keyword": phrase, "keyword_difficulty": self.difficulties[phrase]}
+            for phrase in known
+        ]
         result = [{"se_type": "google", "location_code": 2840, "items_count": len(items), "items": items or None}]
         return self._answer(round(0.01 + 0.0001 * len(items), 4), result)
 
@@ -82,8 +85,8 @@ class DataForSeo:
             return self._answer(0, None, 40501, "Invalid Field: 'country'.")
         common = {"location_code_parent": None, "country_iso_code": country.upper()}
         region = {"location_code": 20001, "location_name": "Somewhere", "location_type": "Region", **common}
-        whole = {"location_code": LOCATIONS[country], "location_name": "All", "location_type": "Country", **common}
-        return self._answer(0, [region, whole])
+        national = {"location_code": LOCATIONS[country], "location_name": "All", "location_type": "Country", **common}
+        return self._answer(0, [region, national])
 
     def _answer(self, cost: float, result: Any, code: int = 20000, message: str = "Ok.") -> Any:
         self.earned = round(self.earned + cost, 6)

@@ -54,7 +54,7 @@ class Api(Protocol):
 
     failing: Answer | None
 
-    def answer(self, asked: Asked) -> Any:
+    def answer(self, request: Asked) -> Any:
         """Return the JSON of a response with status 200. Raises `Refused`."""
 
 
@@ -73,7 +73,7 @@ class Apis:
 
     def requests(self, name: str) -> list[Asked]:
         """Return the requests that a stand-in received."""
-        return [asked for whose, asked in self.asked if whose == name]
+        return [request for whose, request in self.asked if whose == name]
 
     def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Return the status, content and headers of the response to a request."""
@@ -81,14 +81,14 @@ class Apis:
         name, _, rest = parts.path.lstrip("/").partition("/")
         api = self.by_name[name]
         query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
-        asked = Asked(method, f"/{rest}", query, {key.lower(): value for key, value in headers.items()}, body)
-        self.asked.append((name, asked))
+        request = Asked(method, f"/{rest}", query, {key.lower(): value for key, value in headers.items()}, body)
+        self.asked.append((name, request))
         if self.gate is not None:
             self.gate.wait(20)
         if api.failing is not None:
             return api.failing
         try:
-            return 200, json.dumps(api.answer(asked)).encode(), {}
+            return 200, json.dumps(api.answer(request)).encode(), {}
         except Refused as refusal:
             return refusal.status, json.dumps(refusal.document).encode(), refusal.headers
 

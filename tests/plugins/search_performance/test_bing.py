@@ -21,9 +21,9 @@ from .standing_in import Apis
 @pytest.fixture
 def bing(apis: Apis) -> Bing:
     """Return a Bing stand-in without data."""
-    found = apis.by_name["bing"] = Bing()
+    api = apis.by_name["bing"] = Bing()
     apis.asked.clear()
-    return found
+    return api
 
 
 @pytest.fixture
@@ -111,9 +111,9 @@ def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
     busy(site, bing)
     fetch(site)
 
-    found = site.data("get_search_performance", provider="bing", dimensions=["query"], start_date=day(9).isoformat())
-    assert found["totals"] == {"clicks": 90, "impressions": 900, "ctr": 0.1, "position": None}
-    assert [(row["keys"]["query"], row["clicks"], row["position"]) for row in found["rows"]] == [
+    result = site.data("get_search_performance", provider="bing", dimensions=["query"], start_date=day(9).isoformat())
+    assert result["totals"] == {"clicks": 90, "impressions": 900, "ctr": 0.1, "position": None}
+    assert [(row["keys"]["query"], row["clicks"], row["position"]) for row in result["rows"]] == [
         ("compost", 30, 4.0),
         ("worm farm", 5, 8.0),
     ]
@@ -125,14 +125,14 @@ def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
     assert {row["keys"]["date"] for row in weeks["rows"]} == {day(0).isoformat(), day(7).isoformat()}
     text = site.client.call("get_search_performance", website_id=site.website.id)["content"][0]["text"]
     assert "by the week" in text
-    assert found["freshness"]["last_final_date"] == day(0).isoformat()
+    assert result["freshness"]["last_final_date"] == day(0).isoformat()
 
 
 def test_one_answer_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
     busy(site, bing)
     assert fetch(site) == site.plugin.config.history_days
-    asked = Counter(one.path for one in apis.requests("bing"))
-    assert asked == {
+    requests = Counter(request.path for request in apis.requests("bing"))
+    assert requests == {
         "/GetQueryStats": 1,
         "/GetPageStats": 1,
         "/GetRankAndTrafficStats": 1,
@@ -144,7 +144,7 @@ def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing)
     busy(site, bing)
     fetch(site)
     items = site.data("find_content_opportunities", kind="quick_wins")["items"]
-    assert {(one["query"], one["page"]) for one in items} >= {("worm farm", site.page("worms"))}
+    assert {(item["query"], item["page"]) for item in items} >= {("worm farm", site.page("worms"))}
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,10 @@ def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: s
     connection = connected(site)
     bing.error = error
     assert site.client.host.run(fetch_slice(site.plugin, connection.id)) == (0, False)
-    found = state(site)
-    assert (found.status, told in found.last_error, KEY in found.last_error) == (status, True, False)
-    assert found.due_at is not None
-    assert found.due_at > found.created_at + timedelta(minutes=30)
+    latest = state(site)
+    assert (latest.status, told in latest.last_error, KEY in latest.last_error) == (status, True, False)
+    assert latest.due_at is not None
+    assert latest.due_at > latest.created_at + timedelta(minutes=30)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_hostile_answers_are_survived(site: Site, bing: Bing, content: bytes) ->
     connection = connected(site)
     bing.failing = (200, content, {})
     site.client.host.run(fetch_slice(site.plugin, connection.id))
-    found = state(site)
-    assert "internal error" not in found.last_error
-    assert KEY not in found.last_error
-    assert found.due_at is not None
+    latest = state(site)
+    assert "internal error" not in latest.last_error
+    assert KEY not in latest.last_error
+    assert latest.due_at is not None

@@ -42,11 +42,11 @@ def axis_of(kind: tuple[st.SearchStrategy[float | None], object], *lists: list[f
 
 def numbers(ticks: tuple[str, ...]) -> list[float]:
     units = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
-    found = []
+    values = []
     for tick in ticks:
         text = tick.removesuffix(" %").replace(",", "")
-        found.append(float(text.rstrip("KMBT")) * units.get(text[-1], 1))
-    return found
+        values.append(float(text.rstrip("KMBT")) * units.get(text[-1], 1))
+    return values
 
 
 @given(st.data(), kinds)
@@ -175,7 +175,7 @@ def test_days_on_the_axis_are_few_and_begin_and_end_with_the_period(count: int, 
     ],
 )
 def test_changes_are_told_in_words(key: str, now: Figures, then: Figures | None, kind: str, text: str) -> None:
-    (metric,) = [one for one in METRICS if one.key == key]
+    (metric,) = [metric for metric in METRICS if metric.key == key]
     change = metric.change(now, then)
     assert (change.kind, change.text) == (kind, text)
 

@@ -27,7 +27,7 @@ def test_the_provider_of_keyword_data_keeps_the_contract() -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_property_is_described(tool: McpTool) -> None:
     properties = input_schema(tool.params)["properties"]
-    assert [name for name, one in properties.items() if not one.get("description") and "$ref" not in one] == []
+    assert [name for name, schema in properties.items() if not schema.get("description") and "$ref" not in schema] == []
 
 
 @pytest.mark.parametrize("text", ["no json", "[]", "{}", '{"client_email": "a@b"}'])

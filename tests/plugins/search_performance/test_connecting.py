@@ -80,8 +80,8 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
 
     async def stored() -> str:
         async with site.plugin.services.database.reading() as session:
-            wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
-            return str(await session.scalar(wanted))
+            query = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
+            return str(await session.scalar(query))
 
     sealed = site.client.host.run(stored())
     assert sealed.count(".") == 4

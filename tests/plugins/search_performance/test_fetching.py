@@ -36,8 +36,8 @@ def test_missing_days_are_fetched_once_and_the_newest_first(site: Site) -> None:
     connection = site.connect()
 
     assert site.fetch(connection) == HISTORY
-    asked = site.google.days_asked(TOTALS)
-    assert Counter(asked) == Counter(
+    requested = site.google.days_asked(TOTALS)
+    assert Counter(requested) == Counter(
         {(today() - timedelta(days=back)).isoformat(): 1 for back in range(1, HISTORY + 1)}
     )
     assert site.state().due_at is not None
@@ -182,8 +182,8 @@ async def _written_late(site: Site, connection_id: str, meanwhile: Awaitable[Non
 
 async def _taken_over(site: Site, connection_id: str) -> None:
     async with site.plugin.services.database.writing() as session:
-        taken = update(JobLockRow).where(JobLockRow.key == lock_of(connection_id))
-        await session.execute(taken.values(token="another"))
+        statement = update(JobLockRow).where(JobLockRow.key == lock_of(connection_id))
+        await session.execute(statement.values(token="another"))
 
 
 async def _disconnected_and_again(site: Site) -> None:
@@ -250,6 +250,6 @@ def test_rows_beyond_the_bound_are_named(host: RunningHost, google: Google) -> N
     for number in range(1_001):
         google.add(day(), f"query {number}", site.page(), 1, 2, 1.0)
     site.fetch(site.connect())
-    found = site.data("get_search_performance", dimensions=["query"], limit=1)
-    assert found["truncated"]
-    assert found["totals"]["clicks"] == 1_001
+    result = site.data("get_search_performance", dimensions=["query"], limit=1)
+    assert result["truncated"]
+    assert result["totals"]["clicks"] == 1_001

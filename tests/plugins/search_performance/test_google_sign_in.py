@@ -84,21 +84,23 @@ def test_the_property_that_fits_is_connected_and_every_tool_works(
     site, person = site_with_weeks, person_with_weeks
     owned(site, "https://unrelated.example/")
     site.google.add(day(), "compost", site.page(), 10, 100, 2.0)
-    left = person.leave()
-    assert left.status_code == 303
-    url = urlsplit(left.headers["Location"])
-    asked = dict(parse_qsl(url.query))
+    redirect = person.leave()
+    assert redirect.status_code == 303
+    url = urlsplit(redirect.headers["Location"])
+    parameters = dict(parse_qsl(url.query))
     assert f"{url.scheme}://{url.netloc}" == site.google.url
-    assert {name: asked[name] for name in ("client_id", "scope", "access_type", "prompt", "code_challenge_method")} == {
+    assert {
+        name: parameters[name] for name in ("client_id", "scope", "access_type", "prompt", "code_challenge_method")
+    } == {
         "client_id": CLIENT_ID,
         "scope": SCOPE,
         "access_type": "offline",
         "prompt": "consent",
         "code_challenge_method": "S256",
     }
-    assert asked["redirect_uri"] == f"{site.client.host.url}{CALLBACK}"
+    assert parameters["redirect_uri"] == f"{site.client.host.url}{CALLBACK}"
 
-    page = person.browser.get(site.google.accounts.consent(left.headers["Location"]))
+    page = person.browser.get(site.google.accounts.consent(redirect.headers["Location"]))
     assert (page.status, page.path) == (200, person.path)
     assert f"connected Clicks, impressions and positions in search, fetched every night. Property: {site.property}" in (
         panel(page)
@@ -112,8 +114,8 @@ def test_the_property_that_fits_is_connected_and_every_tool_works(
     assert site.data("get_search_performance")["totals"]["clicks"] == 10
     assert site.data("get_search_performance", dimensions=["country", "query"])["rows"]
     assert site.data("inspect_url_index", url=site.page())["verdict"] == "PASS"
-    told = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")["engines"][0]["told"]
-    assert told == f"the sitemap {site.property}sitemap.xml"
+    message = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")["engines"][0]["told"]
+    assert message == f"the sitemap {site.property}sitemap.xml"
     site.data("find_content_opportunities", kind="quick_wins")
     site.data("find_content_opportunities", kind="declining", days=7)
 
@@ -123,7 +125,7 @@ def test_of_several_properties_one_is_chosen(site: Site, person: SigningIn) -> N
     owned(site, root)
     page = person.sign_in()
     choices = page.tree.css("input[name=property][type=radio]")
-    assert [one.attributes["value"] for one in choices] == [site.property, root]
+    assert [choice.attributes["value"] for choice in choices] == [site.property, root]
     assert "Disconnect" not in page.text
     refused = person.send("choose", property="https://unrelated.example/")
     assert (refused.status, "Choose one of the properties" in panel(refused)) == (400, True)
@@ -184,8 +186,8 @@ def test_what_goes_wrong_is_told_with_what_to_do(
         leaves_out=False, forgets_refresh_token=False, client_secret=CLIENT_SECRET, who=ADA
     )
     form = page.fields(person.path) | {"source": "google", "do": "sign_in"}
-    again = person.browser.client.post(person.path, data=form, follow_redirects=False)
-    done = person.browser.get(site.google.accounts.consent(again.headers["Location"]))
+    retried = person.browser.client.post(person.path, data=form, follow_redirects=False)
+    done = person.browser.get(site.google.accounts.consent(retried.headers["Location"]))
     assert f"Property: {site.property}" in panel(done), "the form of the same page tries again"
 
 
@@ -307,8 +309,8 @@ def test_refresh_tokens_that_rotate_are_stored(site: Site, person: SigningIn) ->
     assert second["refresh_token"] != first["refresh_token"]
     assert list(site.google.accounts.refresh_tokens) == [second["refresh_token"]]
     another_process = google_source.GoogleConsole(site.plugin.config)
-    known = site.client.host.run(another_process.sites(late, site.plugin.services.fetcher))
-    assert site.property in known
+    properties = site.client.host.run(another_process.sites(late, site.plugin.services.fetcher))
+    assert site.property in properties
     assert list(site.google.accounts.refresh_tokens) == [stored(site)["refresh_token"]]
     assert site.state().status == "active"
 
@@ -338,9 +340,11 @@ def test_access_tokens_and_the_verifier_are_not_in_the_database(site: Site, pers
 
     async def rows() -> str:
         async with site.plugin.services.database.reading() as session:
-            left = await session.scalars(select(GoogleSignInRow).where(GoogleSignInRow.user_id == site.client.user_id))
+            sign_ins = await session.scalars(
+                select(GoogleSignInRow).where(GoogleSignInRow.user_id == site.client.user_id)
+            )
             connected = await session.scalars(select(SourceConnectionRow))
-            return str([vars(row) for row in (*left, *connected)])
+            return str([vars(row) for row in (*sign_ins, *connected)])
 
     text = site.client.host.run(rows())
     assert not [secret for secret in (*site.google.tokens, *site.google.accounts.refresh_tokens) if secret in text]
@@ -363,8 +367,14 @@ def test_a_sign_in_belongs_to_the_client_that_it_was_made_with(site: Site, clien
 
 
 def test_properties_that_fit_come_with_the_whole_domain_first() -> None:
-    known = ["https://example.com/", "https://example.com/blog/", "sc-domain:example.com", "https://example.org/", "x"]
-    assert fitting_properties(known, "https://example.com/blog") == [
+    properties = [
+        "https://example.com/",
+        "https://example.com/blog/",
+        "sc-domain:example.com",
+        "https://example.org/",
+        "x",
+    ]
+    assert fitting_properties(properties, "https://example.com/blog") == [
         "sc-domain:example.com",
         "https://example.com/blog/",
         "https://example.com/",
@@ -389,8 +399,8 @@ async def test_doctor_says_whether_people_can_sign_in(
     config = config_for(Google(), google_client_id=client_id, google_client_secret=client_id and CLIENT_SECRET)
     config["base_url"] = base_url
     findings = await diagnose(LoadedApp(settings_for_test(config, tmp_path)), lambda: None)
-    (found,) = (one.result for one in findings if one.check == "search_performance: sign in with Google")
-    assert (found.status, told in found.message) == (status, True), found.message
+    (result,) = (finding.result for finding in findings if finding.check == "search_performance: sign in with Google")
+    assert (result.status, told in result.message) == (status, True), result.message
 
 
 @pytest.mark.parametrize("given", [{"google_client_id": CLIENT_ID}, {"google_client_secret": CLIENT_SECRET}])

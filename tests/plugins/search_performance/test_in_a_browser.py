@@ -39,8 +39,8 @@ def violations(page: Page) -> list[dict[str, Any]]:
     """Return everything that axe finds on a page."""
     page.evaluate(axe_script())
     options = "{resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}"
-    found: list[dict[str, Any]] = page.evaluate(f"axe.run(document, {options})")["violations"]
-    return found
+    problems: list[dict[str, Any]] = page.evaluate(f"axe.run(document, {options})")["violations"]
+    return problems
 
 
 def test_the_page_is_accessible_and_fits(full_host: RunningHost, apis: Apis, shared_browser: Browser) -> None:
@@ -60,7 +60,7 @@ def test_the_page_is_accessible_and_fits(full_host: RunningHost, apis: Apis, sha
         page.locator("#source-plausible summary").click()
         assert page.get_by_label("Website ID").is_visible(), scheme
         assert page.evaluate("document.documentElement.scrollWidth") <= width, scheme
-        serious = [one["id"] for one in violations(page) if one["impact"] in ("serious", "critical")]
+        serious = [violation["id"] for violation in violations(page) if violation["impact"] in ("serious", "critical")]
         assert serious == [], scheme
         page.context.close()
 
@@ -98,5 +98,5 @@ def test_choosing_a_property_is_accessible_and_fits(site: Site, google: Google, 
         page = open_page(shared_browser, f"{site.client.host.url}{person.path}", token, **options)
         assert page.get_by_role("radio").count() == 2 + 1, scheme
         assert page.evaluate("document.documentElement.scrollWidth") <= width, scheme
-        assert [one["id"] for one in violations(page)] == [], scheme
+        assert [violation["id"] for violation in violations(page)] == [], scheme
         page.context.close()

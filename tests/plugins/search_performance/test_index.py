@@ -20,9 +20,9 @@ from .conftest import Site, config_for, new_site, started
 
 def test_inspecting_a_page(site: Site) -> None:
     site.connect()
-    found = site.data("inspect_url_index", url=site.page())
-    assert (found["verdict"], found["google_canonical"]) == ("PASS", site.page())
-    assert found["sitemaps"] == [f"{site.property}sitemap.xml"]
+    result = site.data("inspect_url_index", url=site.page())
+    assert (result["verdict"], result["google_canonical"]) == ("PASS", site.page())
+    assert result["sitemaps"] == [f"{site.property}sitemap.xml"]
     foreign = site.client.refusal("inspect_url_index", website_id=site.website.id, url="https://elsewhere.example/")
     assert "must be a URL of the website" in foreign
     site.google.inspections_a_day = 1
@@ -36,10 +36,10 @@ def test_sitemaps(site: Site) -> None:
     assert site.data("submit_urls")["sitemaps"] == []
     site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
     done = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
-    told = f"the sitemap {site.property}sitemap.xml"
-    assert done["engines"] == [{"engine": "Google Search Console", "told": told, "problem": None}]
-    (found,) = done["sitemaps"]
-    assert (found["path"], found["submitted_urls"], found["warnings"]) == (f"{site.property}sitemap.xml", 12, 1)
+    message = f"the sitemap {site.property}sitemap.xml"
+    assert done["engines"] == [{"engine": "Google Search Console", "told": message, "problem": None}]
+    (sitemap,) = done["sitemaps"]
+    assert (sitemap["path"], sitemap["submitted_urls"], sitemap["warnings"]) == (f"{site.property}sitemap.xml", 12, 1)
     assert "not connected" in site.client.refusal("submit_urls", website_id=site.other().website.id)
 
 
@@ -59,8 +59,8 @@ class IndexNow:
             return 400
         if not 8 <= len(sent["key"]) <= 128 or not sent["key"].isalnum():
             return 400
-        answer = httpx.get(sent["keyLocation"])
-        if answer.status_code != 200 or answer.text.strip() != sent["key"]:
+        response = httpx.get(sent["keyLocation"])
+        if response.status_code != 200 or response.text.strip() != sent["key"]:
             return 403
         folder = sent["keyLocation"].rpartition("/")[0] + "/"
         if not all(url.startswith(folder) for url in sent["urlList"]):
@@ -116,7 +116,7 @@ def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, goog
     done = site.data("submit_urls", urls=[site.page("a"), site.page("b"), site.page("a")])
 
     assert done["submitted"] == 2
-    assert [(one["told"], one["problem"]) for one in done["engines"]] == [("2 URLs (HTTP 200)", None)]
+    assert [(engine["told"], engine["problem"]) for engine in done["engines"]] == [("2 URLs (HTTP 200)", None)]
     assert indexnow.taken[-1]["urlList"] == [site.page("a"), site.page("b")]
     text = site.client.call("submit_urls", website_id=site.website.id, urls=[site.page("a")])["content"][0]["text"]
     assert "IndexNow (Bing, Yandex, Seznam, Naver and others) was told: 1 URL (HTTP 200)" in text
@@ -133,8 +133,8 @@ def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, goog
 def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google, indexnow: IndexNow, url: str) -> None:
     site = new_site(submitting, google)
     before = len(indexnow.taken)
-    told = site.client.refusal("submit_urls", website_id=site.website.id, urls=[url.format(site=site.website.url)])
-    assert "URL below" in told
+    message = site.client.refusal("submit_urls", website_id=site.website.id, urls=[url.format(site=site.website.url)])
+    assert "URL below" in message
     assert len(indexnow.taken) == before
 
 
@@ -144,12 +144,12 @@ def test_another_site_has_to_serve_the_key(submitting: RunningHost, google: Goog
     website = submitting.run(
         Websites(content).add(site.client.user_id, "wordpress", name="Blog", url=indexnow.url, credential={})
     )
-    asked = {"website_id": website.id, "urls": [f"{indexnow.url}/post"]}
-    told = site.client.refusal("submit_urls", **asked)
-    key = told.split("nothing but ")[1].split(",")[0]
-    assert f"{indexnow.url}/{key}.txt" in told
+    arguments = {"website_id": website.id, "urls": [f"{indexnow.url}/post"]}
+    message = site.client.refusal("submit_urls", **arguments)
+    key = message.split("nothing but ")[1].split(",")[0]
+    assert f"{indexnow.url}/{key}.txt" in message
     indexnow.files[f"/{key}.txt"] = f"{key}\n".encode()
-    assert site.client.data("submit_urls", **asked)["submitted"] == 1
+    assert site.client.data("submit_urls", **arguments)["submitted"] == 1
 
 
 def test_one_engine_that_fails_does_not_hide_the_other(
@@ -157,15 +157,15 @@ def test_one_engine_that_fails_does_not_hide_the_other(
 ) -> None:
     site = new_site(submitting, google)
     sitemap = f"{site.property}sitemap.xml"
-    both = {"urls": [site.page("a")], "sitemap_url": sitemap}
+    arguments = {"urls": [site.page("a")], "sitemap_url": sitemap}
 
-    halved = site.data("submit_urls", **both)
-    assert [one["told"] for one in halved["engines"]] == ["1 URL (HTTP 200)", None]
+    halved = site.data("submit_urls", **arguments)
+    assert [engine["told"] for engine in halved["engines"]] == ["1 URL (HTTP 200)", None]
     assert "is not connected with Google" in halved["engines"][1]["problem"]
     site.connect()
-    whole = site.data("submit_urls", **both)
-    assert [one["told"] for one in whole["engines"]] == ["1 URL (HTTP 200)", f"the sitemap {sitemap}"]
-    assert [one["path"] for one in whole["sitemaps"]] == [sitemap]
+    complete = site.data("submit_urls", **arguments)
+    assert [engine["told"] for engine in complete["engines"]] == ["1 URL (HTTP 200)", f"the sitemap {sitemap}"]
+    assert [entry["path"] for entry in complete["sitemaps"]] == [sitemap]
     assert "URL below" in site.client.refusal(
         "submit_urls",
         website_id=site.website.id,

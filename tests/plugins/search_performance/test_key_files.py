@@ -12,21 +12,21 @@ from .conftest import Site
 
 def test_the_key_of_a_website_is_served(site: Site) -> None:
     key = site.client.host.run(key_of(site.plugin, site.website.id))
-    answer = httpx.get(f"{site.client.host.url}/{key}.txt")
-    assert answer.status_code == 200
-    assert answer.text == key
-    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    response = httpx.get(f"{site.client.host.url}/{key}.txt")
+    assert response.status_code == 200
+    assert response.text == key
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
     assert httpx.get(f"{site.client.host.url}/{key.upper()}.txt").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/unknown", "/robot.txt", f"/{'0' * 32}", f"/{'0' * 33}.txt", f"/{'g' * 32}.txt"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 def test_what_is_no_key_file_is_unknown_to_the_server(host: RunningHost, method: str, path: str) -> None:
-    answer = httpx.request(method, host.url + path)
-    assert answer.status_code == 404
-    assert "allow" not in answer.headers
+    response = httpx.request(method, host.url + path)
+    assert response.status_code == 404
+    assert "allow" not in response.headers
     if method != "HEAD":
-        assert answer.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
+        assert response.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
 
 
 def test_an_unknown_key_is_answered_like_any_unknown_path(host: RunningHost) -> None:
@@ -36,5 +36,5 @@ def test_an_unknown_key_is_answered_like_any_unknown_path(host: RunningHost) -> 
     other = httpx.get(f"{host.url}/unknown", headers={"accept": "text/html"})
     assert page.status_code == other.status_code == 404
     assert page.text.replace(path, "/unknown") == other.text
-    found = httpx.get(host.url + path).json()["error"]
-    assert found == {"code": "not_found", "message": f"there is nothing at {path}"}
+    error = httpx.get(host.url + path).json()["error"]
+    assert error == {"code": "not_found", "message": f"there is nothing at {path}"}

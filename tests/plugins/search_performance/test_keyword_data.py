@@ -52,11 +52,11 @@ HOSTILE = (
 @pytest.fixture
 def provider(apis: Apis) -> DataForSeo:
     """Return a DataForSEO stand-in with data on two phrases."""
-    found = apis.by_name["dataforseo"] = DataForSeo()
-    found.volumes = {"compost": 5400, "worm farm": 90}
-    found.difficulties = {"compost": 61}
+    api = apis.by_name["dataforseo"] = DataForSeo()
+    api.volumes = {"compost": 5400, "worm farm": 90}
+    api.difficulties = {"compost": 61}
     apis.asked.clear()
-    return found
+    return api
 
 
 @pytest.fixture
@@ -80,18 +80,18 @@ def _age(host: RunningHost, age: timedelta) -> None:
     host.run(change())
 
 
-def rows(found: dict[str, Any]) -> list[tuple[str, int | None, int | None]]:
-    return [(row["phrase"], row["volume"], row["difficulty"]) for row in found["rows"]]
+def rows(result: dict[str, Any]) -> list[tuple[str, int | None, int | None]]:
+    return [(row["phrase"], row["volume"], row["difficulty"]) for row in result["rows"]]
 
 
 def test_volume_and_difficulty_with_the_cost(client: ToolClient, provider: DataForSeo) -> None:
-    found = client.data("get_keyword_data", phrases=["Worm  Farm", "compost", "unheard of", "compost"])
+    result = client.data("get_keyword_data", phrases=["Worm  Farm", "compost", "unheard of", "compost"])
 
-    assert rows(found) == [("worm farm", 90, None), ("compost", 5400, 61), ("unheard of", None, None)]
-    assert (found["provider"], found["country"], found["language"]) == ("DataForSEO", "US", "en")
-    assert found["cost"] == {"amount": provider.earned, "currency": "USD", "phrases_asked": 3}
+    assert rows(result) == [("worm farm", 90, None), ("compost", 5400, 61), ("unheard of", None, None)]
+    assert (result["provider"], result["country"], result["language"]) == ("DataForSEO", "US", "en")
+    assert result["cost"] == {"amount": provider.earned, "currency": "USD", "phrases_asked": 3}
     assert provider.earned == 0.1001
-    first = found["rows"][1]
+    first = result["rows"][1]
     assert (first["cpc"], first["competition"]) == (1.23, "low")
 
 
@@ -99,11 +99,14 @@ def test_a_phrase_is_paid_for_once(client: ToolClient, provider: DataForSeo, api
     client.data("get_keyword_data", phrases=["compost", "unheard of"])
     earned = provider.earned
     apis.asked.clear()
-    again = client.data("get_keyword_data", phrases=["unheard of", "COMPOST"])
-    assert (again["cost"]["amount"], again["cost"]["phrases_asked"], provider.earned) == (0, 0, earned)
-    assert rows(again) == [("unheard of", None, None), ("compost", 5400, 61)]
+    repeated = client.data("get_keyword_data", phrases=["unheard of", "COMPOST"])
+    assert (repeated["cost"]["amount"], repeated["cost"]["phrases_asked"], provider.earned) == (0, 0, earned)
+    assert rows(repeated) == [("unheard of", None, None), ("compost", 5400, 61)]
     more = client.data("get_keyword_data", phrases=["compost", "worm farm"])
-    assert (more["cost"]["phrases_asked"], [one.json[0]["keywords"] for one in apis.requests("dataforseo")]) == (
+    assert (
+        more["cost"]["phrases_asked"],
+        [request.json[0]["keywords"] for request in apis.requests("dataforseo")],
+    ) == (
         1,
         [["worm farm"], ["worm farm"]],
     )
@@ -120,16 +123,16 @@ def test_who_asks_at_the_same_moment_pays_once(
             assert time.monotonic() < deadline
             time.sleep(0.01)
         apis.gate.set()
-        answers = [call.result(30) for call in calls]
-    assert sorted(answer["cost"]["phrases_asked"] for answer in answers) == [0, 1]
-    assert [rows(answer) for answer in answers] == [[("compost", 5400, 61)]] * 2
-    assert sum(answer["cost"]["amount"] for answer in answers) == provider.earned
+        results = [call.result(30) for call in calls]
+    assert sorted(result["cost"]["phrases_asked"] for result in results) == [0, 1]
+    assert [rows(result) for result in results] == [[("compost", 5400, 61)]] * 2
+    assert sum(result["cost"]["amount"] for result in results) == provider.earned
 
 
 def test_another_country_is_another_question(client: ToolClient, provider: DataForSeo, apis: Apis) -> None:
     client.data("get_keyword_data", phrases=["compost"])
-    found = client.data("get_keyword_data", phrases=["compost"], country="de", language="DE")
-    assert (found["cost"]["phrases_asked"], found["country"], found["language"]) == (1, "DE", "de")
+    result = client.data("get_keyword_data", phrases=["compost"], country="de", language="DE")
+    assert (result["cost"]["phrases_asked"], result["country"], result["language"]) == (1, "DE", "de")
     last = apis.requests("dataforseo")[-1].json[0]
     assert (last["location_code"], last["language_code"]) == (2276, "de")
 
@@ -148,8 +151,8 @@ def test_a_country_without_difficulties_still_has_volumes(client: ToolClient, pr
 
 
 def test_what_google_takes_in_no_phrase_is_left_out(client: ToolClient, provider: DataForSeo) -> None:
-    found = client.data("get_keyword_data", phrases=["compost?", "???"])
-    assert rows(found) == [("compost?", 5400, 61), ("???", None, None)]
+    result = client.data("get_keyword_data", phrases=["compost?", "???"])
+    assert rows(result) == [("compost?", 5400, 61), ("???", None, None)]
 
 
 @pytest.mark.parametrize(
@@ -226,8 +229,8 @@ def test_it_is_kept_in_every_database(host: RunningHost) -> None:
             count = len(list(await session.scalars(select(KeywordDataRow.id).where(KeywordDataRow.source == "test"))))
         return await data.read(question), count
 
-    found, count = host.run(twice())
-    assert {phrase: one.figures for phrase, one in found.items()} == {
+    stored, count = host.run(twice())
+    assert {phrase: row.figures for phrase, row in stored.items()} == {
         "a": KeywordFigures("a", 7),
         "b": KeywordFigures("b"),
         "c": KeywordFigures("c"),
@@ -239,8 +242,8 @@ def test_it_is_kept_in_every_database(host: RunningHost) -> None:
 def _listed(client: ToolClient) -> set[str]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {"authorization": f"Bearer {client.key}", "mcp-protocol-version": "2025-06-18"}
-    answer = httpx.post(f"{client.host.url}/api/mcp?toolsets=all", json=body, headers=headers, timeout=60)
-    return {tool["name"] for tool in answer.json()["result"]["tools"]}
+    response = httpx.post(f"{client.host.url}/api/mcp?toolsets=all", json=body, headers=headers, timeout=60)
+    return {tool["name"] for tool in response.json()["result"]["tools"]}
 
 
 def test_without_a_provider_the_tool_is_not_listed_and_the_account_learns_why(tmp_path: Path) -> None:
@@ -278,9 +281,9 @@ def test_another_plugin_can_be_the_provider(tmp_path: Path) -> None:
     config["plugins"]["almanac"] = {}
     with on_path(tmp_path / "site"), started(config, {}, tmp_path / "data") as running:
         client = client_of(running, "ada@example.com")
-        found = client.data("get_keyword_data", phrases=["worm", "bin"])
-        assert (found["provider"], found["cost"]["amount"]) == ("The Almanac", 0.5)
-        assert rows(found) == [("worm", 4, None), ("bin", None, None)]
+        result = client.data("get_keyword_data", phrases=["worm", "bin"])
+        assert (result["provider"], result["cost"]["amount"]) == ("The Almanac", 0.5)
+        assert rows(result) == [("worm", 4, None), ("bin", None, None)]
 
 
 @pytest.mark.parametrize("given", [{"dataforseo_login": "x"}, {"dataforseo_password": "x"}])

@@ -71,8 +71,8 @@ def test_declining_pages_with_their_queries(site: Site) -> None:
     assert [query["query"] for query in slipped["queries"]] == ["slipped"]
     assert (season["page"], season["reason"]) == (site.page("b"), "demand")
     assert (gone["page"], gone["drop_pct"]) == (site.page("d"), 100.0)
-    told = site.client.call("find_content_opportunities", website_id=site.website.id, kind="declining", days=7)
-    assert "position 2.0 to unknown" in told["content"][0]["text"]
+    result = site.client.call("find_content_opportunities", website_id=site.website.id, kind="declining", days=7)
+    assert "position 2.0 to unknown" in result["content"][0]["text"]
     assert gone["now"]["position"] is None
     refused = site.client.refusal("find_content_opportunities", website_id=site.website.id, kind="declining")
     assert "at most 7 days can be compared" in refused
@@ -107,18 +107,18 @@ def test_an_article_over_time(site: Site) -> None:
     before = site.client.data("get_content_performance", content_id=article["content_id"])
     assert "is not connected" in before["search"]["unknown"][0]
     assert (before["search"]["totals"], before["traffic"]) == (None, None)
-    told = site.client.call("get_content_performance", content_id=article["content_id"])["content"][0]["text"]
-    assert "the search figures are not known" in told
-    assert "0 clicks" not in told
+    text = site.client.call("get_content_performance", content_id=article["content_id"])["content"][0]["text"]
+    assert "the search figures are not known" in text
+    assert "0 clicks" not in text
     site.fetch(site.connect())
-    found = site.client.data("get_content_performance", content_id=article["content_id"], days=7)
-    assert found["search"]["totals"]["clicks"] == 11
-    assert found["search"]["pages"][0]["before"]["clicks"] == 4
-    assert [(one["query"], one["clicks"]) for one in found["queries"]] == [("compost", 10)]
-    assert {event["kind"] for event in found["events"]} == {"version", "published"}
+    result = site.client.data("get_content_performance", content_id=article["content_id"], days=7)
+    assert result["search"]["totals"]["clicks"] == 11
+    assert result["search"]["pages"][0]["before"]["clicks"] == 4
+    assert [(query["query"], query["clicks"]) for query in result["queries"]] == [("compost", 10)]
+    assert {event["kind"] for event in result["events"]} == {"version", "published"}
     site.client.data("update_website_settings", website_id=site.website.id, settings={"timezone": "Asia/Kolkata"})
-    there = site.client.data("get_content_performance", content_id=article["content_id"], days=7)["events"]
-    assert {event["at"][-6:] for event in there} == {"+05:30"}
+    events = site.client.data("get_content_performance", content_id=article["content_id"], days=7)["events"]
+    assert {event["at"][-6:] for event in events} == {"+05:30"}
 
 
 def test_ideas_for_keyphrases(site: Site) -> None:
@@ -129,18 +129,18 @@ def test_ideas_for_keyphrases(site: Site) -> None:
     alone = site.data("suggest_keywords")["ideas"]
     assert {idea["source"] for idea in alone} == {"title"}
     assert {(idea["impressions"], idea["position"]) for idea in alone} == {(None, None)}
-    told = site.client.call("suggest_keywords", website_id=site.website.id)
-    assert "is not connected" in told["structuredContent"]["note"]
-    assert told["content"][0]["text"].startswith("No search figures: ")
-    assert "impressions" not in told["content"][0]["text"]
+    result = site.client.call("suggest_keywords", website_id=site.website.id)
+    assert "is not connected" in result["structuredContent"]["note"]
+    assert result["content"][0]["text"].startswith("No search figures: ")
+    assert "impressions" not in result["content"][0]["text"]
     site.google.add(day(), "compost", site.page("compost"), 1, 300, 14.0)
     site.google.add(day(), "about compost", site.page("compost"), 9, 900, 2.0)
     site.google.add(day(), "worm farm", site.page("compost"), 1, 50, 30.0)
     site.fetch(site.connect())
 
     assert site.data("suggest_keywords")["note"] is None
-    found = site.data("suggest_keywords")["ideas"]
-    assert [(idea["phrase"], idea["source"]) for idea in found] == [
+    ideas = site.data("suggest_keywords")["ideas"]
+    assert [(idea["phrase"], idea["source"]) for idea in ideas] == [
         ("worm farm", "gap"),
         ("compost", "search_query"),
         ("All about compost", "title"),

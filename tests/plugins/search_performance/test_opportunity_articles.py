@@ -57,10 +57,10 @@ def fill(site: Site, *paths: str) -> None:
 
 def opportunities(site: Site, kind: str) -> tuple[dict[str, str], str, str]:
     """Return the article IDs in a response, its text, and its items as a string."""
-    found = site.client.call("find_content_opportunities", website_id=site.website.id, kind=kind, days=7)
-    assert not found.get("isError"), found["content"][0]["text"]
-    answer = found["structuredContent"]
-    return answer["content_ids"], found["content"][0]["text"], str(answer["items"])
+    result = site.client.call("find_content_opportunities", website_id=site.website.id, kind=kind, days=7)
+    assert not result.get("isError"), result["content"][0]["text"]
+    structured = result["structuredContent"]
+    return structured["content_ids"], result["content"][0]["text"], str(structured["items"])
 
 
 @pytest.mark.parametrize("platform", CREDENTIALS)
@@ -73,8 +73,8 @@ def test_pages_are_named_by_their_articles(site: Site, platform: str) -> None:
         assert (site.page("ours") in items, site.page("theirs") in items) == (True, True), kind
         assert content_ids == {site.page("ours"): article}, kind
         assert f"Article {article}: {site.page('ours')}" in text, kind
-        told = [line for line in text.splitlines() if "import_content" in line]
-        assert told == [one for one in [TOLD[platform]] if one], kind
+        lines = [line for line in text.splitlines() if "import_content" in line]
+        assert lines == [line for line in [TOLD[platform]] if line], kind
 
 
 def test_nothing_is_offered_where_every_page_is_an_article(site: Site) -> None:
@@ -112,17 +112,17 @@ def test_a_website_that_cannot_be_opened_is_told(site: Site) -> None:
 
 def test_what_is_measured_is_improved_and_published_in_one_chain_of_calls(site: Site) -> None:
     ada, where = site.client, {"website_id": site.website.id}
-    made = ada.data("create_content", title="Bees in winter", slug="bees", body="Bees rest in winter.", **where)
-    url = ada.data("publish_content", content_id=made["content_id"], **where)["url"]
+    draft = ada.data("create_content", title="Bees in winter", slug="bees", body="Bees rest in winter.", **where)
+    url = ada.data("publish_content", content_id=draft["content_id"], **where)["url"]
     assert url == site.page("bees")
     fill(site, "bees")
 
-    found = ada.data("find_content_opportunities", kind="quick_wins", days=7, **where)
-    [content_id] = found["content_ids"].values()
+    result = ada.data("find_content_opportunities", kind="quick_wins", days=7, **where)
+    [content_id] = result["content_ids"].values()
     article = ada.data("get_content", content_id=content_id)["content"]
     edits = [{"find": "rest in winter", "replace": "keep warm in winter, wing to wing"}]
     ada.data("update_content", content_id=content_id, expected_version=article["version"], edits=edits)
     done = ada.data("publish_content", content_id=content_id, **where)
 
-    assert (content_id, done["url"], done["status"]) == (made["content_id"], url, "published")
+    assert (content_id, done["url"], done["status"]) == (draft["content_id"], url, "published")
     assert "keep warm in winter, wing to wing" in httpx.get(url).text

@@ -44,15 +44,15 @@ def busy(filled: Filled, google: Google) -> Site:
 
 
 def test_totals_count_what_rows_by_query_leave_out(busy: Site) -> None:
-    found = busy.data("get_search_performance", dimensions=["query"])
+    result = busy.data("get_search_performance", dimensions=["query"])
 
-    assert found["totals"] == {"clicks": 200, "impressions": 3000, "ctr": 0.0667, "position": 5.0}
-    assert [(row["keys"]["query"], row["clicks"]) for row in found["rows"]] == [
+    assert result["totals"] == {"clicks": 200, "impressions": 3000, "ctr": 0.0667, "position": 5.0}
+    assert [(row["keys"]["query"], row["clicks"]) for row in result["rows"]] == [
         ("compost", 100),
         ("compost bin", 40),
         ("worm farm", 10),
     ]
-    assert found["freshness"]["last_final_date"] == day().isoformat()
+    assert result["freshness"]["last_final_date"] == day().isoformat()
 
 
 def test_positions_are_weighted_by_impressions(busy: Site) -> None:
@@ -80,14 +80,14 @@ def test_positions_are_weighted_by_impressions(busy: Site) -> None:
 )
 def test_rows_by(busy: Site, dimensions: list[str], first: dict[str, str]) -> None:
     before = len(busy.google.queries)
-    found = busy.data("get_search_performance", dimensions=dimensions)
+    result = busy.data("get_search_performance", dimensions=dimensions)
 
     if "page" in first:
         first = {**first, "page": busy.page(first["page"])}
     if "date" in first:
         # Not a test parameter: those are evaluated at collection, possibly on another day.
         first = {"date": day(9).isoformat()}
-    assert found["rows"][0]["keys"] == first
+    assert result["rows"][0]["keys"] == first
     assert len(busy.google.queries) == before, "this is to be read from our own table"
 
 
@@ -118,29 +118,29 @@ def test_filters(busy: Site) -> None:
 
 
 def test_comparing_with_the_days_before(busy: Site) -> None:
-    found = busy.data(
+    result = busy.data(
         "get_search_performance",
         start_date=day(4).isoformat(),
         end_date=day().isoformat(),
         compare="previous_period",
     )
-    assert found["comparison"]["start_date"] == day(9).isoformat()
-    assert found["comparison"]["clicks_change_pct"] == 0.0
+    assert result["comparison"]["start_date"] == day(9).isoformat()
+    assert result["comparison"]["clicks_change_pct"] == 0.0
     before = busy.data("get_search_performance", compare="previous_year")["comparison"]
     assert (before["clicks_change_pct"], before["totals"]["clicks"]) == (None, 0)
     assert (before["totals"]["ctr"], before["totals"]["position"], before["position_change"]) == (None, None, None)
 
 
 def test_pages_of_rows(busy: Site) -> None:
-    seen, cursor = [], None
+    received, cursor = [], None
     while True:
         more: dict[str, object] = {"cursor": cursor} if cursor else {}
-        found = busy.data("get_search_performance", dimensions=["date", "query"], limit=7, **more)
-        seen += [tuple(row["keys"].values()) for row in found["rows"]]
-        cursor = found["next_cursor"]
+        result = busy.data("get_search_performance", dimensions=["date", "query"], limit=7, **more)
+        received += [tuple(row["keys"].values()) for row in result["rows"]]
+        cursor = result["next_cursor"]
         if cursor is None:
             break
-    assert len(seen) == len(set(seen)) == 30
+    assert len(received) == len(set(received)) == 30
     text = busy.client.refusal(
         "get_search_performance", website_id=busy.website.id, dimensions=["page"], cursor="MTAuYWJj"
     )
@@ -159,8 +159,8 @@ def test_what_is_asked_live(busy: Site) -> None:
     assert {row["keys"]["country"] for row in pages["rows"]} == {"usa", "gbr"}
     images = busy.data("get_search_performance", search_type="image")
     assert images["totals"] == {"clicks": 0, "impressions": 0, "ctr": None, "position": None}
-    told = busy.client.call("get_search_performance", website_id=busy.website.id, search_type="image")
-    assert "position" not in told["content"][0]["text"]
+    result = busy.client.call("get_search_performance", website_id=busy.website.id, search_type="image")
+    assert "position" not in result["content"][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -52,19 +52,19 @@ def website(host: RunningHost, person: User) -> Website:
 
 
 def totals(page: Page) -> list[str]:
-    return [one.text() for one in page.tree.css(".chart-total")]
+    return [total.text() for total in page.tree.css(".chart-total")]
 
 
 def notices(page: Page) -> str:
-    return " ".join(one.text() for one in page.tree.css(".notice"))
+    return " ".join(notice.text() for notice in page.tree.css(".notice"))
 
 
 def table(page: Page, title: str) -> list[list[str]]:
     """Return the cell texts of a table's rows."""
-    for found in page.tree.css("table"):
-        caption = found.css_first("caption")
+    for node in page.tree.css("table"):
+        caption = node.css_first("caption")
         if caption is not None and caption.text() == title:
-            return [[" ".join(cell.text().split()) for cell in row.css("th, td")] for row in found.css("tbody tr")]
+            return [[" ".join(cell.text().split()) for cell in row.css("th, td")] for row in node.css("tbody tr")]
     raise AssertionError(f"there is no table {title}")
 
 
@@ -78,9 +78,9 @@ def test_the_page_says_how_to_begin(browser: BrowserWithoutScreen, host: Running
     link = row.tree.css_first(".rows .row-note a")
     assert link is not None
     assert browser.get(str(link.attributes["href"])).one("h1") == website.name
-    one = browser.get(f"{PATH}/{website.id}")
-    assert "Not connected yet" in one.text
-    assert one.one("a.button") == "Connect"
+    page = browser.get(f"{PATH}/{website.id}")
+    assert "Not connected yet" in page.text
+    assert page.one("a.button") == "Connect"
 
     connect(host, person.id, website)
     assert "figures are being fetched" in browser.get(PATH).text
@@ -92,21 +92,21 @@ def test_the_figures_are_those_of_the_tool(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website))
-    told = client_of(host, person.email).data(
+    figures = client_of(host, person.email).data(
         "get_search_performance", website_id=website.id, compare="previous_period", dimensions=["query"], limit=10
     )
     page = browser.get(f"{PATH}/{website.id}")
-    sums, before = told["totals"], told["comparison"]["totals"]
+    sums, before = figures["totals"], figures["comparison"]["totals"]
     assert totals(page) == [
         f"{sums['clicks']:,}",
         f"{sums['impressions']:,}",
         f"{sums['ctr'] * 100:.1f} %",
         f"{sums['position']:.1f}",
     ]
-    assert f"{abs(told['comparison']['clicks_change_pct'])} %" in page.text
+    assert f"{abs(figures['comparison']['clicks_change_pct'])} %" in page.text
     assert f"than {before['clicks']:,} before" in page.text
     assert [row[:2] for row in table(page, "Top queries")] == [
-        [row["keys"]["query"], f"{row['clicks']:,}"] for row in told["rows"]
+        [row["keys"]["query"], f"{row['clicks']:,}"] for row in figures["rows"]
     ]
     days = table(page, "Figures by day, and those of the 28 days before")
     assert len(days) == 30
@@ -126,7 +126,7 @@ def test_periods(browser: BrowserWithoutScreen, host: RunningHost, person: User,
     write(host, connect(host, person.id, website), lively(website, 200))
     for days, points in (("7", 9), ("28", 30), ("90", 92), ("12m", 52), ("nonsense", 30)):
         page = browser.get(f"{PATH}/{website.id}?days={days}")
-        assert [len(one.css("g")) for one in page.tree.css("svg[role=img]")] == [points] * 4, days
+        assert [len(chart.css("g")) for chart in page.tree.css("svg[role=img]")] == [points] * 4, days
         current = page.tree.css(".periods [aria-current]")
         assert len(current) == 1, days
         late = "Figures start on" in notices(page)
@@ -139,10 +139,10 @@ def test_periods(browser: BrowserWithoutScreen, host: RunningHost, person: User,
 def test_days_without_figures_are_gaps_and_days_of_zero_are_not(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
-    known = [Day(last_day() - timedelta(days=back)) for back in range(7) if back not in (2, 3)]
-    for day in known[:2]:
+    days = [Day(last_day() - timedelta(days=back)) for back in range(7) if back not in (2, 3)]
+    for day in days[:2]:
         day.add("day", 3, 30, 4.0, country="gbr", device="mobile")
-    write(host, connect(host, person.id, website), known)
+    write(host, connect(host, person.id, website), days)
     page = browser.get(f"{PATH}/{website.id}?days=7")
     clicks, _, ctr, _ = page.tree.css("svg[role=img]")
     assert len(clicks.css("path.now")) == 2, "a line on each side of the gap"
@@ -187,8 +187,8 @@ def test_huge_numbers_and_hostile_texts(browser: BrowserWithoutScreen, host: Run
     for path in (PATH, f"{PATH}/{website.id}", f"{PATH}/{website.id}/queries", f"{PATH}/{website.id}/pages"):
         page = browser.get(path)
         assert page.status == 200
-        assert "onerror" not in {name for one in page.tree.css("*") for name in one.attributes}
-        assert not [one for one in page.tree.css("main a") if "javascript:" in str(one.attributes.get("href"))]
+        assert "onerror" not in {name for node in page.tree.css("*") for name in node.attributes}
+        assert not [link for link in page.tree.css("main a") if "javascript:" in str(link.attributes.get("href"))]
         assert not page.tree.css("main b")
     page = browser.get(f"{PATH}/{website.id}")
     assert totals(page)[:2] == ["56,000,000,000", "58,800,000,000"]
@@ -205,7 +205,7 @@ def test_ten_thousand_queries_have_pages(
     write(host, connect(host, person.id, website), [day])
     page = browser.get(f"{PATH}/{website.id}")
     assert len(table(page, "Top queries")) == 10
-    link = next(one for one in page.tree.css("a") if one.text() == "All queries")
+    link = next(link for link in page.tree.css("a") if link.text() == "All queries")
     first = browser.get(str(link.attributes["href"]))
     assert [row[0] for row in table(first, "Queries")][::49] == ["query 0", "query 49"]
     following = first.tree.css_first("a[rel=next]")
@@ -240,14 +240,14 @@ def test_a_second_source_shows_what_it_tells(
     write(host, connect(host, person.id, website, source="bing"), days)
     page = browser.get(f"{PATH}/{website.id}?days=7")
     assert "Days are in California time" in page.text
-    link = next(one for one in page.tree.css(".filters a") if "Bing" in one.text())
+    link = next(link for link in page.tree.css(".filters a") if "Bing" in link.text())
     bing = browser.get(str(link.attributes["href"]))
     assert "California" not in bing.text
     assert totals(bing) == ["21", "210", "10.0 %"]
     assert [row[0] for row in table(bing, "Top queries")] == ["compost in Bing"]
-    assert not [one for one in bing.tree.css("caption") if one.text() in ("Countries", "Devices")]
+    assert not [caption for caption in bing.tree.css("caption") if caption.text() in ("Countries", "Devices")]
     # Choosing a period keeps the chosen source.
-    longer = next(one for one in bing.tree.css(".periods a") if one.text() == "28 days")
+    longer = next(link for link in bing.tree.css(".periods a") if link.text() == "28 days")
     assert totals(browser.get(str(longer.attributes["href"])))[0] == "84"
 
 
@@ -288,4 +288,4 @@ def test_many_websites_have_pages(browser: BrowserWithoutScreen, host: RunningHo
     link = page.tree.css_first("a[rel=next]")
     assert link is not None
     older = browser.get(str(link.attributes["href"]))
-    assert [one.text() for one in older.tree.css(".row-title a")] == ["Site 0"]
+    assert [link.text() for link in older.tree.css(".row-title a")] == ["Site 0"]

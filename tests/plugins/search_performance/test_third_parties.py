@@ -107,9 +107,9 @@ def test_analytics_of_a_third_party_are_connected_on_the_dashboard_and_asked_ove
     assert "is not one of Counter" in connect(site, property="notes.example", token="wrong")
     assert "connected" in connect(site, property="notes.example", token="right")
 
-    found = site.data("get_traffic_stats")
+    result = site.data("get_traffic_stats")
 
-    assert (found["provider"], found["totals"]["visits"], found["rows"][0]["key"]) == ("Counter", 9, "/a")
+    assert (result["provider"], result["totals"]["visits"], result["rows"][0]["key"]) == ("Counter", 9, "/a")
 
 
 def test_analytics_that_fail_are_named(site: Site) -> None:
@@ -120,24 +120,24 @@ def test_analytics_that_fail_are_named(site: Site) -> None:
 def test_what_never_answers_is_named_and_given_up(site: Site) -> None:
     assert "Counter did not respond within 1 s" in connect(site, property="notes.example", token="waits")
     connect(site, property="silent.example", token="right")
-    told = site.client.refusal("get_traffic_stats", website_id=site.website.id)
-    assert "Counter did not respond within 1 s" in told
-    told = site.client.refusal("get_keyword_data", phrases=["silence"])
-    assert "Words of acme did not respond within 1 s" in told
+    message = site.client.refusal("get_traffic_stats", website_id=site.website.id)
+    assert "Counter did not respond within 1 s" in message
+    message = site.client.refusal("get_keyword_data", phrases=["silence"])
+    assert "Words of acme did not respond within 1 s" in message
 
     gate = site.client.host.host.compiled.gate
     assert gate.failures["acme", "extension", "timeout"] == 3
 
 
 def test_keyword_data_of_a_third_party_is_asked(site: Site) -> None:
-    answer = site.client.data("get_keyword_data", phrases=["compost"])
-    assert (answer["provider"], answer["rows"][0]["volume"]) == ("Words of acme", 40)
+    result = site.client.data("get_keyword_data", phrases=["compost"])
+    assert (result["provider"], result["rows"][0]["volume"]) == ("Words of acme", 40)
 
 
 async def result_of(config: dict[str, Any], folder: Path, check: str) -> tuple[str, str]:
     findings = await diagnose(LoadedApp(settings_for_test(config, folder / "data")), lambda: None)
-    (found,) = (one.result for one in findings if one.check == f"search_performance: {check}")
-    return found.status, found.message
+    (result,) = (finding.result for finding in findings if finding.check == f"search_performance: {check}")
+    return result.status, result.message
 
 
 async def test_of_several_providers_of_keyword_data_the_operator_chooses(tmp_path: Path) -> None:

@@ -96,22 +96,22 @@ def connect(site: Site, apis: Apis, kind: Kind, **other: str) -> Page:
 def test_totals_and_pages(site: Site, apis: Apis, name: str) -> None:
     assert "connected" in connect(site, apis, KINDS[name]).one(f"#source-{KINDS[name].source}")
 
-    found = site.data("get_traffic_stats")
+    result = site.data("get_traffic_stats")
 
-    totals = found["totals"]
+    totals = result["totals"]
     assert (totals["visits"], totals["pageviews"]) == (3, 4)
     assert totals["visitors"] == (None if KINDS[name].source == "matomo" else 2)
     assert totals["bounce_rate"] == pytest.approx(2 / 3, abs=0.01)
     assert totals["visit_seconds"] == pytest.approx(33.3, abs=0.5)
-    assert [row["key"] for row in found["rows"]] == ["/compost", "/"]
-    first = found["rows"][0]
-    told = {"plausible": (2, 3, 3), "umami": (2, None, None), "matomo": (None, 3, 3)}[KINDS[name].source]
-    assert (first["visitors"], first["visits"], first["pageviews"]) == told
-    assert (found["freshness"]["start_date"], found["freshness"]["end_date"]) == (
+    assert [row["key"] for row in result["rows"]] == ["/compost", "/"]
+    first = result["rows"][0]
+    expected = {"plausible": (2, 3, 3), "umami": (2, None, None), "matomo": (None, 3, 3)}[KINDS[name].source]
+    assert (first["visitors"], first["visits"], first["pageviews"]) == expected
+    assert (result["freshness"]["start_date"], result["freshness"]["end_date"]) == (
         day(27).isoformat(),
         day().isoformat(),
     )
-    assert found["truncated"] is False
+    assert result["truncated"] is False
 
 
 @EVERY
@@ -123,9 +123,9 @@ def test_rows_by(site: Site, apis: Apis, name: str, by: str, keys: set[str]) -> 
     connect(site, apis, KINDS[name])
     rows = site.data("get_traffic_stats", by=by)["rows"]
     assert keys <= {row["key"] for row in rows}
-    one = site.data("get_traffic_stats", by=by, limit=1)
-    assert (len(one["rows"]), one["truncated"]) == (1, len(rows) > 1)
-    assert one["rows"] == rows[:1]
+    limited = site.data("get_traffic_stats", by=by, limit=1)
+    assert (len(limited["rows"]), limited["truncated"]) == (1, len(rows) > 1)
+    assert limited["rows"] == rows[:1]
 
 
 @EVERY
@@ -134,11 +134,11 @@ def test_dates_are_days_or_months(site: Site, apis: Apis, name: str) -> None:
     days = {row["key"]: row["pageviews"] for row in site.data("get_traffic_stats", by="date", period="7d")["rows"]}
     assert {key: value for key, value in days.items() if value} == {day(0).isoformat(): 2, day(1).isoformat(): 2}
     assert list(days) == sorted(days, reverse=True)
-    found = site.data("get_traffic_stats", by="date", period="12mo")
-    months = {row["key"]: row["pageviews"] for row in found["rows"] if row["pageviews"]}
+    result = site.data("get_traffic_stats", by="date", period="12mo")
+    months = {row["key"]: row["pageviews"] for row in result["rows"] if row["pageviews"]}
     assert sum(months.values()) == 7
-    assert set(months) == {one.isoformat()[:7] for one in (day(0), day(1), day(40))}
-    assert found["totals"]["visits"] == 4
+    assert set(months) == {moment.isoformat()[:7] for moment in (day(0), day(1), day(40))}
+    assert result["totals"]["visits"] == 4
 
 
 def test_a_website_id_may_be_pasted_in_upper_case(site: Site, apis: Apis) -> None:
@@ -166,13 +166,13 @@ def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, 
 
     async def stored() -> str:
         async with site.plugin.services.database.reading() as session:
-            wanted = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
-            return str(await session.scalar(wanted))
+            query = select(SourceConnectionRow.credential).where(SourceConnectionRow.website_id == site.website.id)
+            return str(await session.scalar(query))
 
     sealed = site.client.host.run(stored())
     assert sealed.count(".") == 4
     assert kind.secret not in sealed + page.html
-    assert not [one for one in apis.requests(kind.api) if kind.secret in f"{one.path} {one.query}"]
+    assert not [request for request in apis.requests(kind.api) if kind.secret in f"{request.path} {request.query}"]
 
 
 @EVERY
@@ -230,9 +230,9 @@ def test_hostile_answers_are_survived(site: Site, apis: Apis, name: str, content
     apis.by_name[kind.api].failing = (200, content, {})
     for by in ("page", "date"):
         result = site.client.call("get_traffic_stats", website_id=site.website.id, by=by)
-        told = result["content"][0]["text"]
+        text = result["content"][0]["text"]
         expected = ("cannot be read", "not JSON", "gave no token")
-        assert result.get("isError") is not True or any(words in told for words in expected), told
+        assert result.get("isError") is not True or any(words in text for words in expected), text
 
 
 @pytest.mark.parametrize(
@@ -271,8 +271,8 @@ def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
     assert visits_told() == {"visitors": 1, "visits": 1, "pageviews": 2}
     apis.by_name["plausible"].failing = (503, b"", {})
     assert visits_told() is None
-    told = site.client.data("get_content_performance", content_id=content_id)["traffic_unknown"]
-    assert told == [f"{published['url']}: Plausible is not available right now: it returned HTTP 503"]
+    problems = site.client.data("get_content_performance", content_id=content_id)["traffic_unknown"]
+    assert problems == [f"{published['url']}: Plausible is not available right now: it returned HTTP 503"]
 
 
 def test_visits_of_an_article_say_which_urls_they_leave_out(site: Site, apis: Apis) -> None:
@@ -281,17 +281,17 @@ def test_visits_of_an_article_say_which_urls_they_leave_out(site: Site, apis: Ap
     connect(other, apis, KINDS["matomo"])
     content_id = site.client.data("create_content", title="Compost", body="Words.", slug="compost")["content_id"]
     first, second = (
-        site.client.data("publish_content", content_id=content_id, website_id=one.website.id)["url"]
-        for one in (site, other)
+        site.client.data("publish_content", content_id=content_id, website_id=each.website.id)["url"]
+        for each in (site, other)
     )
     VISITS.append(Visit(day(2), "zoe", (first.removeprefix(site.client.host.url), "/")))
     apis.by_name["matomo"].failing = (503, b"", {})
 
     result = site.client.call("get_content_performance", content_id=content_id)
 
-    found = result["structuredContent"]
-    assert found["traffic"] == {"visitors": 1, "visits": 1, "pageviews": 2}
-    (left_out,) = found["traffic_unknown"]
+    performance = result["structuredContent"]
+    assert performance["traffic"] == {"visitors": 1, "visits": 1, "pageviews": 2}
+    (left_out,) = performance["traffic_unknown"]
     assert left_out.startswith(f"{second}: Matomo is not available right now")
     assert f"Visits are not known of {left_out}" in result["content"][0]["text"]
 
@@ -304,8 +304,11 @@ def test_figures_of_an_article_do_not_wait_long_for_visits(
     apis.gate = threading.Event()
     pages = [(site.website.id, "https://notes.example/compost")]
     try:
-        found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
-        assert (found.sums, found.unknown) == ({}, ["https://notes.example/compost: Plausible did not respond in time"])
+        visits = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
+        assert (visits.sums, visits.unknown) == (
+            {},
+            ["https://notes.example/compost: Plausible did not respond in time"],
+        )
     finally:
         apis.gate.set()
         apis.gate = None
@@ -316,7 +319,7 @@ def test_the_visits_of_one_page(site: Site, apis: Apis, name: str) -> None:
     kind = KINDS[name]
     connect(site, apis, kind)
     pages = [(site.website.id, "https://notes.example/compost")]
-    found = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
-    assert (found.sums["visits"], found.unknown) == (3, [])
-    others = site.client.host.run(visits_of_pages(site.plugin, "u_somebody", pages, 28))
-    assert (others.sums, others.unknown) == ({}, [])
+    visits = site.client.host.run(visits_of_pages(site.plugin, site.client.user_id, pages, 28))
+    assert (visits.sums["visits"], visits.unknown) == (3, [])
+    other_visits = site.client.host.run(visits_of_pages(site.plugin, "u_somebody", pages, 28))
+    assert (other_visits.sums, other_visits.unknown) == ({}, [])

@@ -154,7 +154,7 @@ async def check_labels(frame: Locator, width: int) -> None:
     """Check the labels of a chart in a window of this width."""
     chart = await frame.locator("svg").bounding_box()
     assert chart is not None, width
-    boxes = [await one.bounding_box() for one in await frame.locator(".chart-y span").all()]
+    boxes = [await label.bounding_box() for label in await frame.locator(".chart-y span").all()]
     texts = await frame.locator(".chart-x span").evaluate_all(
         "spans => spans.map(span => { const range = document.createRange(); range.selectNodeContents(span);"
         "const box = range.getBoundingClientRect(); return [box.left, box.right, box.height] })"
@@ -163,7 +163,7 @@ async def check_labels(frame: Locator, width: int) -> None:
     for box in boxes:
         assert box is not None, width
         assert box["x"] + box["width"] <= chart["x"], width
-    lines = [await one.bounding_box() for one in await frame.locator("line").all()]
+    lines = [await line.bounding_box() for line in await frame.locator("line").all()]
     for line, box in zip(lines, boxes, strict=True):
         assert line is not None, width
         assert box is not None, width
