@@ -36,9 +36,9 @@ def photograph(width: int, height: int, phase: float) -> str:
     pixels = (1 - light) * np.array([93, 138, 182]) + light * np.array([244, 207, 170])
     for ridge, color in zip(ridges, HILL_COLORS, strict=True):
         pixels = np.where((y > ridge)[..., None], np.array(color), pixels)
-    written = io.BytesIO()
-    Image.fromarray(pixels.astype(np.uint8)).save(written, "JPEG", quality=85)
-    return "data:image/jpeg;base64," + b64encode(written.getvalue()).decode("ascii")
+    buffer = io.BytesIO()
+    Image.fromarray(pixels.astype(np.uint8)).save(buffer, "JPEG", quality=85)
+    return "data:image/jpeg;base64," + b64encode(buffer.getvalue()).decode("ascii")
 
 
 HILLS: Final = ((0.55, 7.0), (0.68, 5.0), (0.82, 9.0))
@@ -114,15 +114,15 @@ def sheet(template: str, accent: str) -> Image.Image:
     down = round(across * natural.height / natural.width)
     rows = cases()
     size = (len(THEMES) * (across + _GAP) + _GAP, len(rows) * (down + _GAP) + _GAP)
-    drawn = Image.new("RGB", size, "#8c8c8c")
+    canvas = Image.new("RGB", size, "#8c8c8c")
     for row, props in enumerate(rows.values()):
         for column, theme in enumerate(THEMES):
-            one = draw(
+            image = draw(
                 template, {**props, "subtitle": props.get("subtitle", "")[:300], "theme": theme, "accentColor": accent}
             )
-            place = (_GAP + column * (across + _GAP), _GAP + row * (down + _GAP))
-            drawn.paste(one.resize((across, down), Image.Resampling.LANCZOS), place)
-    return drawn
+            position = (_GAP + column * (across + _GAP), _GAP + row * (down + _GAP))
+            canvas.paste(image.resize((across, down), Image.Resampling.LANCZOS), position)
+    return canvas
 
 
 def main(folder: Path, accent: str = "#b9502a") -> None:

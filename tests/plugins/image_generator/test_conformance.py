@@ -36,9 +36,9 @@ def pressroom_config() -> dict[str, Any]:
 
 
 def image(http: httpx.Client, **body: Any) -> Image.Image:
-    answer = http.post(API, json={**body, "response": "binary"})
-    assert answer.status_code == 200, answer.text
-    return Image.open(io.BytesIO(answer.content))
+    response = http.post(API, json={**body, "response": "binary"})
+    assert response.status_code == 200, response.text
+    return Image.open(io.BytesIO(response.content))
 
 
 def test_the_plugin_conforms() -> None:
@@ -60,18 +60,18 @@ def test_the_answer_tells_size_and_format(http: httpx.Client) -> None:
 
 
 def test_html_becomes_an_image(http: httpx.Client) -> None:
-    made = image(http, html=BLUE, height=300)
-    assert (made.format, made.size) == ("PNG", (1200, 300))
-    assert made.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
+    picture = image(http, html=BLUE, height=300)
+    assert (picture.format, picture.size) == ("PNG", (1200, 300))
+    assert picture.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
 
 
 def test_jpeg_keeps_colours_whole_and_is_white_where_nothing_is(http: httpx.Client) -> None:
     half = '<div style="display:flex;width:50%;height:100%;background:#ff0000"></div>'
-    made = image(http, html=half, format="jpeg", width=401, height=200)
-    assert made.format == "JPEG"
-    assert made.layer is not None  # type: ignore[attr-defined] # what libjpeg found
-    assert {sampling[1:3] for sampling in made.layer} == {(1, 1)}  # type: ignore[attr-defined]
-    assert min(made.convert("RGB").getpixel((390, 100))) >= 253  # type: ignore[arg-type]
+    picture = image(http, html=half, format="jpeg", width=401, height=200)
+    assert picture.format == "JPEG"
+    assert picture.layer is not None  # type: ignore[attr-defined] # what libjpeg found
+    assert {sampling[1:3] for sampling in picture.layer} == {(1, 1)}  # type: ignore[attr-defined]
+    assert min(picture.convert("RGB").getpixel((390, 100))) >= 253  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])
@@ -111,10 +111,10 @@ def test_a_template_has_its_own_size(http: httpx.Client, template: str) -> None:
 )
 def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dict[str, Any], message: str) -> None:
     before = http.post(API, json={"html": BLUE}).headers["ratelimit-remaining"]
-    answer = http.post(API, json=body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "validation_error")
-    assert message in answer.json()["error"]["message"]
-    assert answer.headers["ratelimit-remaining"] == before
+    response = http.post(API, json=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "validation_error")
+    assert message in response.json()["error"]["message"]
+    assert response.headers["ratelimit-remaining"] == before
 
 
 @pytest.mark.parametrize(
@@ -134,21 +134,21 @@ def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dic
 )
 def test_hostile_html_ends_in_an_image_or_a_400(http: httpx.Client, html: str, named: str) -> None:
     """The request passes through the whole server, and the worker remains usable."""
-    answer = http.post(API, json={"html": html})
+    response = http.post(API, json={"html": html})
     if named:
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "validation_error")
-        assert named in answer.json()["error"]["message"]
+        assert (response.status_code, response.json()["error"]["code"]) == (400, "validation_error")
+        assert named in response.json()["error"]["message"]
     else:
-        assert answer.status_code in (200, 400), answer.text
+        assert response.status_code in (200, 400), response.text
     assert http.post(API, json={"html": f"{BLUE}<p>{len(html)}</p>"}).status_code == 200
 
 
 def test_what_cannot_be_drawn_is_named(http: httpx.Client) -> None:
     body = {"html": '<div style="display:flex;hover-delay:3s">a</div>'}
-    answer = http.post(API, json=body)
-    assert any("hover-delay" in warning for warning in answer.json()["data"]["warnings"])
+    response = http.post(API, json=body)
+    assert any("hover-delay" in warning for warning in response.json()["data"]["warnings"])
     binary = http.post(API, json={**body, "response": "binary"})
-    assert json.loads(binary.headers["x-warnings"]) == answer.json()["data"]["warnings"]
+    assert json.loads(binary.headers["x-warnings"]) == response.json()["data"]["warnings"]
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_what_cannot_be_drawn_is_named(http: httpx.Client) -> None:
     ],
 )
 def test_equal_parameters_make_equal_bytes(tmp_path: Path, body: dict[str, Any]) -> None:
-    made = []
+    contents = []
     for name in ("one", "two"):
         settings = settings_for_test({"plugins": {"image_generator": {}}}, tmp_path / name)
         with RunningHost(settings) as host, httpx.Client(base_url=host.url, timeout=30) as client:
-            made.append(client.post(API, json={**body, "response": "binary"}).content)
-    assert made[0] == made[1]
+            contents.append(client.post(API, json={**body, "response": "binary"}).content)
+    assert contents[0] == contents[1]
 
 
 def test_a_model_gets_the_same_file(http: httpx.Client, call_tool: CallTool) -> None:
@@ -212,9 +212,9 @@ def with_quotes(tmp_path: Path) -> Iterator[httpx.Client]:
 
 
 def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
-    made = image(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
-    assert made.size == (400, 200)
-    assert made.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
+    picture = image(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
+    assert picture.size == (400, 200)
+    assert picture.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
     unknown = with_quotes.post(API, json={"template": "posters"}).json()["error"]["message"]
     assert "minimal, poster (got 'posters')" in unknown
     flat = with_quotes.post(API, json={"template": "poster", "width": 300}).json()["error"]["message"]
@@ -224,11 +224,11 @@ def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
 def test_a_template_that_a_plugin_adds_is_listed(with_quotes: httpx.Client, http: httpx.Client) -> None:
     """It is listed in the descriptor, in OpenAPI and on the page, unless the server lacks the plugin."""
     names = list(BUILT_IN)
-    for client, known in ((with_quotes, [*names, "poster"]), (http, names)):
+    for client, expected in ((with_quotes, [*names, "poster"]), (http, names)):
         endpoint = client.get("/tools/image-generator/api").json()["data"]["endpoints"][0]
-        assert next(one for one in endpoint["params"] if one["name"] == "template")["enumValues"] == known
-        assert ('"poster"' in client.get("/openapi.json").text) == ("poster" in known)
-        assert ("poster" in client.get("/tools/image-generator").text) == ("poster" in known)
+        assert next(param for param in endpoint["params"] if param["name"] == "template")["enumValues"] == expected
+        assert ('"poster"' in client.get("/openapi.json").text) == ("poster" in expected)
+        assert ("poster" in client.get("/tools/image-generator").text) == ("poster" in expected)
 
 
 def test_a_model_is_told_of_a_template_that_a_plugin_adds(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def gif_of(width: int, height: int) -> bytes:
 
 
 def resized(content: bytes, marker: bytes, offset: int, replacement: bytes) -> bytes:
-    place = content.index(marker) + offset
-    return content[:place] + replacement + content[place + len(replacement) :]
+    position = content.index(marker) + offset
+    return content[:position] + replacement + content[position + len(replacement) :]
 
 
 def avif_of(width: int, height: int) -> bytes:
@@ -92,17 +92,17 @@ KINDS: Final[dict[str, Callable[[Image.Image], bytes]]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_image_is_drawn(kind: str) -> None:
     """Each image is drawn as a fetched file and as a `data:` URL with a wrong media type."""
-    wanted = Image.new("RGB", (20, 20), "#808080")
-    content = KINDS[kind](wanted)
+    original = Image.new("RGB", (20, 20), "#808080")
+    content = KINDS[kind](original)
     fetched = shown(content)
     embedded = base64.b64encode(content).decode()
     inline = render(
         f'<img src="data:image/png;base64,{embedded}" style="display:block;width:100px;height:100px">', 100, 100
     )
     assert fetched.warnings == inline.warnings == ()
-    for drawn in (fetched, inline):
-        colour = drawn.image.convert("RGB").getpixel((50, 50))
-        assert all(abs(one - 128) <= 6 for one in colour)  # type: ignore[union-attr]
+    for rendering in (fetched, inline):
+        colour = rendering.image.convert("RGB").getpixel((50, 50))
+        assert all(abs(channel - 128) <= 6 for channel in colour)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "AVIF"])
@@ -133,9 +133,9 @@ def test_a_photograph_stands_upright() -> None:
     image.paste("#0000ff", (0, 0, 20, 20))
     exif = Image.Exif()
     exif[0x0112] = 6
-    drawn = shown(written(image, "JPEG", exif=exif, quality=95)).image.convert("RGB")
-    assert drawn.getpixel((50, 10))[2] > 240  # type: ignore[index]
-    assert drawn.getpixel((50, 90))[0] > 240  # type: ignore[index]
+    upright = shown(written(image, "JPEG", exif=exif, quality=95)).image.convert("RGB")
+    assert upright.getpixel((50, 10))[2] > 240  # type: ignore[index]
+    assert upright.getpixel((50, 90))[0] > 240  # type: ignore[index]
 
 
 BOMBS: Final[dict[str, Callable[[], bytes]]] = {
@@ -196,9 +196,9 @@ def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
         '<foreignObject width="10" height="10"><iframe xmlns="http://www.w3.org/1999/xhtml" src="file:///"/></foreignObject>',
         '<filter id="f"><feImage href="https://example.com/f.png"/></filter>',
     ]
-    drawn = svg(GREEN + "".join(outside))
-    assert drawn.warnings == ()
-    assert drawn.image.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
+    rendering = svg(GREEN + "".join(outside))
+    assert rendering.warnings == ()
+    assert rendering.image.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
 
 
 ENTITIES: Final = {
@@ -214,9 +214,9 @@ ENTITIES: Final = {
 
 @pytest.mark.parametrize("what", ENTITIES)
 def test_an_svg_with_entities_is_refused(what: str) -> None:
-    drawn = shown((ENTITIES[what] + SVG.format("<text>&x;</text>")).encode())
-    assert "declares entities" in drawn.warnings[0]
-    assert drawn.image.getpixel((50, 50)) == GREY
+    rendering = shown((ENTITIES[what] + SVG.format("<text>&x;</text>")).encode())
+    assert "declares entities" in rendering.warnings[0]
+    assert rendering.image.getpixel((50, 50)) == GREY
 
 
 def nested(tag: str, times: int) -> str:
@@ -250,12 +250,12 @@ HARMFUL: Final = {
 }  # fmt: skip
 
 
-def harmful(what: str) -> bytes:
+def harmful(kind: str) -> bytes:
     """Return an SVG that is harmful in the given way.
 
     A large embedded image is built here, which takes half a second.
     """
-    drawing = HARMFUL[what]
+    drawing = HARMFUL[kind]
     if "PNG_BOMB" in drawing:
         drawing = drawing.replace("PNG_BOMB", base64.b64encode(png_bomb(32_000, 32_000)).decode())
     return SVG.format(drawing).encode()
@@ -293,8 +293,8 @@ def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None
 
 def test_huge_dimensions_of_an_svg_are_bounded() -> None:
     content = SVG.format(GREEN).replace('width="100" height="100"', 'width="1e9" height="1e9"').encode()
-    drawn = render(f'<img src="{ADDRESS}">', 300, 200, images={ADDRESS: content})
-    assert drawn.image.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
+    rendering = render(f'<img src="{ADDRESS}">', 300, 200, images={ADDRESS: content})
+    assert rendering.image.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
 
 
 @pytest.mark.parametrize("size", ['width="90" height="1e9"', 'width="1e9" height="1"', 'width="1e-9" height="1e9"'])
@@ -308,21 +308,21 @@ def test_an_svg_keeps_its_ratio_in_any_box() -> None:
     boxed = SVG.format('<rect width="10" height="10" fill="#00ff00"/>').encode()
     stretched = boxed.replace(b' viewBox="0 0 10 10"', b"").replace(b'"10" height="10"', b'"100" height="100"')
     html = f'<img src="{ADDRESS}" style="display:block;width:200px;height:100px">'
-    places = [(25, 50), (100, 50), (175, 50)]
+    points = [(25, 50), (100, 50), (175, 50)]
     for content, alphas in ((boxed, [0, 255, 0]), (stretched, [255, 255, 255])):
-        drawn = render(html, 200, 100, images={ADDRESS: content}).image.convert("RGBA")
-        assert [drawn.getpixel(place)[3] for place in places] == alphas  # type: ignore[index]
+        image = render(html, 200, 100, images={ADDRESS: content}).image.convert("RGBA")
+        assert [image.getpixel(point)[3] for point in points] == alphas  # type: ignore[index]
 
 
 def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
     """Such SVGs are drawn in a process that is killed if it takes too long."""
-    drawn = svg(
+    rendering = svg(
         '<defs><filter id="f"><feFlood flood-color="#00ff00"/></filter>'
         '<clipPath id="c"><rect width="5" height="10"/></clipPath></defs>'
         '<g clip-path="url(#c)"><rect width="10" height="10" filter="url(#f)"/></g>'
     )
-    assert drawn.warnings == ()
-    assert [drawn.image.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
+    assert rendering.warnings == ()
+    assert [rendering.image.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
 
 
 def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +349,7 @@ def test_a_template_does_without_images_that_cannot_be_drawn(template: str) -> N
         "avatarUrl": "data:image/svg+xml,x",
     }
     fetched = WorkerInput(RemoteImages({ADDRESS: b"\x89PNG\r\n\x1a\nno more"}))
-    drawn = render_params(ImageParams.model_validate({"template": template, "props": broken}), fetched)
-    assert drawn.content == plain.content
-    assert len(drawn.warnings) == 3
-    assert all(warning.startswith("The image ") for warning in drawn.warnings)
+    rendering = render_params(ImageParams.model_validate({"template": template, "props": broken}), fetched)
+    assert rendering.content == plain.content
+    assert len(rendering.warnings) == 3
+    assert all(warning.startswith("The image ") for warning in rendering.warnings)

@@ -66,12 +66,12 @@ def test_everything_that_is_given_is_shown(template: str, theme: str) -> None:
             "theme": theme,
         }
     )
-    found = seen(template, props)
+    expanded = seen(template, props)
     for text in (props.title, props.subtitle, props.eyebrow, props.author, props.siteName):
-        assert words(text) in words(found.text)
-    assert sorted(found.sources) == sorted([LOGO, COVER, FACE])
-    assert set(found.tags) <= {"div", "img", "svg", "path"}
-    assert found.attributes - DRAWING == {"style", "src"}
+        assert words(text) in words(expanded.text)
+    assert sorted(expanded.sources) == sorted([LOGO, COVER, FACE])
+    assert set(expanded.tags) <= {"div", "img", "svg", "path"}
+    assert expanded.attributes - DRAWING == {"style", "src"}
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
@@ -84,18 +84,18 @@ def test_a_text_that_stands_alone_is_the_title(template: str, prop: str) -> None
 
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_nothing_at_all_is_an_image_too(template: str) -> None:
-    found = seen(template, TemplateProps())
-    assert not found.text.strip()
-    assert "img" not in found.tags
+    expanded = seen(template, TemplateProps())
+    assert not expanded.text.strip()
+    assert "img" not in expanded.tags
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_props_are_texts_and_never_run(template: str) -> None:
     title = "{{ 7 * 7 }} {% raw %} \"'><img src=https://example.com/x onerror=y>"
-    found = seen(template, TemplateProps(title=title, logoUrl='data:image/png,"><script>'))
-    assert words(title) in words(found.text)
-    assert found.sources == ['data:image/png,"><script>']
-    assert set(found.tags) <= {"div", "img", "svg", "path"}
+    expanded = seen(template, TemplateProps(title=title, logoUrl='data:image/png,"><script>'))
+    assert words(title) in words(expanded.text)
+    assert expanded.sources == ['data:image/png,"><script>']
+    assert set(expanded.tags) <= {"div", "img", "svg", "path"}
 
 
 @settings(max_examples=examples(25))

@@ -15,7 +15,7 @@ from pressroom_image_generator.params import ImageParams, TemplateProps
 from pressroom_image_generator.plugin import generate
 from pressroom_image_generator.templates import BUILT_IN, THEMES
 
-DESIGNS = [str(one.params["html"]) for one in EXAMPLES if "html" in one.params]
+DESIGNS = [str(example.params["html"]) for example in EXAMPLES if "html" in example.params]
 
 BY_THE_RULE = """\
 <div style="display:flex;width:100%;height:100%;background:#1d1a17;color:#fff;padding:60px">
@@ -55,5 +55,5 @@ def test_a_ratio_is_accepted_though_models_do_not_see_it() -> None:
     assert "aspectRatio" not in schema()["properties"]
     params = ImageParams(template="og", aspectRatio="2:1")
     call = Call("image-generator", "r", Caller("192.0.2.1"), "https://pressroom.example", 10)
-    made = generate(params, call)
-    assert made.details.height == 600  # type: ignore[union-attr]
+    image = generate(params, call)
+    assert image.details.height == 600  # type: ignore[union-attr]

@@ -65,9 +65,9 @@ async def test_images_are_fetched_at_once_and_failures_are_told(
     async with serving(authority, tmp_path) as (running, fetcher):
         good = [at(running, path) for path in ("/ok", "/ok?2", "/moved")]
         bad = [at(running, path) for path in ("/page", "/large", "/inside", "/gone")]
-        found = await ImageFetcher().fetch(fetcher, [*good, *bad, good[0]], "html")
-    assert found.contents == {**dict.fromkeys(good, PNG), **dict.fromkeys(bad)}
-    assert [warning.partition(" is missing: ")[2] for warning in found.warnings] == [
+        images = await ImageFetcher().fetch(fetcher, [*good, *bad, good[0]], "html")
+    assert images.contents == {**dict.fromkeys(good, PNG), **dict.fromkeys(bad)}
+    assert [warning.partition(" is missing: ")[2] for warning in images.warnings] == [
         "it is not a PNG, JPEG, GIF, WebP, AVIF or SVG image.",
         f"{NAME} sends more than 1000 bytes.",
         "169.254.169.254 is not on the public internet.",
@@ -81,11 +81,11 @@ async def test_one_that_never_answers_does_not_hold_up_the_others(
     monkeypatch.setattr(preparation, "SECONDS_EACH", 60.0)
     monkeypatch.setattr(preparation, "SECONDS_TOGETHER", 1.0)
     async with serving(authority, tmp_path) as (running, fetcher):
-        addresses = [at(running, "/ok"), at(running, "/never")]
-        found = await ImageFetcher().fetch(fetcher, addresses, "html")
+        urls = [at(running, "/ok"), at(running, "/never")]
+        images = await ImageFetcher().fetch(fetcher, urls, "html")
         await asyncio.wait_for(running.left.wait(), 10)
-    assert list(found.contents.values()) == [PNG, None]
-    assert found.warnings == (f"The image {addresses[1]} is missing: it did not arrive in time.",)
+    assert list(images.contents.values()) == [PNG, None]
+    assert images.warnings == (f"The image {urls[1]} is missing: it did not arrive in time.",)
 
 
 async def test_an_image_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
@@ -117,16 +117,16 @@ async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> No
 
 async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (running, fetcher):
-        addresses = [at(running, f"/ok{number}") for number in range(11)]
+        urls = [at(running, f"/ok{number}") for number in range(11)]
         with pytest.raises(InvalidInput, match="html: has 11 images with a URL; at most 10 are allowed"):
-            await ImageFetcher().fetch(fetcher, addresses, "html")
+            await ImageFetcher().fetch(fetcher, urls, "html")
         assert not running.visits
-        found = await ImageFetcher().fetch(fetcher, [*addresses[:10], *addresses[:10]], "html")
-    assert len(found.contents) == 10
+        images = await ImageFetcher().fetch(fetcher, [*urls[:10], *urls[:10]], "html")
+    assert len(images.contents) == 10
 
 
 async def test_an_address_inside_is_never_connected_to() -> None:
     async with GuardedFetcher() as fetcher:
-        found = await ImageFetcher().fetch(fetcher, ["https://127.0.0.1/a.png", "https://[::1]/"], "html")
-    assert list(found.contents.values()) == [None, None]
-    assert all("not on the public internet" in warning for warning in found.warnings)
+        images = await ImageFetcher().fetch(fetcher, ["https://127.0.0.1/a.png", "https://[::1]/"], "html")
+    assert list(images.contents.values()) == [None, None]
+    assert all("not on the public internet" in warning for warning in images.warnings)

@@ -18,19 +18,19 @@ AA = 4.5
 
 def grounds(colors: Palette) -> list[Color]:
     """Return all colours that can be behind text: those of the background, gradients between them, and shapes."""
-    named = [parse_color(text) for text in re.findall(r"#[0-9a-f]{6}", colors.background)]
-    found = [parse_color(colors.shape), *named]
-    for one, other in pairwise(named):
+    stops = [parse_color(text) for text in re.findall(r"#[0-9a-f]{6}", colors.background)]
+    shades = [parse_color(colors.shape), *stops]
+    for start, end in pairwise(stops):
         for step in range(1, 20):
             part = step / 20
-            found.append(
+            shades.append(
                 Color(
-                    one.red + (other.red - one.red) * part,
-                    one.green + (other.green - one.green) * part,
-                    one.blue + (other.blue - one.blue) * part,
+                    start.red + (end.red - start.red) * part,
+                    start.green + (end.green - start.green) * part,
+                    start.blue + (end.blue - start.blue) * part,
                 )
             )
-    return found
+    return shades
 
 
 @pytest.mark.parametrize("theme", THEMES)

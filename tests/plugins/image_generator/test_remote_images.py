@@ -22,9 +22,9 @@ API = "/tools/image-generator/api/generate"
 
 
 def green() -> bytes:
-    written = io.BytesIO()
-    Image.new("RGB", (20, 10), (0, 255, 0)).save(written, "PNG")
-    return written.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", (20, 10), (0, 255, 0)).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 async def _reply(visit: Visit) -> None:
@@ -40,18 +40,18 @@ async def _reply(visit: Visit) -> None:
 def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
     """Run the image server in its own thread."""
     started, stop = threading.Event(), asyncio.Event()
-    found: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
+    servers: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
 
     async def run() -> None:
         async with origin(_reply, authority.server_context(folder, NAME)) as running:
-            found.append((running, asyncio.get_running_loop()))
+            servers.append((running, asyncio.get_running_loop()))
             started.set()
             await stop.wait()
 
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()
     assert started.wait(20)
-    running, loop = found[0]
+    running, loop = servers[0]
     try:
         yield running
     finally:
@@ -81,9 +81,9 @@ def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ori
 
 
 def made(client: httpx.Client, **body: Any) -> tuple[Image.Image, list[str]]:
-    answer = client.post(API, json=body)
-    assert answer.status_code == 200, answer.text
-    data = answer.json()["data"]
+    response = client.post(API, json=body)
+    assert response.status_code == 200, response.text
+    data = response.json()["data"]
     return Image.open(io.BytesIO(client.get(data["url"]).content)).convert("RGB"), data.get("warnings", [])
 
 
@@ -94,8 +94,8 @@ def at(running: Origin, path: str) -> str:
 def test_an_image_in_html_is_drawn(image_server: tuple[Origin, httpx.Client]) -> None:
     running, client = image_server
     html = f'<img src="{at(running, "/green?html")}" style="width:400px;height:200px">'
-    drawn, warnings = made(client, html=html, width=400, height=200)
-    assert drawn.getpixel((200, 100)) == (0, 255, 0)
+    image, warnings = made(client, html=html, width=400, height=200)
+    assert image.getpixel((200, 100)) == (0, 255, 0)
     assert warnings == []
 
 
@@ -109,10 +109,10 @@ def test_a_cached_result_fetches_nothing(image_server: tuple[Origin, httpx.Clien
 
 def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple[Origin, httpx.Client]) -> None:
     running, client = image_server
-    address = at(running, "/gone")
-    html = f'<img src="{address}" style="width:400px;height:200px">'
+    url = at(running, "/gone")
+    html = f'<img src="{url}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
-    assert warnings == [f"The image {address} is missing: its server returned status 404."]
+    assert warnings == [f"The image {url} is missing: its server returned status 404."]
 
 
 def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[Origin, httpx.Client]) -> None:
@@ -136,10 +136,10 @@ def test_a_template_shows_its_images(image_server: tuple[Origin, httpx.Client], 
         "avatarUrl": at(running, "/green?avatar"),
         "siteName": "example.com",
     }
-    drawn, warnings = made(client, template=template, props=props)
+    image, warnings = made(client, template=template, props=props)
     assert warnings == []
-    greens = sum(count for count, color in drawn.getcolors(2**24) or () if color == (0, 255, 0))
-    assert greens > 0.2 * drawn.width * drawn.height
+    greens = sum(count for count, color in image.getcolors(2**24) or () if color == (0, 255, 0))
+    assert greens > 0.2 * image.width * image.height
 
 
 def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
@@ -148,6 +148,6 @@ def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
     running, client = image_server
     props = {"title": "A title"}
     without, _ = made(client, template="og", props=props)
-    drawn, warnings = made(client, template="og", props={**props, "imageUrl": at(running, "/gone")})
+    image, warnings = made(client, template="og", props={**props, "imageUrl": at(running, "/gone")})
     assert len(warnings) == 1
-    assert drawn.tobytes() == without.tobytes()
+    assert image.tobytes() == without.tobytes()

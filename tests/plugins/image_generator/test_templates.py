@@ -52,9 +52,9 @@ def ink(image: Image.Image) -> np.ndarray[Any, Any]:
     """Return a mask of the non-white pixels of an image, without the mark at its upper edge."""
     red, green, blue = image.split()
     darkest = ImageChops.darker(ImageChops.darker(red, green), blue)
-    found = np.asarray(darkest) < 250
-    found[: round(min(image.size) * 0.03)] = False
-    return found
+    mask = np.asarray(darkest) < 250
+    mask[: round(min(image.size) * 0.03)] = False
+    return mask
 
 
 @pytest.mark.parametrize("align", ["left", "center"])
@@ -62,27 +62,27 @@ def ink(image: Image.Image) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None:
     image = drawn(template=template, props={**TEXTS[texts], "theme": "minimal", "align": align})
-    found = ink(image)
-    assert found.any()
+    mask = ink(image)
+    assert mask.any()
     margin = round(min(image.size) * FREE)
-    for edge in (found[:margin], found[-margin:], found[:, :margin], found[:, -margin:]):
+    for edge in (mask[:margin], mask[-margin:], mask[:, :margin], mask[:, -margin:]):
         assert not edge.any()
 
 
 @pytest.mark.parametrize("images", [{}, {"imageUrl": GREEN}], ids=["without an image", "with an image"])
 def test_texts_of_a_story_keep_clear_of_the_buttons_of_apps(images: dict[str, str]) -> None:
-    found = ink(drawn(template="story", props={**LONG, **images, "avatarUrl": GREEN, "theme": "minimal"}))
-    assert found.any()
-    assert not found[-340:].any()
+    mask = ink(drawn(template="story", props={**LONG, **images, "avatarUrl": GREEN, "theme": "minimal"}))
+    assert mask.any()
+    assert not mask[-340:].any()
 
 
 @pytest.mark.parametrize("texts", [CHINESE, KOREAN, JAPANESE], ids=["Chinese", "Korean", "Japanese"])
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: dict[str, str]) -> None:
     props = {**texts, "title": texts["title"][:200], "theme": "minimal"}
-    found = ink(drawn(template=template, props=props))
-    assert found.any()
-    for edge in (found[-4:], found[:, :4], found[:, -4:]):
+    mask = ink(drawn(template=template, props=props))
+    assert mask.any()
+    for edge in (mask[-4:], mask[:, :4], mask[:, -4:]):
         assert not edge.any()
 
 
@@ -110,9 +110,9 @@ def test_a_text_without_a_visible_character_is_left_out() -> None:
 @pytest.mark.parametrize("template", BUILT_IN)
 def test_any_size_holds_the_longest_texts(template: str, size: tuple[int, int]) -> None:
     image = drawn(template=template, props={**LONG, "theme": "minimal"}, width=size[0], height=size[1])
-    found = ink(image)
+    mask = ink(image)
     assert image.size == size
-    for edge in (found[-1:], found[:, :1], found[:, -1:]):
+    for edge in (mask[-1:], mask[:, :1], mask[:, -1:]):
         assert not edge.any()
 
 
@@ -219,8 +219,8 @@ def test_items_keep_off_the_edges(template: str, items: list[str]) -> None:
             "items": items,
             "theme": "minimal",
         }
-        found = ink(drawn(template=template, props=props, **size))
-        for edge in (found[-3:], found[:, :3], found[:, -3:]):
+        mask = ink(drawn(template=template, props=props, **size))
+        for edge in (mask[-3:], mask[:, :3], mask[:, -3:]):
             assert not edge.any()
 
 

@@ -82,16 +82,16 @@ async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, hos
     async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
         tiles = page.locator(".strip .tile-image")
         await expect(tiles).to_have_count(len(EXAMPLES))
-        for place in await tiles.all():
-            await place.scroll_into_view_if_needed()
-            tile = place.locator("img")
+        for slot in await tiles.all():
+            await slot.scroll_into_view_if_needed()
+            tile = slot.locator("img")
             await expect(tile).to_be_visible()
             # Sharp on screens with a device pixel ratio of 2, and no larger than a card.
-            most, natural, shown = await tile.evaluate(
+            most, natural, displayed = await tile.evaluate(
                 "each => each.decode().then(() => [each.naturalWidth, each.naturalHeight, each.height])"
             )
             assert most <= 480
-            assert natural >= 2 * shown > 40
+            assert natural >= 2 * displayed > 40
         await expect(page.get_by_role("img", name="Image generator: preview")).to_be_visible()
 
 
@@ -113,9 +113,9 @@ async def test_a_design_of_the_strip_fills_the_form_and_is_drawn(browser: Browse
 
 async def test_a_way_that_nobody_has_used_begins_with_an_example(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host) as page:
-        async with page.expect_response(_runs) as got:
+        async with page.expect_response(_runs) as response_info:
             await page.locator("label.segment", has_text="HTML").click()
-        assert (await got.value).ok
+        assert (await response_info.value).ok
         await expect(page.locator("textarea[name=html]")).to_have_value(re.compile("^<div"))
         await page.locator("textarea[name=html]").fill("<b>Mine</b>")
         await page.locator("label.segment", has_text="Template").click()
@@ -149,7 +149,7 @@ async def test_both_ways_of_using_the_page_ask_for_the_same(
             await generate(page)
         await expect(page.locator("#facts")).to_contain_text("800 × 200 px")
         command = await page.locator("#curl").text_content() or ""
-        wanted = {
+        expected = {
             "template": "linkedin-banner",
             "props": {
                 "title": "Both ways",
@@ -159,7 +159,7 @@ async def test_both_ways_of_using_the_page_ask_for_the_same(
             },
             "width": 800,
         }
-        assert json.loads(command.partition(" -d '")[2].removesuffix("'")) == wanted
+        assert json.loads(command.partition(" -d '")[2].removesuffix("'")) == expected
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
@@ -204,8 +204,8 @@ async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browse
         await expect(page.locator(".code-under mark")).to_have_text("http://example.com/a.png")
         await expect(page.locator(".has-wrong")).to_have_count(1)
         await page.get_by_role("button", name="Line 3, column 13").click()
-        chosen = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
-        assert await editor.evaluate(chosen) == "http://example.com/a.png"
+        selection = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
+        assert await editor.evaluate(selection) == "http://example.com/a.png"
         await editor.fill(BROKEN.replace("http:", "https:"))
         await expect(page.locator(".code-under mark")).to_have_count(0)
 

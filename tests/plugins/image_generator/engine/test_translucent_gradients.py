@@ -61,9 +61,9 @@ def html_of(gradient: str, radius: int, transform: str, opacity: float, blend: s
     return f'<div style="{ground}">{box}</div>'
 
 
-def off(one: Image.Image, other: Image.Image) -> NDArray[np.int16]:
+def off(image: Image.Image, other: Image.Image) -> NDArray[np.int16]:
     """Return the colour differences between the squares of two images."""
-    return difference(one.reduce(COARSE), other.reduce(COARSE))
+    return difference(image.reduce(COARSE), other.reduce(COARSE))
 
 
 @pytest.mark.browser
