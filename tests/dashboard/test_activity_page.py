@@ -28,9 +28,9 @@ def person(host: RunningHost) -> User:
 @pytest.fixture(scope="module")
 def keys(host: RunningHost, person: User) -> list[Connection]:
     """Return two connections, the second of them revoked."""
-    made = [host.run(host.host.accounts.api_keys.create(person.id, name))[0] for name in ("Laptop", HOSTILE[:60])]
-    host.run(host.host.accounts.connections.revoke(person.id, made[1].id))
-    return made
+    keys = [host.run(host.host.accounts.api_keys.create(person.id, name))[0] for name in ("Laptop", HOSTILE[:60])]
+    host.run(host.host.accounts.connections.revoke(person.id, keys[1].id))
+    return keys
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,8 +64,8 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def test_a_call_says_who_what_when_whence_and_how_it_ended(signed_in: BrowserWithoutScreen) -> None:
-    found = rows(signed_in.get(PATH))
-    assert found[1] == [
+    calls = rows(signed_in.get(PATH))
+    assert calls[1] == [
         "generate_qr_code",
         "ok",
         HOSTILE[:60],
@@ -73,9 +73,9 @@ def test_a_call_says_who_what_when_whence_and_how_it_ended(signed_in: BrowserWit
         "250 ms",
         f"{NOW.day} {NOW:%b %Y}, 11:59",
     ]
-    assert found[0][1] == "from the cache"
-    assert found[0][2] == "—"
-    assert found[2][1] == "validation error"
+    assert calls[0][1] == "from the cache"
+    assert calls[0][2] == "—"
+    assert calls[2][1] == "validation error"
 
 
 def test_it_is_in_the_navigation_and_says_how_long_calls_are_kept(signed_in: BrowserWithoutScreen) -> None:
@@ -87,17 +87,17 @@ def test_it_is_in_the_navigation_and_says_how_long_calls_are_kept(signed_in: Bro
 
 
 def test_every_call_is_on_one_of_the_pages(signed_in: BrowserWithoutScreen) -> None:
-    page, seen = signed_in.get(PATH), []
+    page, collected = signed_in.get(PATH), []
     for expected in (50, 50, 30):
-        found = rows(page)
-        assert len(found) == expected
-        seen += found
+        calls = rows(page)
+        assert len(calls) == expected
+        collected += calls
         link = page.tree.css_first("a[rel=next]")
         if link is not None:
             page = signed_in.get(str(link.attributes["href"]))
     assert page.tree.css_first("a[rel=next]") is None
     assert "Back to the latest" in page.text
-    assert [row[3] for row in seen] == [f"203.0.113.{number}" for number in range(130)]
+    assert [row[3] for row in collected] == [f"203.0.113.{number}" for number in range(130)]
 
 
 @pytest.mark.parametrize(
@@ -118,25 +118,30 @@ def test_every_call_is_on_one_of_the_pages(signed_in: BrowserWithoutScreen) -> N
 )
 def test_the_list_is_narrowed(signed_in: BrowserWithoutScreen, query: str, numbers: list[int]) -> None:
     query = query.format(two_days_before=day(2), next_day=day(-1))
-    page, seen = signed_in.get(f"{PATH}?{query}"), []
+    page, collected = signed_in.get(f"{PATH}?{query}"), []
     while True:
-        seen += [int(row[3].rpartition(".")[2]) for row in rows(page)]
+        collected += [int(row[3].rpartition(".")[2]) for row in rows(page)]
         link = page.tree.css_first("a[rel=next]")
         if link is None:
             break
         page = signed_in.get(str(link.attributes["href"]))
-    assert seen == numbers
+    assert collected == numbers
     if not numbers:
         assert "No calls match" in page.text
-    chosen = {str(one.parent.attributes["name"]): one.attributes["value"] for one in page.tree.css("option[selected]")}  # type: ignore[union-attr]
+    selected = {
+        str(option.parent.attributes["name"]): option.attributes["value"]  # type: ignore[union-attr]
+        for option in page.tree.css("option[selected]")
+    }
     for name, value in (pair.split("=") for pair in query.split("&")):
-        assert name == "day" or chosen[name] == value
+        assert name == "day" or selected[name] == value
 
 
 def test_connections_are_chosen_by_name_also_revoked_ones(
     signed_in: BrowserWithoutScreen, keys: list[Connection]
 ) -> None:
-    options = {one.text(): one.attributes["value"] for one in signed_in.get(PATH).tree.css("#f-connection option")}
+    options = {
+        option.text(): option.attributes["value"] for option in signed_in.get(PATH).tree.css("#f-connection option")
+    }
     assert options == {"Anybody": "", "Laptop": keys[0].id, f"{HOSTILE[:60]} (revoked)": keys[1].id}
     for key in keys:
         page = signed_in.get(f"{PATH}?connection={key.id}")
@@ -144,7 +149,9 @@ def test_connections_are_chosen_by_name_also_revoked_ones(
         link = page.tree.css_first(".audit td a")
         assert link is not None
         assert signed_in.get(str(link.attributes["href"])).one("h1") == key.name
-    links = [str(one.attributes["href"]) for one in signed_in.get(f"/dashboard/connections/{keys[0].id}").tree.css("a")]
+    links = [
+        str(link.attributes["href"]) for link in signed_in.get(f"/dashboard/connections/{keys[0].id}").tree.css("a")
+    ]
     assert f"{PATH}?connection={keys[0].id}" in links
 
 

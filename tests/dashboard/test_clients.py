@@ -21,8 +21,8 @@ def guides(
 
 
 def snippet(guide: ClientGuide, title: str) -> str:
-    (found,) = [one.text for one in guide.snippets if one.title == title]
-    return found
+    (text,) = [snippet.text for snippet in guide.snippets if snippet.title == title]
+    return text
 
 
 def test_there_is_one_for_each_of_the_common_clients() -> None:
@@ -34,27 +34,29 @@ def test_there_is_one_for_each_of_the_common_clients() -> None:
 @pytest.mark.parametrize("offers_oauth", [True, False])
 def test_every_configuration_names_the_address(key: str, offers_oauth: bool) -> None:
     for guide in guides(key, offers_oauth=offers_oauth).values():
-        for one in guide.snippets:
-            assert "https://p.example/api/mcp" in one.text
+        for snippet in guide.snippets:
+            assert "https://p.example/api/mcp" in snippet.text
 
 
 def test_the_files_are_json_in_the_clients_form() -> None:
-    found = guides()
-    cursor = json.loads(snippet(found["cursor"], "mcp.json"))["mcpServers"]["pressroom"]
+    by_client = guides()
+    cursor = json.loads(snippet(by_client["cursor"], "mcp.json"))["mcpServers"]["pressroom"]
     assert cursor == {"url": "https://p.example/api/mcp", "headers": {"Authorization": f"Bearer {KEY}"}}
-    code = json.loads(snippet(found["vs-code"], "mcp.json"))
+    code = json.loads(snippet(by_client["vs-code"], "mcp.json"))
     assert code["servers"]["pressroom"]["type"] == "http"
     assert code["servers"]["pressroom"]["headers"] == {"Authorization": f"Bearer {KEY}"}
-    desktop = json.loads(snippet(found["claude-desktop"], "claude_desktop_config.json"))["mcpServers"]["pressroom"]
+    desktop = json.loads(snippet(by_client["claude-desktop"], "claude_desktop_config.json"))["mcpServers"]["pressroom"]
     assert desktop["env"] == {"AUTHORIZATION": f"Bearer {KEY}"}
     assert "--allow-http" not in desktop["args"]
     assert not any(" " in argument for argument in desktop["args"])
 
 
 def test_without_a_key_vs_code_asks_for_it() -> None:
-    found = json.loads(snippet(guides(PLACEHOLDER)["vs-code"], "mcp.json"))
-    assert found["inputs"][0]["password"] is True
-    assert found["servers"]["pressroom"]["headers"]["Authorization"] == f"Bearer ${{input:{found['inputs'][0]['id']}}}"
+    config = json.loads(snippet(guides(PLACEHOLDER)["vs-code"], "mcp.json"))
+    assert config["inputs"][0]["password"] is True
+    assert (
+        config["servers"]["pressroom"]["headers"]["Authorization"] == f"Bearer ${{input:{config['inputs'][0]['id']}}}"
+    )
 
 
 @pytest.mark.parametrize(("title", "keyed"), [("initialize", False), ("tools/list", True)])
@@ -78,10 +80,10 @@ def test_where_oauth_is_off_nobody_is_told_to_sign_in() -> None:
 
 
 def test_a_server_without_https_says_who_cannot_reach_it() -> None:
-    found = guides(PLACEHOLDER, url="http://127.0.0.1:8000/api/mcp")
-    assert "--allow-http" in snippet(found["claude-desktop"], "claude_desktop_config.json")
-    assert "https" in found["chatgpt"].note
-    assert "https" in found["claude-desktop"].note
+    by_client = guides(PLACEHOLDER, url="http://127.0.0.1:8000/api/mcp")
+    assert "--allow-http" in snippet(by_client["claude-desktop"], "claude_desktop_config.json")
+    assert "https" in by_client["chatgpt"].note
+    assert "https" in by_client["claude-desktop"].note
 
 
 @pytest.mark.parametrize(
@@ -94,5 +96,5 @@ def test_clients_list_the_server_by_the_operators_name(name: str, server: str) -
 def test_the_documentation_shows_the_same_texts() -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/connect-a-client.md").read_text("utf-8")
     for guide in guides(PLACEHOLDER, url="https://press.example/api/mcp").values():
-        for one in guide.snippets:
-            assert one.text in page, f"{guide.title}: {one.title}"
+        for snippet in guide.snippets:
+            assert snippet.text in page, f"{guide.title}: {snippet.title}"

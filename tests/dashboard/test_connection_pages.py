@@ -59,14 +59,14 @@ def test_loading_the_answer_again_makes_no_second_key(
 ) -> None:
     fields = {**signed_in.get(LIST).fields(LIST), "name": "Once"}
     assert signed_in.post(LIST, fields).status == 200
-    again = signed_in.post(LIST, fields)
-    assert again.status == 400
-    assert "You already have a key with this name." in again.text
+    repeated = signed_in.post(LIST, fields)
+    assert repeated.status == 400
+    assert "You already have a key with this name." in repeated.text
     renamed = signed_in.post(LIST, {**fields, "name": "Twice"})
     assert renamed.status == 409
     assert "no second key was created" in renamed.text
-    assert KEY.search(again.html + renamed.html) is None
-    assert [one.name for one in connections(host, person)] == ["Once"]
+    assert KEY.search(repeated.html + renamed.html) is None
+    assert [connection.name for connection in connections(host, person)] == ["Once"]
 
 
 def test_nor_does_it_after_the_key_was_revoked(
@@ -75,8 +75,8 @@ def test_nor_does_it_after_the_key_was_revoked(
     fields = {**signed_in.get(LIST).fields(LIST), "name": "Gone"}
     signed_in.post(LIST, fields)
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    signed_in.submit(signed_in.get(one), one, action="revoke")
+    path = f"{LIST}/{connection.id}"
+    signed_in.submit(signed_in.get(path), path, action="revoke")
     assert signed_in.post(LIST, fields).status == 409
     assert len(connections(host, person)) == 1
 
@@ -115,10 +115,10 @@ def test_names_are_shown_as_text(host: RunningHost, person: User, signed_in: Bro
     page = make(signed_in, HOSTILE)
     assert page.status == 200
     (connection,) = connections(host, person)
-    for shown in (page, signed_in.get(LIST), signed_in.get(f"{LIST}/{connection.id}")):
-        assert shown.tree.css("img[onerror]") == []
-        assert HOSTILE in shown.text
-        assert "49" not in shown.one("h1")
+    for shown_page in (page, signed_in.get(LIST), signed_in.get(f"{LIST}/{connection.id}")):
+        assert shown_page.tree.css("img[onerror]") == []
+        assert HOSTILE in shown_page.text
+        assert "49" not in shown_page.one("h1")
 
 
 def test_the_account_has_a_bound(tmp_path: Path) -> None:
@@ -137,13 +137,13 @@ def test_revoking_ends_it_at_once(host: RunningHost, person: User, signed_in: Br
     key = make(signed_in, "Short-lived").one("#key")
     assert works(host, key)
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    page = signed_in.submit(signed_in.get(one), one, action="revoke")
+    path = f"{LIST}/{connection.id}"
+    page = signed_in.submit(signed_in.get(path), path, action="revoke")
     assert page.path == LIST
     assert "is revoked" in page.text
     assert "Short-lived" not in page.one("section[aria-labelledby=yours]")
     assert not works(host, key)
-    after = signed_in.get(one)
+    after = signed_in.get(path)
     assert "Revoked" in after.text
     assert after.tree.css("form[method=post] [name=action]") == []
 
@@ -151,17 +151,17 @@ def test_revoking_ends_it_at_once(host: RunningHost, person: User, signed_in: Br
 def test_tools_are_switched_off_and_on(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     make(signed_in, "Careful")
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    page = signed_in.get(one)
+    path = f"{LIST}/{connection.id}"
+    page = signed_in.get(path)
     names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
     assert "generate_qr_code" in names
-    csrf = page.fields(one, "tools")["csrf"]
-    wanted = [name for name in names if name != "generate_qr_code"]
-    page = signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": wanted})
+    csrf = page.fields(path, "tools")["csrf"]
+    enabled = [name for name in names if name != "generate_qr_code"]
+    page = signed_in.post(path, {"csrf": csrf, "action": "tools", "shown": names, "on": enabled})
     assert "What the app may do changes at once" in page.text
     assert connections(host, person)[0].disabled_tools == {"generate_qr_code"}
     assert "1 tool off" in signed_in.get(LIST).text
-    signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": names, "on": names})
+    signed_in.post(path, {"csrf": csrf, "action": "tools", "shown": names, "on": names})
     assert connections(host, person)[0].disabled_tools == frozenset()
 
 
@@ -169,8 +169,8 @@ def test_a_key_may_do_what_was_chosen_for_it(host: RunningHost, person: User, si
     form = signed_in.get(LIST)
     assert [box.attributes["value"] for box in form.tree.css("input[name=access][checked]")] == ["drafts"]
     fields = {**form.fields(LIST), "name": "Reader", "access": "read"}
-    shown = [str(box.attributes["value"]) for box in form.tree.css("input[name=set]")]
-    page = signed_in.post(LIST, {**fields, "shown_set": shown, "set": ["generators"]})
+    sets = [str(box.attributes["value"]) for box in form.tree.css("input[name=set]")]
+    page = signed_in.post(LIST, {**fields, "shown_set": sets, "set": ["generators"]})
     assert "Its access is Read only ." in page.text
     (connection,) = connections(host, person)
     assert connection.choice == AccessChoice("read", frozenset({"generators"}))
@@ -197,14 +197,14 @@ def test_access_and_sets_are_changed_together_with_the_switches(
 ) -> None:
     key = make(signed_in, "Changing").one("#key")
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    page = signed_in.get(one)
+    path = f"{LIST}/{connection.id}"
+    page = signed_in.get(path)
     sets = [str(box.attributes["value"]) for box in page.tree.css("input[name=set]")]
     names = [str(box.attributes["value"]) for box in page.tree.css("input[name=on]")]
     assert len(names) == len(set(names)) == len(host.host.compiled.catalog.plans["free"].mcp_tools)
-    fields = {"csrf": page.fields(one, "tools")["csrf"], "action": "tools"}
-    chosen = {"access": "full", "shown_set": sets, "set": ["account"], "shown": names, "on": names[1:]}
-    page = signed_in.post(one, {**fields, **chosen})
+    fields = {"csrf": page.fields(path, "tools")["csrf"], "action": "tools"}
+    changes = {"access": "full", "shown_set": sets, "set": ["account"], "shown": names, "on": names[1:]}
+    page = signed_in.post(path, {**fields, **changes})
     (changed,) = connections(host, person)
     assert changed.choice == AccessChoice("full", frozenset({"account"}))
     assert changed.disabled_tools == {names[0]}
@@ -220,9 +220,9 @@ def test_what_no_page_offers_changes_nothing(
 ) -> None:
     make(signed_in, "Steady")
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    csrf = signed_in.get(one).fields(one, "tools")["csrf"]
-    assert signed_in.post(one, {"csrf": csrf, "action": "tools", **wrong}).status == 400
+    path = f"{LIST}/{connection.id}"
+    csrf = signed_in.get(path).fields(path, "tools")["csrf"]
+    assert signed_in.post(path, {"csrf": csrf, "action": "tools", **wrong}).status == 400
     assert connections(host, person) == [connection]
 
 
@@ -231,7 +231,7 @@ def test_sets_and_tools_say_when_they_were_last_used_and_what_they_need(tmp_path
         person = add_person(host)
         browser.enter(host, person)
         fill(host, person)
-        (chat,) = (one for one in connections(host, person) if one.name == "ChatGPT")
+        (chat,) = (connection for connection in connections(host, person) if connection.name == "ChatGPT")
         host.run(host.host.accounts.connections.set_access(person.id, chat.id, "publish", None))
         page = browser.get(f"{LIST}/{chat.id}")
     assert [box.attributes["value"] for box in page.tree.css("input[name=set][checked]")] == ["core"]
@@ -240,7 +240,10 @@ def test_sets_and_tools_say_when_they_were_last_used_and_what_they_need(tmp_path
     assert "4 tools · used 35 minutes ago" in text
     assert text.count("Used 35 minutes ago") == 1
     assert text.count("Not used") == 3
-    tools = {str(one.css_first("[name=on]").attributes["value"]): one.text() for one in page.tree.css("[data-switch]")}  # type: ignore[union-attr]
+    tools = {
+        str(switch.css_first("[name=on]").attributes["value"]): switch.text()  # type: ignore[union-attr]
+        for switch in page.tree.css("[data-switch]")
+    }
     assert "needs the access “Everything”" in tools["disconnect_website"]
     assert "needs the access" not in tools["publish_content"]
 
@@ -251,19 +254,19 @@ def test_a_tool_that_the_page_did_not_show_keeps_its_switch(
     make(signed_in, "Elsewhere")
     (connection,) = connections(host, person)
     host.run(host.host.accounts.connections.set_disabled_tools(person.id, connection.id, ["publish_content"]))
-    one = f"{LIST}/{connection.id}"
-    csrf = signed_in.get(one).fields(one, "tools")["csrf"]
-    signed_in.post(one, {"csrf": csrf, "action": "tools", "shown": "generate_qr_code"})
+    path = f"{LIST}/{connection.id}"
+    csrf = signed_in.get(path).fields(path, "tools")["csrf"]
+    signed_in.post(path, {"csrf": csrf, "action": "tools", "shown": "generate_qr_code"})
     assert connections(host, person)[0].disabled_tools == {"publish_content", "generate_qr_code"}
 
 
 def test_it_can_be_renamed(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     make(signed_in, "Old")
     (connection,) = connections(host, person)
-    one = f"{LIST}/{connection.id}"
-    page = signed_in.submit(signed_in.get(one), one, action="rename", name="  New   name ")
+    path = f"{LIST}/{connection.id}"
+    page = signed_in.submit(signed_in.get(path), path, action="rename", name="  New   name ")
     assert page.one("h1") == "New name"
-    page = signed_in.submit(page, one, action="rename", name="x" * 101)
+    page = signed_in.submit(page, path, action="rename", name="x" * 101)
     assert page.status == 400
     assert "100" in page.one("#f-name-error")
 
@@ -275,18 +278,18 @@ def test_others_see_and_touch_none_of_it(
     (connection,) = connections(host, person)
     other = add_person(host, f"other-{person.email}")
     second.enter(host, other)
-    one = f"{LIST}/{connection.id}"
-    assert second.get(one).status == 404
+    path = f"{LIST}/{connection.id}"
+    assert second.get(path).status == 404
     csrf = second.get("/dashboard").fields("/sign-out")["csrf"]
     for action in ("revoke", "rename", "tools"):
-        assert second.post(one, {"csrf": csrf, "action": action, "name": "Taken"}).status == 403
+        assert second.post(path, {"csrf": csrf, "action": action, "name": "Taken"}).status == 403
     # A token for one of the other person's own connections does not work either.
     make(second, "Theirs")
     (theirs,) = connections(host, other)
     page = second.get(f"{LIST}/{theirs.id}")
     for action in ("revoke", "rename", "tools"):
         fields = page.fields(f"{LIST}/{theirs.id}", action)
-        assert second.post(one, {**fields, "action": action, "name": "Taken"}).status == 403
+        assert second.post(path, {**fields, "action": action, "name": "Taken"}).status == 403
     assert "Mine" not in second.get(LIST).text
     assert connections(host, person)[0].revoked_at is None
 
@@ -325,6 +328,6 @@ def test_a_switch_of_a_tool_that_is_gone_is_not_counted(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     connections_of = host.host.accounts.connections
-    made, _ = host.run(host.host.accounts.api_keys.create(person.id, "laptop"))
-    host.run(connections_of.set_disabled_tools(person.id, made.id, ["a_tool_of_old", "list_activity"]))
+    key, _ = host.run(host.host.accounts.api_keys.create(person.id, "laptop"))
+    host.run(connections_of.set_disabled_tools(person.id, key.id, ["a_tool_of_old", "list_activity"]))
     assert "1 tool off" in signed_in.get(LIST).text

@@ -104,18 +104,18 @@ def test_a_page_token_cannot_change_the_account(host: RunningHost, person: User,
         ):
             assert browser.post(path, {"csrf": csrf, **fields}).status == 403, (path, fields)
     assert host.run(host.host.accounts.users.get(person.id)).name == "Ada Lovelace"
-    left = {one.id: one for one in host.run(host.host.accounts.connections.list(person.id))}
-    assert "A key for Mallory" not in {one.name for one in left.values()}
-    assert left[connection.id].revoked_at is None
-    assert left[connection.id].disabled_tools == {"generate_qr_code"}
+    connections = {row.id: row for row in host.run(host.host.accounts.connections.list(person.id))}
+    assert "A key for Mallory" not in {row.name for row in connections.values()}
+    assert connections[connection.id].revoked_at is None
+    assert connections[connection.id].disabled_tools == {"generate_qr_code"}
 
 
 def test_a_page_token_cannot_approve_a_client(browser: BrowserWithoutScreen, flow: Flow) -> None:
     flow.register()
     for csrf in stolen(browser):
-        answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
-        assert answer.status_code == 403
-        assert "location" not in answer.headers
+        response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
+        assert response.status_code == 403
+        assert "location" not in response.headers
 
 
 def test_the_token_of_one_client_cannot_approve_another(browser: BrowserWithoutScreen, flow: Flow) -> None:
@@ -124,8 +124,8 @@ def test_the_token_of_one_client_cannot_approve_another(browser: BrowserWithoutS
     csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
     flow.register()
     assert flow.client_id != honest["client_id"]
-    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
-    assert answer.status_code == 403
+    response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
+    assert response.status_code == 403
     assert flow.decide().status_code == 303
 
 
@@ -151,12 +151,12 @@ def test_one_form_of_a_page_cannot_be_sent_as_another(
 
 def test_pages_of_plugins_get_tokens_for_the_paths_that_they_name(browser: BrowserWithoutScreen) -> None:
     page = browser.get(SHELF)
-    other = "/dashboard/shelf/7%20b"
+    path = "/dashboard/shelf/7%20b"
     assert browser.submit(page, SHELF).one("h1") == "shelf changed"
-    assert browser.submit(page, other).one("h1") == "book 7%20b changed"
-    assert browser.post(other, page.fields(SHELF)).status == 403
-    assert browser.post(SHELF, page.fields(other)).status == 403
-    assert browser.post("/dashboard/shelf/8", page.fields(other)).status == 403
-    assert browser.post("/dashboard/shelf/7%2520b", page.fields(other)).status == 403
+    assert browser.submit(page, path).one("h1") == "book 7%20b changed"
+    assert browser.post(path, page.fields(SHELF)).status == 403
+    assert browser.post(SHELF, page.fields(path)).status == 403
+    assert browser.post("/dashboard/shelf/8", page.fields(path)).status == 403
+    assert browser.post("/dashboard/shelf/7%2520b", page.fields(path)).status == 403
     # The same path, percent-encoded differently.
-    assert browser.post("/dashboard/shelf/%37%20b", page.fields(other)).status == 200
+    assert browser.post("/dashboard/shelf/%37%20b", page.fields(path)).status == 200

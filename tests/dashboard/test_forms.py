@@ -102,8 +102,8 @@ def test_a_form_from_before_signing_in_again_says_what_to_do(signed_in: BrowserW
 
 @pytest.mark.parametrize("path", EVERY_FORM)
 def test_what_is_no_form_is_refused(signed_in: BrowserWithoutScreen, path: str) -> None:
-    answer = signed_in.client.post(path, json={"csrf": "x"})
-    assert answer.status_code == 415
+    response = signed_in.client.post(path, json={"csrf": "x"})
+    assert response.status_code == 415
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_what_is_no_form_is_refused(signed_in: BrowserWithoutScreen, path: str) 
 )
 def test_bodies_are_bounded(signed_in: BrowserWithoutScreen, body: bytes, status: int) -> None:
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = signed_in.client.post(NAME, content=body, headers=headers)
-    assert answer.status_code == status
-    assert "Traceback" not in answer.text
+    response = signed_in.client.post(NAME, content=body, headers=headers)
+    assert response.status_code == status
+    assert "Traceback" not in response.text
 
 
 @pytest.mark.parametrize("action", ["", "delete-everything", "é"])

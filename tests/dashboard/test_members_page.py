@@ -43,8 +43,8 @@ def theirs(host: RunningHost, second: BrowserWithoutScreen, bob: User) -> Browse
 def test_from_the_invitation_to_leaving(
     host: RunningHost, person: User, bob: User, signed_in: BrowserWithoutScreen, theirs: BrowserWithoutScreen
 ) -> None:
-    made = signed_in.submit(signed_in.get(MEMBERS), MEMBERS, action="invite", role="reader", note=HOSTILE)
-    path = made.one("#invitation-link").removeprefix(host.url)
+    invitation_page = signed_in.submit(signed_in.get(MEMBERS), MEMBERS, action="invite", role="reader", note=HOSTILE)
+    path = invitation_page.one("#invitation-link").removeprefix(host.url)
     listed = signed_in.get(MEMBERS)
     assert path not in listed.html
     assert HOSTILE in listed.text
@@ -55,7 +55,7 @@ def test_from_the_invitation_to_leaving(
     joined = theirs.submit(page, path)
     assert joined.path == "/dashboard"
     assert "You are now a member." in joined.text
-    assert [one.text() for one in joined.tree.css("nav[aria-label=Dashboard] li")] == ["Overview", "Members"]
+    assert [entry.text() for entry in joined.tree.css("nav[aria-label=Dashboard] li")] == ["Overview", "Members"]
     assert "account of Ada Lovelace (ada@example.org)" in joined.text
     assert theirs.get(path).status == 404
 
@@ -66,16 +66,16 @@ def test_from_the_invitation_to_leaving(
     assert "The role is changed, effective immediately." in changed.text
     assert "editor" in theirs.get(MEMBERS).one("details.switcher summary")
 
-    left = theirs.submit(theirs.get(MEMBERS), LEAVE)
-    assert "You have left the account" in left.text
-    assert not left.tree.css("details.switcher")
+    after_leaving = theirs.submit(theirs.get(MEMBERS), LEAVE)
+    assert "You have left the account" in after_leaving.text
+    assert not after_leaving.tree.css("details.switcher")
     assert bob.email not in signed_in.get(MEMBERS).text
 
 
 def _form(page: Any, action: str, member: User) -> dict[str, str]:
     """Return the hidden fields of the form for one member."""
     for form in page.tree.css("form[method=post]"):
-        hidden = {one.attributes["name"]: one.attributes["value"] or "" for one in form.css("input[type=hidden]")}
+        hidden = {field.attributes["name"]: field.attributes["value"] or "" for field in form.css("input[type=hidden]")}
         if hidden.get("id") == member.id and form.css_first(f"button[value={action}]"):
             return hidden | {"action": action}
     raise AssertionError(f"there is no form to {action}")
@@ -85,12 +85,12 @@ def test_the_form_of_one_member_does_not_remove_another(
     host: RunningHost, person: User, bob: User, signed_in: BrowserWithoutScreen
 ) -> None:
     carol = add_person(host, "carol@example.org")
-    for one in (bob, carol):
-        make_member(host, person, one, "reader")
+    for member in (bob, carol):
+        make_member(host, person, member, "reader")
     form = _form(signed_in.get(MEMBERS), "remove", carol)
     assert signed_in.post(MEMBERS, form | {"id": bob.id}).status == 403
     assert "The member is removed" in signed_in.post(MEMBERS, form).text
-    assert [one.member for one in host.run(host.host.accounts.memberships.of_account(person.id))] == [bob]
+    assert [entry.member for entry in host.run(host.host.accounts.memberships.of_account(person.id))] == [bob]
     assert signed_in.post(MEMBERS, form).status == 404
 
 
@@ -99,10 +99,10 @@ def test_the_switcher_leads_from_account_to_account(
 ) -> None:
     make_member(host, person, bob, "editor")
     assert "Your own account" in theirs.get("/dashboard").one("details.switcher summary")
-    there = switch(theirs, person)
-    assert "Account of ada@example.org" in there.one("details.switcher summary")
-    assert "Latest calls" not in there.text
-    assert "You switched accounts." in there.text
+    switched = switch(theirs, person)
+    assert "Account of ada@example.org" in switched.one("details.switcher summary")
+    assert "Latest calls" not in switched.text
+    assert "You switched accounts." in switched.text
     back = switch(theirs)
     assert "You switched accounts." in back.text
     assert "Latest calls" in back.text
@@ -124,8 +124,8 @@ def test_sending_the_form_again_makes_no_second_invitation(
     page = signed_in.get(MEMBERS)
     assert signed_in.submit(page, MEMBERS, action="invite", role="reader", note="x" * 101).status == 400
     assert signed_in.submit(page, MEMBERS, action="invite", role="reader", note="").status == 200
-    again = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="")
-    assert (again.status, "no second invitation was created" in again.text) == (409, True)
+    repeated = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="")
+    assert (repeated.status, "no second invitation was created" in repeated.text) == (409, True)
     assert len(host.run(host.host.accounts.invitations.list(person.id))) == 1
 
 

@@ -39,17 +39,17 @@ def test_the_link_makes_the_first_account_once(empty: RunningHost, first: Browse
     assert after.path == "/dashboard"
     assert "Your account is ready." in after.text
     assert "Hello, Ada." in after.text
-    again = first.get(f"/setup?token={token}")
-    assert again.status == 404
-    assert "already has an account" in again.text
+    second = first.get(f"/setup?token={token}")
+    assert second.status == 404
+    assert "already has an account" in second.text
 
 
 SETTING = f'[accounts]\noperators = ["{EMAIL}"]'
 
 
 def setting(page: Page) -> str:
-    (found,) = page.tree.css("#operators-setting")
-    return str(found.text())
+    (section,) = page.tree.css("#operators-setting")
+    return str(section.text())
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def test_what_is_wrong_stands_beside_its_field_and_the_link_stays_good(
 
 def test_anybody_may_sign_up_where_the_operator_allows_it(first: BrowserWithoutScreen) -> None:
     page = first.get("/sign-in?return_to=/dashboard/account")
-    (href,) = [str(one.attributes["href"]) for one in page.tree.css(".below a")]
+    (href,) = [str(link.attributes["href"]) for link in page.tree.css(".below a")]
     page = first.get(href)
     after = first.submit(page, "/sign-up", email=EMAIL, name="", password=PASSWORD)
     assert after.path == "/dashboard/account"

@@ -20,8 +20,8 @@ from support.proxy import proxy_to
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url() as address:
-        yield address
+    with postgresql_url() as database_url:
+        yield database_url
 
 
 @asynccontextmanager
@@ -73,7 +73,7 @@ async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: s
             proxy.restore()
             browser.client.cookies.set("pressroom_session", token, domain="127.0.0.1", path="/")
             for path in ("/dashboard/connections", "/dashboard/members"):
-                look = partial(asyncio.to_thread, browser.get, path)
-                after = await eventually(look, lambda page: page.status == 200)
+                load = partial(asyncio.to_thread, browser.get, path)
+                after = await eventually(load, lambda page: page.status == 200)
                 assert after.path == path
                 assert "Meanwhile" not in after.text

@@ -28,26 +28,26 @@ def test_each_quota_says_what_is_left_and_when_it_starts_again(signed_in: Browse
     assert "28 left; starts again on 1 " in text
     assert "SEO reports 10 of 10" in text
     assert "Used up; starts again on 1 " in text
-    states = [str(one.attributes["class"]).split()[1:] for one in page.tree.css(".meter")]
+    states = [str(meter.attributes["class"]).split()[1:] for meter in page.tree.css(".meter")]
     assert states == [[], ["low"], [], ["over"]]
-    bars = [(one.attributes["value"], one.attributes["max"]) for one in page.tree.css("progress")]
+    bars = [(bar.attributes["value"], bar.attributes["max"]) for bar in page.tree.css("progress")]
     assert bars == [("12", "40"), ("17", "20"), ("0", "300"), ("10", "10")]
 
 
 def test_calls_have_pages_and_end_somewhere(signed_in: BrowserWithoutScreen) -> None:
-    seen: list[str] = []
+    calls: list[str] = []
     page = signed_in.get("/dashboard")
     for expected in (20, 20, 5):
-        found = rows(page)
-        assert len(found) == expected
-        seen += found
+        page_calls = rows(page)
+        assert len(page_calls) == expected
+        calls += page_calls
         link = page.tree.css_first(".pager a[href*=before]")
         if link is not None:
             page = signed_in.get(str(link.attributes["href"]))
     assert page.tree.css_first(".pager a[href*=before]") is None
     assert "Back to the latest" in page.text
-    assert len(seen) == 45
-    assert "7 minutes ago" in seen[0]
+    assert len(calls) == 45
+    assert "7 minutes ago" in calls[0]
 
 
 def test_errors_can_be_seen_alone(signed_in: BrowserWithoutScreen) -> None:

@@ -42,18 +42,18 @@ def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client)
     ada.data("update_content", content_id=article, expected_version=1, fields={"body": "Water."})
     ada.data("connect_website", platform="builtin", name="Mine")
     website = f"{WEBSITES}/{ada.data('list_websites')['websites'][0]['id']}"
-    one, version = f"{ARTICLES}/{article}", f"{ARTICLES}/{article}/versions/1"
+    article_path, version_path = f"{ARTICLES}/{article}", f"{ARTICLES}/{article}/versions/1"
     forms = [
-        (one, {"do": "export", "format": "markdown"}, "export_content"),
-        (one, {"do": "trash"}, "delete_content"),
-        (version, {}, "restore_content"),
+        (article_path, {"do": "export", "format": "markdown"}, "export_content"),
+        (article_path, {"do": "trash"}, "delete_content"),
+        (version_path, {}, "restore_content"),
         (CALENDAR, {"do": "add", "title": "x"}, "save_content_idea"),
         (WEBSITES, {"platform": "builtin", "name": "Second"}, "connect_website"),
         (website, {"do": "settings", "name": "Other"}, "update_website_settings"),
         (website, {"do": "check"}, "get_website"),
         ("/dashboard/media", {"do": "upload"}, "create_upload_url"),
-        (one, [("do", "nonsense"), ("do", "export"), ("format", "json")], "export_content"),
-        (one, [("do", "export"), ("do", "nonsense")], "export_content"),
+        (article_path, [("do", "nonsense"), ("do", "export"), ("format", "json")], "export_content"),
+        (article_path, [("do", "export"), ("do", "nonsense")], "export_content"),
     ]
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
@@ -61,9 +61,9 @@ def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client)
         host.run(host.host.accounts.users.set_plan(ada.user_id, "free"))
         for path, typed, tool in forms:
             pairs = [*(typed.items() if isinstance(typed, dict) else typed), ("csrf", tokens[path])]
-            answer = _post(browser, path, pairs)
-            assert answer.status_code == 403, (path, typed)
-            assert f"{tool} is not in the plan Starter; it is in Professional" in answer.text
+            response = _post(browser, path, pairs)
+            assert response.status_code == 403, (path, typed)
+            assert f"{tool} is not in the plan Starter; it is in Professional" in response.text
         # Actions that only give something up remain possible.
         assert _post(browser, website, [("do", "pause"), ("csrf", tokens[website])]).status_code == 200
         host.run(host.host.accounts.users.set_plan(ada.user_id, "pro"))
@@ -73,9 +73,9 @@ def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client)
 
 
 def _token(browser: BrowserWithoutScreen, path: str) -> str:
-    found = browser.get(path).tree.css_first(".account-main form[method=post] input[name=csrf]")
-    assert found is not None, path
-    return str(found.attributes["value"])
+    token = browser.get(path).tree.css_first(".account-main form[method=post] input[name=csrf]")
+    assert token is not None, path
+    return str(token.attributes["value"])
 
 
 def _post(browser: BrowserWithoutScreen, path: str, pairs: list[tuple[str, str]]) -> httpx.Response:

@@ -117,9 +117,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
-    titles = [one.text() for one in signed_in.get("/dashboard").tree.css(".account-nav li")]
+    titles = [node.text() for node in signed_in.get("/dashboard").tree.css(".account-nav li")]
     assert titles == ["Overview", "Websites", "Connections", "Activity", "Members", "Account"]
-    groups = [one.text() for one in signed_in.get("/dashboard").tree.css(".nav-title")]
+    groups = [node.text() for node in signed_in.get("/dashboard").tree.css(".nav-title")]
     assert groups == ["Work", "Settings"]
     page = signed_in.get("/dashboard/websites")
     assert page.one("h1").startswith("Websites of u_")
@@ -138,8 +138,8 @@ def test_strangers_are_led_to_the_sign_in_page_and_back(browser: BrowserWithoutS
 def test_its_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
     path = "/dashboard/websites"
     assert signed_in.post(path, {"csrf": "no"}).status == 403
-    answer = signed_in.submit(signed_in.get(path), path)
-    assert str(answer.response.url).endswith("/dashboard/websites?saved=yes")
+    saved = signed_in.submit(signed_in.get(path), path)
+    assert str(saved.response.url).endswith("/dashboard/websites?saved=yes")
 
 
 @pytest.mark.parametrize("failing", ["raises", "nothing"])
@@ -208,24 +208,24 @@ def test_a_long_form_is_taken_where_the_route_says_so(signed_in: BrowserWithoutS
 def test_a_long_form_outlives_the_session(browser: BrowserWithoutScreen, host: RunningHost) -> None:
     text = 'Line one <b>"&\nLine two ' + "x" * 100_000
     token = {"csrf": "of a session that has ended"}
-    kept = browser.post(LETTER, {**token, "text": text, "do": "save"})
-    assert kept.status == 401
-    assert kept.one("h1") == "Sign in to continue"
+    sign_in = browser.post(LETTER, {**token, "text": text, "do": "save"})
+    assert sign_in.status == 401
+    assert sign_in.one("h1") == "Sign in to continue"
     assert not browser.post("/dashboard/websites", token | {"text": text}).tree.css("input[name=text]")
 
     browser.enter(host, add_person(host, "letters@example.org"))
-    again = browser.submit(kept, LETTER)
-    assert (again.status, again.one("h1")) == (403, "Send it again")
-    assert again.fields(LETTER)["do"] == "save"
-    assert f"{len(text)} characters from u_" in browser.submit(again, LETTER).text
+    resend = browser.submit(sign_in, LETTER)
+    assert (resend.status, resend.one("h1")) == (403, "Send it again")
+    assert resend.fields(LETTER)["do"] == "save"
+    assert f"{len(text)} characters from u_" in browser.submit(resend, LETTER).text
 
 
 @pytest.mark.parametrize("origin", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
 def test_a_form_of_another_site_is_not_kept(
     browser: BrowserWithoutScreen, signed_in: BrowserWithoutScreen, origin: dict[str, str]
 ) -> None:
-    for one in (browser, signed_in):
-        assert not one.post(LETTER, {"text": "buy", "csrf": "x"}, **origin).tree.css("input[name=text]")
+    for visitor in (browser, signed_in):
+        assert not visitor.post(LETTER, {"text": "buy", "csrf": "x"}, **origin).tree.css("input[name=text]")
 
 
 def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen) -> None:

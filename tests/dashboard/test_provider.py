@@ -42,9 +42,9 @@ def browser(host: RunningHost) -> Iterator[BrowserWithoutScreen]:
 def leave(browser: BrowserWithoutScreen, page: Page, **typed: Any) -> str:
     """Submit the sign-in form for the provider and return the redirect target."""
     fields = {**page.fields("/sign-in/provider"), **typed}
-    answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
-    assert answer.status_code == 303
-    return answer.headers["Location"]
+    response = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
+    assert response.status_code == 303
+    return response.headers["Location"]
 
 
 def at_the_provider(url: str, person: str) -> dict[str, str]:
@@ -69,12 +69,12 @@ def test_a_new_person_gets_an_account_and_goes_on(browser: BrowserWithoutScreen)
 def test_what_is_kept_meanwhile_is_sealed_and_gone_afterwards(browser: BrowserWithoutScreen) -> None:
     fields = browser.get("/sign-in").fields("/sign-in/provider")
     headers = {"Origin": BASE}
-    answer = browser.client.post("/sign-in/provider", data=fields, headers=headers, follow_redirects=False)
-    (line,) = [one for one in answer.headers.get_list("set-cookie") if one.startswith("pressroom_provider=")]
+    response = browser.client.post("/sign-in/provider", data=fields, headers=headers, follow_redirects=False)
+    (line,) = [line for line in response.headers.get_list("set-cookie") if line.startswith("pressroom_provider=")]
     assert {"HttpOnly", "SameSite=Lax"} <= set(line.split("; "))
-    state = answer.headers["Location"].partition("state=")[2].partition("&")[0]
+    state = response.headers["Location"].partition("state=")[2].partition("&")[0]
     assert state not in line
-    query = at_the_provider(answer.headers["Location"], "ada")
+    query = at_the_provider(response.headers["Location"], "ada")
     assert come_back(browser, query).path == "/dashboard"
     assert browser.client.cookies.get("pressroom_provider") is None
 

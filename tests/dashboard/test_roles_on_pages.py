@@ -70,9 +70,9 @@ def shown_forms(tree: LexborHTMLParser) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the target and fields of each form, once for each visible button."""
     hides = tree.css_first(".account-main.read-only") is not None
     for form in tree.css("form[method=post]"):
-        action, kept = form.attributes["action"] or "", "whose" in (form.attributes.get("class") or "")
-        inside = any(one.mem_id == form.mem_id for one in tree.css(".account-main form"))
-        if action in ELSEWHERE or (hides and inside and not kept):
+        action, whose_form = form.attributes["action"] or "", "whose" in (form.attributes.get("class") or "")
+        inside = any(node.mem_id == form.mem_id for node in tree.css(".account-main form"))
+        if action in ELSEWHERE or (hides and inside and not whose_form):
             continue
         fields = dict(_values(form))
         buttons = form.css("button[type=submit], button:not([type])")
@@ -85,15 +85,15 @@ def _value(button: LexborNode) -> dict[str, str]:
 
 
 def _values(form: LexborNode) -> Iterator[tuple[str, str]]:
-    for one in form.css("input[name], select[name], textarea[name]"):
-        name, kind = str(one.attributes["name"]), one.attributes.get("type", "")
-        if one.tag == "textarea":
-            yield name, one.text()
-        elif one.tag == "select":
-            chosen = one.css_first("option[selected]") or one.css_first("option")
-            yield name, (chosen.attributes.get("value") or "") if chosen is not None else ""
-        elif kind not in ("checkbox", "radio", "file") or "checked" in one.attributes:
-            yield name, one.attributes.get("value") or ""
+    for node in form.css("input[name], select[name], textarea[name]"):
+        name, kind = str(node.attributes["name"]), node.attributes.get("type", "")
+        if node.tag == "textarea":
+            yield name, node.text()
+        elif node.tag == "select":
+            option = node.css_first("option[selected]") or node.css_first("option")
+            yield name, (option.attributes.get("value") or "") if option is not None else ""
+        elif kind not in ("checkbox", "radio", "file") or "checked" in node.attributes:
+            yield name, node.attributes.get("value") or ""
 
 
 def kind_of(path: str) -> tuple[str, frozenset[str]]:
@@ -112,7 +112,7 @@ def test_nothing_that_is_shown_is_refused(host: RunningHost, ada: User, grace: U
         browser.enter(host, member)
         switch(browser, owner)
         waiting = ["/dashboard", "/dashboard/articles?status=trashed"]
-        seen, refused, buttons = {*map(kind_of, waiting)}, [], set()
+        visited, refused, buttons = {*map(kind_of, waiting)}, [], set()
         forms: list[tuple[str, str, dict[str, str]]] = []
         while waiting:
             path = waiting.pop()
@@ -123,16 +123,18 @@ def test_nothing_that_is_shown_is_refused(host: RunningHost, ada: User, grace: U
             assert page.status < 500, path
             buttons |= {link.text().strip() for link in page.tree.css(".account-main a.button")}
             for link in shown_links(page.tree, path):
-                if (kind := kind_of(link)) not in seen:
-                    seen.add(kind)
+                if (kind := kind_of(link)) not in visited:
+                    visited.add(kind)
                     waiting.append(link)
             forms += [(path, action, fields) for action, fields in shown_forms(page.tree)]
         assert refused == []
-        assert len(seen) >= (25 if whose == "full" else 6)
-        assert not [one for one in buttons if one.startswith(OF_OWNERS if role == "editor" else CHANGES)], buttons
-        sent = {(path, action): browser.post(action, fields).status for path, action, fields in forms}
-        assert {where: status for where, status in sent.items() if status in (403, 405) or status >= 500} == {}
-        assert bool(sent) == (role == "editor")
+        assert len(visited) >= (25 if whose == "full" else 6)
+        assert not [button for button in buttons if button.startswith(OF_OWNERS if role == "editor" else CHANGES)], (
+            buttons
+        )
+        statuses = {(path, action): browser.post(action, fields).status for path, action, fields in forms}
+        assert {where: status for where, status in statuses.items() if status in (403, 405) or status >= 500} == {}
+        assert bool(statuses) == (role == "editor")
 
 
 @pytest.mark.parametrize(("role", "offered"), [("owner", True), ("editor", True), ("reader", False)])

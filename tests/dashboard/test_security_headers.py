@@ -16,13 +16,13 @@ PAGES = ["/dashboard", "/dashboard/connections", "/dashboard/account"]
 OPEN_PAGES = ["/sign-in", "/sign-up", "/setup?token=none", "/dashboard/connections/c_none"]
 
 
-def cookie(answer: httpx.Response, name: str) -> tuple[str, set[str]]:
+def cookie(response: httpx.Response, name: str) -> tuple[str, set[str]]:
     """Return the name and the attributes of a cookie that a response sets."""
-    for line in answer.headers.get_list("set-cookie"):
+    for line in response.headers.get_list("set-cookie"):
         pair, *attributes = line.split("; ")
         if pair.partition("=")[0].endswith(name):
-            return pair.partition("=")[0], {one.lower() for one in attributes}
-    raise AssertionError(f"no cookie {name}: {answer.headers}")
+            return pair.partition("=")[0], {attribute.lower() for attribute in attributes}
+    raise AssertionError(f"no cookie {name}: {response.headers}")
 
 
 @pytest.mark.parametrize("path", [*PAGES, *OPEN_PAGES])
@@ -47,18 +47,18 @@ def test_forms_post_to_this_site_alone_but_where_they_redirect(signed_in: Browse
 
 
 def test_redirects_are_not_kept_either(browser: BrowserWithoutScreen) -> None:
-    answer = browser.client.get("/dashboard", follow_redirects=False)
-    assert answer.status_code == 303
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["Location"] == "/sign-in?return_to=%2Fdashboard"
+    response = browser.client.get("/dashboard", follow_redirects=False)
+    assert response.status_code == 303
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Location"] == "/sign-in?return_to=%2Fdashboard"
 
 
 def test_cookies_on_http(browser: BrowserWithoutScreen, person: User) -> None:
     page = browser.get("/sign-in")
     assert cookie(page.response, "form") == ("pressroom_form", {"path=/", "samesite=lax", "httponly"})
     fields = {**page.fields("/sign-in"), "email": person.email, "password": PASSWORD}
-    answer = browser.client.post("/sign-in", data=fields, follow_redirects=False)
-    name, attributes = cookie(answer, "session")
+    response = browser.client.post("/sign-in", data=fields, follow_redirects=False)
+    name, attributes = cookie(response, "session")
     assert name == "pressroom_session"
     assert attributes >= {"path=/", "samesite=lax", "httponly"}
     assert "secure" not in attributes
@@ -79,18 +79,18 @@ def test_cookies_on_https(tmp_path: Path, base_url: str, prefix: str, path: str)
             name, attributes = cookie(page.response, "form")
             assert name == f"{prefix}pressroom_form"
             assert attributes == {f"path={path}", "samesite=lax", "httponly", "secure"}
-            sent = page.response.headers["set-cookie"].partition(";")[0]
+            session_cookie = page.response.headers["set-cookie"].partition(";")[0]
             action = f"{'' if path == '/' else path}/sign-in"
             fields = {**page.fields(action), "email": EMAIL, "password": PASSWORD}
-            headers = {"Cookie": sent, "Origin": base_url.removesuffix("/press")}
-            answer = client.post("/sign-in", data=fields, headers=headers)
-            assert answer.status_code == 303, answer.text
-            assert answer.headers["Location"] == ("/dashboard" if path == "/" else "/press/dashboard")
-            name, attributes = cookie(answer, "session")
+            headers = {"Cookie": session_cookie, "Origin": base_url.removesuffix("/press")}
+            response = client.post("/sign-in", data=fields, headers=headers)
+            assert response.status_code == 303, response.text
+            assert response.headers["Location"] == ("/dashboard" if path == "/" else "/press/dashboard")
+            name, attributes = cookie(response, "session")
             assert name == f"{prefix}pressroom_session"
             assert attributes >= {f"path={path}", "samesite=lax", "httponly", "secure"}
             unprefixed = {
-                "Cookie": f"pressroom_session={answer.headers['set-cookie'].partition('=')[2].partition(';')[0]}"
+                "Cookie": f"pressroom_session={response.headers['set-cookie'].partition('=')[2].partition(';')[0]}"
             }
             expected = 303 if prefix else 200
             assert client.get("/dashboard", headers=unprefixed).status_code == expected
@@ -104,8 +104,8 @@ def test_a_cookie_of_a_neighbouring_host_name_is_not_ours(tmp_path: Path, prefix
         mallory, person = add_person(host, "mallory@example.org", name="Mallory"), add_person(host)
         theirs, ours = (host.run(host.host.accounts.sessions.start(user.id)) for user in (mallory, person))
         name = "__Host-pressroom_session" if base_url.startswith("https:") else "pressroom_session"
-        sent = {"Cookie": f"{prefix}{name}={theirs}; {name}={ours}"}
-        page = httpx.get(f"{host.url}/dashboard", headers=sent).text
+        headers = {"Cookie": f"{prefix}{name}={theirs}; {name}={ours}"}
+        page = httpx.get(f"{host.url}/dashboard", headers=headers).text
         assert person.name in page
         assert mallory.name not in page
 
@@ -118,7 +118,7 @@ def weigh(browser: BrowserWithoutScreen, path: str) -> int:
 def test_pages_weigh_little(signed_in: BrowserWithoutScreen, path: str) -> None:
     page = signed_in.get(path)
     files = [
-        one.attributes.get("href") or one.attributes.get("src") for one in page.tree.css("head [href], head [src]")
+        node.attributes.get("href") or node.attributes.get("src") for node in page.tree.css("head [href], head [src]")
     ]
     fonts = [str(file) for file in files if file and ".woff2" in file]
     weight = len(page.html) + sum(weigh(signed_in, str(file)) for file in files if file and str(file) not in fonts)
@@ -128,8 +128,8 @@ def test_pages_weigh_little(signed_in: BrowserWithoutScreen, path: str) -> None:
     every = {f"/tools/static/{url}" for url in re.findall(r'src: url\("([^"]*)"\)', style)}
     assert set(fonts) <= every
     every = {url for url in every if not re.search(r"-(text|italic|extended)\.", url)}
-    sent = [page, *(signed_in.get(str(file)) for file in files if file and str(file) not in fonts)]
-    transferred = sum(one.response.num_bytes_downloaded for one in sent)
+    responses = [page, *(signed_in.get(str(file)) for file in files if file and str(file) not in fonts)]
+    transferred = sum(response.response.num_bytes_downloaded for response in responses)
     assert transferred + sum(weigh(signed_in, font) for font in every) < 110_000
 
 

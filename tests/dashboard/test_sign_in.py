@@ -89,7 +89,7 @@ def test_a_planted_session_is_not_taken_over(browser: BrowserWithoutScreen, pers
     planted = "A" * 43
     browser.client.cookies.set("pressroom_session", planted, domain="127.0.0.1", path="/")
     assert browser.sign_in(person.email).path == "/dashboard"
-    tokens = {one.value for one in browser.client.cookies.jar if one.name == "pressroom_session"}
+    tokens = {cookie.value for cookie in browser.client.cookies.jar if cookie.name == "pressroom_session"}
     assert planted not in tokens
 
 

@@ -95,20 +95,20 @@ def test_an_account_is_disabled_and_enabled(host: RunningHost, operator: Browser
 
 
 def test_operators_cannot_lock_themselves_out(host: RunningHost, operator: BrowserWithoutScreen) -> None:
-    own = host.run(host.host.accounts.users.by_email(EMAIL))
-    assert own is not None
-    path = f"{USERS}/{own.id}"
+    operator_account = host.run(host.host.accounts.users.by_email(EMAIL))
+    assert operator_account is not None
+    path = f"{USERS}/{operator_account.id}"
     assert not operator.get(path).tree.css("button[value=disable]")
     fields = operator.get(path).fields(path, "plan")
     assert operator.post(path, fields | {"action": "disable"}).status == 403
-    assert not host.run(host.host.accounts.users.get(own.id)).disabled
+    assert not host.run(host.host.accounts.users.get(operator_account.id)).disabled
 
 
 def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, operator: BrowserWithoutScreen) -> None:
     fields = operator.get(USERS).fields(USERS)
-    made = operator.post(USERS, fields | {"email": "New@example.net", "name": "", "plan": "pro"})
-    assert made.one("h1") == "new@example.net"
-    link = made.one("#sign-in-link")
+    page = operator.post(USERS, fields | {"email": "New@example.net", "name": "", "plan": "pro"})
+    assert page.one("h1") == "new@example.net"
+    link = page.one("#sign-in-link")
     path = link.removeprefix(host.url)
     with BrowserWithoutScreen(host) as browser:
         form = browser.get(path)
@@ -117,8 +117,8 @@ def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, ope
         assert (weak.status, weak.tree.css_first("#f-password-error") is not None) == (400, True)
         inside = browser.post("/password", form.fields("/password") | {"password": PASSWORD})
         assert inside.path == "/dashboard"
-        again = browser.get(path)
-        assert (again.status, "was already used" in again.text) == (404, True)
+        second = browser.get(path)
+        assert (second.status, "was already used" in second.text) == (404, True)
         assert browser.post("/password", form.fields("/password") | {"password": PASSWORD}).status in (403, 404)
     with BrowserWithoutScreen(host) as other:
         assert other.sign_in("new@example.net", PASSWORD).path == "/dashboard"

@@ -33,9 +33,9 @@ def test_how_long_ago(seconds: int, said: str) -> None:
 
 
 def test_moments_are_said_in_utc() -> None:
-    there = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
-    assert day(there) == "28 Feb 2026"
-    assert moment_text(there) == "28 Feb 2026, 23:30 UTC"
+    moment = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    assert day(moment) == "28 Feb 2026"
+    assert moment_text(moment) == "28 Feb 2026, 23:30 UTC"
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(0.0004, "0 ms"), (0.085, "85 ms"), (1.44, "1.4 s"), (61, "61.0 s")])

@@ -62,8 +62,8 @@ def person(host: RunningHost) -> User:
 @pytest.fixture(scope="module")
 def connection(host: RunningHost, person: User) -> str:
     """Return the path of the page of one of the person's connections."""
-    found = host.run(host.host.accounts.connections.list(person.id))
-    (key,) = [one for one in found if one.name.startswith("A name")]
+    connections = host.run(host.host.accounts.connections.list(person.id))
+    (key,) = [key for key in connections if key.name.startswith("A name")]
     return f"/dashboard/connections/{key.id}"
 
 
@@ -117,12 +117,12 @@ async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_pat
         await page.get_by_role("link", name="Connect a client").click()
         await page.get_by_label("Name of the key").fill("Laptop")
         await page.get_by_role("button", name="Create key").click()
-        shown = (await page.locator("#key").inner_text()).strip()
+        displayed = (await page.locator("#key").inner_text()).strip()
         if scripting:
-            assert await copied(context, page, "Copy the key") == shown
+            assert await copied(context, page, "Copy the key") == displayed
         await page.locator("label[for=client-curl]").click()
         list_tools = await page.locator("#snippet-curl-2").inner_text()
-        assert shown in list_tools
+        assert displayed in list_tools
 
         hello = json.loads(await asyncio.to_thread(mcp, host, await page.locator("#snippet-curl-1").inner_text()))
         assert hello["result"]["serverInfo"]["name"]
@@ -149,7 +149,7 @@ async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_pat
         await expect(page.get_by_text("The connection is revoked.")).to_be_visible()
         refused = await asyncio.to_thread(mcp, host, list_tools)
         assert "result" not in json.loads(refused)
-        assert shown not in await page.content()
+        assert displayed not in await page.content()
     finally:
         await context.close()
         await asyncio.to_thread(host.__exit__, None, None, None)
@@ -292,10 +292,10 @@ async def test_nothing_is_loaded_from_elsewhere_and_nothing_is_blocked(
 ) -> None:
     async with signed_in(browser, host, person) as page:
         complaints: list[str] = []
-        addresses: list[str] = []
+        urls: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))
-        page.on("request", lambda request: addresses.append(request.url))
+        page.on("request", lambda request: urls.append(request.url))
         for path in PAGES:
             await page.goto(host.url + path)
         assert complaints == []
-        assert [one for one in addresses if not one.startswith(host.url)] == []
+        assert [url for url in urls if not url.startswith(host.url)] == []

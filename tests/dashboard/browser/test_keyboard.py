@@ -170,7 +170,9 @@ def pages(host: RunningHost) -> Pages:
         client.data("create_content", title=title, body=BODY, tags=["engines"], website_id=site)["content_id"]
         for title in ("The engine that was never built", "A mill for numbers", "Cards for a loom")
     ]
-    posts = [client.data("publish_content", content_id=one, website_id=site)["url"] for one in articles[:2]]
+    posts = [
+        client.data("publish_content", content_id=content_id, website_id=site)["url"] for content_id in articles[:2]
+    ]
     later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     client.data("publish_content", content_id=articles[2], website_id=site, mode="schedule", publish_at=later)
     client.data("save_content_idea", title="A letter to a student")
@@ -185,8 +187,8 @@ def pages(host: RunningHost) -> Pages:
     with BrowserWithoutScreen(host) as operator:
         operator.enter(host, person)
         fields = operator.get("/dashboard/users").fields("/dashboard/users")
-        made = operator.post("/dashboard/users", fields | {"email": "new@example.net", "name": "", "plan": "free"})
-        password = made.one("#sign-in-link").removeprefix(host.url)
+        page = operator.post("/dashboard/users", fields | {"email": "new@example.net", "name": "", "plan": "free"})
+        password = page.one("#sign-in-link").removeprefix(host.url)
     invitation = invite(host, person, "editor")
     invited = invite(host, add_person(host, "charles@example.org"), "editor")
     post = posts[0].removeprefix(host.url)
@@ -194,7 +196,7 @@ def pages(host: RunningHost) -> Pages:
     article = f"/dashboard/articles/{articles[0]}"
     website = f"/dashboard/websites/{site}"
     connection = f"/dashboard/connections/{client.connection.id}"
-    own: tuple[str, ...] = (
+    own_pages: tuple[str, ...] = (
         "",
         "/connections",
         "/account",
@@ -204,7 +206,7 @@ def pages(host: RunningHost) -> Pages:
         f"/users/{person.id}",
         "/articles",
     )
-    own += ("/articles/new/edit", "/calendar", "/websites", "/media", "/search", "/performance")
+    own_pages += ("/articles/new/edit", "/calendar", "/websites", "/media", "/search", "/performance")
     return Pages(
         host=host,
         person=person,
@@ -214,7 +216,7 @@ def pages(host: RunningHost) -> Pages:
             *(blog, post, f"{blog}/search?q=engine", f"{blog}/archive", f"{blog}/tags/engines"),
         ),
         own=(
-            *(f"/dashboard{path}" for path in own),
+            *(f"/dashboard{path}" for path in own_pages),
             *(article + part for part in ("", "/edit", "/seo", "/versions", "/publications", f"/publications/{site}")),
             *(website, f"/dashboard/search/{site}", connection, consent),
             *(*connecting, invited),
@@ -276,8 +278,8 @@ async def faults_of_walk(page: Page, key: str = "Tab") -> list[str]:
         await page.keyboard.down(modifier)
     # A key that is held down repeats without waiting for the page to be drawn.
     await asyncio.gather(*(page.keyboard.down(last) for _ in range(count + 2)))
-    for held in (last, *modifiers):
-        await page.keyboard.up(held)
+    for pressed in (last, *modifiers):
+        await page.keyboard.up(pressed)
     presses = count + 2
     while presses < MAX_PRESSES and not await page.evaluate("window.tabbed.ended"):
         await page.keyboard.press(key)
@@ -292,16 +294,16 @@ async def test_tab_reaches_everything_in_order_and_in_sight(
     token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))
     context = await browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
     page = await context.new_page()
-    found: list[str] = []
+    problems: list[str] = []
     for path in pages.public:
-        found += await faults(page, pages.host.url + path)
+        problems += await faults(page, pages.host.url + path)
     # The image sticks to the top of a small screen: what gets the focus on the way up must not be behind it.
-    found += await faults(page, f"{pages.host.url}/tools/{TOOLS[0]}", "Shift+Tab")
+    problems += await faults(page, f"{pages.host.url}/tools/{TOOLS[0]}", "Shift+Tab")
     await context.add_cookies([{"name": "pressroom_session", "value": token, "url": pages.host.url}])
     for path in pages.own:
-        found += await faults(page, pages.host.url + path)
+        problems += await faults(page, pages.host.url + path)
     await context.close()
-    assert not found, "\n".join(found)
+    assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
@@ -348,14 +350,14 @@ async def send_wrongly(page: Page, url: str, form: WrongForm, *, scripts: bool) 
     button = page.get_by_role("button", name=form.button, exact=True).filter(visible=True).first
     if tool := form.path.startswith("/tools/"):
         button = page.locator(":is([data-download], [data-generate])").filter(visible=True)
-    sent = page.locator("form").filter(has=button)
+    sent_form = page.locator("form").filter(has=button)
     for label, text in form.typed:
-        field = sent.get_by_label(label).filter(visible=True).first
+        field = sent_form.get_by_label(label).filter(visible=True).first
         await field.focus()
         if await field.get_attribute("type") != "datetime-local":
             await page.keyboard.press("Control+A")
         await page.keyboard.type(text)
-    missing = sent.locator(":is(input, textarea):required:invalid")
+    missing = sent_form.locator(":is(input, textarea):required:invalid")
     while await missing.count():
         await missing.first.focus()
         await page.keyboard.type("wrong")
@@ -375,7 +377,7 @@ async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
     browser: Browser, pages: Pages, width: int, height: int, scripts: bool
 ) -> None:
     token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))
-    found: list[str] = []
+    problems: list[str] = []
     for by_person in (False, True):
         # One page for all forms: opening another takes longer than most forms.
         context = await browser.new_context(
@@ -392,9 +394,9 @@ async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
             await send_wrongly(page, pages.host.url, form, scripts=scripts)
             # A field with `autofocus` gets the focus only with the first frame.
             await expect(page.locator(":focus"), f"{form.path} ({form.button})").not_to_have_count(0)
-            found += [f"{form.path} ({form.button}): {fault}" for fault in await page.evaluate(ERRORS)]
+            problems += [f"{form.path} ({form.button}): {fault}" for fault in await page.evaluate(ERRORS)]
             if scripts:
-                found += [f"{form.path} ({form.button}): {fault}" for fault in await violations(page)]
-                found += await faults_of_walk(page)
+                problems += [f"{form.path} ({form.button}): {fault}" for fault in await violations(page)]
+                problems += await faults_of_walk(page)
         await context.close()
-    assert not found, "\n".join(found)
+    assert not problems, "\n".join(problems)

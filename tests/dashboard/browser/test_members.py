@@ -111,6 +111,6 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
         await check(member)
         await member.get_by_role("button", name="ada@example.org").press("Enter")
         await expect(member.get_by_text("You are working in the account of Ada Lovelace")).to_be_visible()
-        for shown in ("/dashboard", "/dashboard/members", "/dashboard/websites", "/dashboard/calendar"):
-            await member.goto(host.url + shown)
+        for dashboard_path in ("/dashboard", "/dashboard/members", "/dashboard/websites", "/dashboard/calendar"):
+            await member.goto(host.url + dashboard_path)
             await check(member)

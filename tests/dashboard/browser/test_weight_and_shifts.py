@@ -60,10 +60,10 @@ def person(host: RunningHost) -> User:
 def blog(host: RunningHost, person: User) -> list[str]:
     """Return the URLs of a blog's home page and of one post."""
     client = client_of(host, person.email)
-    made = client.data("connect_website", platform="builtin", name="Notes on engines")
-    written = client.data("create_content", title="The engine that was never built, and what became of it", body=BODY)
-    done = client.data("publish_content", content_id=written["content_id"], website_id=made["website_id"])
-    return [made["connect_url"], done["url"]]
+    website = client.data("connect_website", platform="builtin", name="Notes on engines")
+    article = client.data("create_content", title="The engine that was never built, and what became of it", body=BODY)
+    done = client.data("publish_content", content_id=article["content_id"], website_id=website["website_id"])
+    return [website["connect_url"], done["url"]]
 
 
 async def visit(context: BrowserContext, url: str) -> tuple[int, float]:
@@ -89,7 +89,7 @@ async def test_pages_are_light_and_stay_where_they_are(
     cookie = {"name": "pressroom_session", "value": token, "url": host.url}
     public = ["/", "/tools", *(f"/tools/{slug}" for slug in TOOLS), "/openapi.json", "/sign-in"]
     paths = [*public, "/dashboard", "/dashboard/connections", *(url.removeprefix(host.url) for url in blog)]
-    seen: dict[str, tuple[int, float]] = {}
+    visits: dict[str, tuple[int, float]] = {}
     for path in paths:
         context = await browser.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=pixels, color_scheme="light"
@@ -97,7 +97,7 @@ async def test_pages_are_light_and_stay_where_they_are(
         if path.startswith("/dashboard"):
             await context.add_cookies([cookie])  # type: ignore[list-item]
         await context.add_init_script(SHIFTS)
-        seen[path] = await visit(context, host.url + path)
+        visits[path] = await visit(context, host.url + path)
         await context.close()
-    assert {path: weight for path, (weight, _) in seen.items() if not 0 < weight < MAX_BYTES} == {}
-    assert {path: shift for path, (_, shift) in seen.items() if shift >= MAX_SHIFT} == {}
+    assert {path: weight for path, (weight, _) in visits.items() if not 0 < weight < MAX_BYTES} == {}
+    assert {path: shift for path, (_, shift) in visits.items() if shift >= MAX_SHIFT} == {}
