@@ -16,12 +16,12 @@ def stored(host: RunningHost) -> list[Path]:
     return [path for path in (host.settings.storage.path / "files").rglob("*") if path.is_file()]
 
 
-def refused(answer: httpx.Response, status: int, code: str, *words: str) -> dict[str, Any]:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert {"ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id"} <= set(answer.headers)
-    body: dict[str, Any] = answer.json()
+def refused(response: httpx.Response, status: int, code: str, *words: str) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert {"ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id"} <= set(response.headers)
+    body: dict[str, Any] = response.json()
     assert set(body) == {"ok", "error", "meta", "pressroom"}
     assert body["ok"] is False
     assert body["error"]["code"] == code
@@ -150,29 +150,29 @@ def test_an_unknown_path_below_the_api(api: httpx.Client, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 def test_another_method(api: httpx.Client, method: str) -> None:
-    answer = api.request(method, QR)
+    response = api.request(method, QR)
 
-    refused(answer, 405, "method_not_allowed", method)
-    assert "POST" in answer.headers["allow"]
+    refused(response, 405, "method_not_allowed", method)
+    assert "POST" in response.headers["allow"]
 
 
 @pytest.mark.parametrize(
     "media_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 )
 def test_a_body_that_is_not_json_by_its_type(api: httpx.Client, media_type: str) -> None:
-    answer = api.post(QR, content=b'{"text":"x"}', headers={"content-type": media_type})
+    response = api.post(QR, content=b'{"text":"x"}', headers={"content-type": media_type})
 
-    refused(answer, 415, "unsupported_media_type", "application/json")
+    refused(response, 415, "unsupported_media_type", "application/json")
 
 
 def test_a_body_of_ten_megabytes(api: httpx.Client) -> None:
     body = json.dumps({"text": "x" * 10_000_000}).encode()
 
     try:
-        answer = api.post(QR, content=body, headers=JSON)
+        response = api.post(QR, content=body, headers=JSON)
     except httpx.WriteError:  # the server may close the connection before everything is sent
         return
-    refused(answer, 413, "payload_too_large", "262144")
+    refused(response, 413, "payload_too_large", "262144")
 
 
 def test_the_server_still_works_after_all_of_it_is_accepted(api: httpx.Client) -> None:

@@ -95,8 +95,12 @@ def shout(host: RunningHost, text: str = "hello") -> httpx.Response:
 def failures(host: RunningHost, plugin: str) -> float:
     """Return how often a plugin's middleware failed, in any way."""
     families = host.host.services.metrics.registry.collect()
-    samples = [one for family in families if family.name == "pressroom_plugin_failures" for one in family.samples]
-    return sum(one.value for one in samples if (one.labels["plugin"], one.labels["point"]) == (plugin, "middleware"))
+    samples = [sample for family in families if family.name == "pressroom_plugin_failures" for sample in family.samples]
+    return sum(
+        sample.value
+        for sample in samples
+        if (sample.labels["plugin"], sample.labels["point"]) == (plugin, "middleware")
+    )
 
 
 TRACER = """
@@ -113,18 +117,18 @@ def test_it_can_continue_the_trace_of_the_client_over_both_interfaces(written: W
     id_, module = written.write(TOOL + TRACER)
     host = start(plugins={id_: {}})
     parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    sent = [("traceparent", parent), ("tracestate", "a=1"), ("tracestate", "b=2"), ("X-Company-Key", "sesame")]
-    known = {"traceparent": parent, "tracestate": "a=1,b=2"}
+    headers = [("traceparent", parent), ("tracestate", "a=1"), ("tracestate", "b=2"), ("X-Company-Key", "sesame")]
+    trace = {"traceparent": parent, "tracestate": "a=1,b=2"}
 
-    httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": "hello"}, headers=sent)
+    httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": "hello"}, headers=headers)
     params = {"name": "shout", "arguments": {"text": "hello"}}
     key = ("Authorization", f"Bearer {client_of(host, 'ada@example.com').key}")
     called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    httpx.post(f"{host.url}/api/mcp?toolsets=all", json=called, headers=[key, *sent])
+    httpx.post(f"{host.url}/api/mcp?toolsets=all", json=called, headers=[key, *headers])
     shout(host)
 
-    seen = [("http", known), "runs in none", ("mcp", known), ("http", {})]
-    assert seen == module.SEEN
+    expected = [("http", trace), "runs in none", ("mcp", trace), ("http", {})]
+    assert expected == module.SEEN
 
 
 def test_it_is_told_of_each_call_and_of_its_outcome(written: Written, start: Start) -> None:
@@ -155,8 +159,8 @@ def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: S
     for name in ("first", "second", "third"):
         ids[name], modules[name] = written.write(f"NAME = {name!r}\n{RECORDER}")
     tool, module = written.write(TOOL)
-    for one in modules.values():
-        one.SEEN = module.SEEN  # hooks and functions look it up in their module
+    for recorder in modules.values():
+        recorder.SEEN = module.SEEN  # hooks and functions look it up in their module
 
     def order(**middleware: Any) -> list[str]:
         host = start(plugins={id_: {} for id_ in (tool, *reversed(ids.values()))}, middleware=middleware)
@@ -166,8 +170,8 @@ def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: S
 
     by_id = sorted(ids, key=lambda name: ids[name])
     assert order() == [*by_id, *reversed(by_id)]
-    rest = [name for name in by_id if name not in ("third", "second")]
-    assert order(order=["third", "second"]) == ["third", "second", *rest, *rest, "second", "third"]
+    remaining = [name for name in by_id if name not in ("third", "second")]
+    assert order(order=["third", "second"]) == ["third", "second", *remaining, *remaining, "second", "third"]
 
 
 def test_a_name_in_the_order_that_nobody_offers_stops_the_start(written: Written, start: Start) -> None:
@@ -178,12 +182,12 @@ def test_a_name_in_the_order_that_nobody_offers_stops_the_start(written: Written
 
 
 def test_two_plugins_cannot_have_middleware_of_one_name(written: Written, start: Start) -> None:
-    one, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
-    other, _ = written.write(f"NAME = 'trace'\n{RECORDER}")
-    host = start(plugins={one: {}, other: {}})
+    first, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
+    second, _ = written.write(f"NAME = 'trace'\n{RECORDER}")
+    host = start(plugins={first: {}, second: {}})
     records = {record.id: record for record in host.host.compiled.plugins.records}
-    assert {records[one].status, records[other].status} == {"conflict"}
-    assert "the middleware trace is offered by" in records[one].error
+    assert {records[first].status, records[second].status} == {"conflict"}
+    assert "the middleware trace is offered by" in records[first].error
 
 
 SELDOM = """
@@ -220,12 +224,12 @@ def pressroom_call_middleware():
     host = start(plugins={id_: {}}, middleware={"timeout": 0.05})
 
     with structlog.testing.capture_logs() as logs:
-        answers = [shout(host, text) for text in ("one", "two")]
-        answers.append(shout(host, "fail"))
+        responses = [shout(host, text) for text in ("one", "two")]
+        responses.append(shout(host, "fail"))
 
-    assert [answer.status_code for answer in answers] == [200, 200, 500]
-    assert "nutmeg" not in answers[0].text
-    (line,) = [one for one in logs if one.get("point") == "middleware"]
+    assert [response.status_code for response in responses] == [200, 200, 500]
+    assert "nutmeg" not in responses[0].text
+    (line,) = [line for line in logs if line.get("point") == "middleware"]
     assert (line["event"], line["plugin"], line["name"]) == ("a plugin failed", id_, f"odd ({step})")
     assert failures(host, id_) == 3
     # If `enter` failed, `exit` is not called.
@@ -251,7 +255,7 @@ def pressroom_call_middleware():
         for mood in (["bad"], ["bad"], ["good"], ["bad"]):
             module.SEEN[:] = mood
             assert shout(host).status_code == 200
-    assert len([one for one in logs if one.get("point") == "middleware"]) == 2
+    assert len([line for line in logs if line.get("point") == "middleware"]) == 2
     assert failures(host, id_) == 3
 
 

@@ -37,11 +37,11 @@ def builtin_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_the_catalog_is_what_it_was(builtin_host: RunningHost) -> None:
-    answer = httpx.get(f"{builtin_host.url}/tools/api")
+    response = httpx.get(f"{builtin_host.url}/tools/api")
 
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-    same_as_golden("catalog.json", answer.json(), builtin_host.url)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    same_as_golden("catalog.json", response.json(), builtin_host.url)
 
 
 def test_openapi_is_what_it_was(builtin_host: RunningHost) -> None:
@@ -66,10 +66,10 @@ def test_the_wrapper_has_the_fields_of_the_contract(api: httpx.Client) -> None:
 
 
 def test_a_descriptor_has_the_fields_of_the_contract(api: httpx.Client) -> None:
-    answer = api.get("/tools/qr-code-generator/api").json()
+    response = api.get("/tools/qr-code-generator/api").json()
 
-    assert set(answer) == {"ok", "data", "pressroom"}
-    tool = answer["data"]
+    assert set(response) == {"ok", "data", "pressroom"}
+    tool = response["data"]
     required = {"slug", "name", "description", "pageUrl", "apiBaseUrl", "hasApi", "clientOnly", "tags", "rateLimit"}
     assert required | {"endpoints", "promo"} <= set(tool)
     assert (tool["pageUrl"], tool["apiBaseUrl"]) == ("/tools/qr-code-generator", "/tools/qr-code-generator/api")
@@ -122,11 +122,11 @@ def test_a_disabled_tool_is_hidden_and_refused(start: Start) -> None:
     assert "Text file" not in httpx.get(f"{host.url}/tools").text
     assert "Text file" not in httpx.get(f"{host.url}/llms.txt").text
     assert httpx.get(f"{host.url}/tools/text-file").status_code == 404
-    for answer in (
+    for response in (
         httpx.get(f"{host.url}/tools/text-file/api"),
         httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}),
     ):
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_a_tool_outside_the_plan_is_hidden_and_refused(start: Start) -> None:
@@ -141,9 +141,9 @@ def test_the_brand_key_is_the_operators(start: Start) -> None:
 
     ok = httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).json()
     bad = httpx.post(f"{host.url}/tools/text-file/api/generate", json={}).json()
-    catalog, one = (httpx.get(f"{host.url}{path}").json() for path in ("/tools/api", "/tools/text-file/api"))
+    catalog, tool = (httpx.get(f"{host.url}{path}").json() for path in ("/tools/api", "/tools/text-file/api"))
 
-    for body in (ok, bad, catalog, one):
+    for body in (ok, bad, catalog, tool):
         assert body["acme"]["name"] == "Acme"
         assert body["acme"]["url"] == "https://acme.example"
         assert "pressroom" not in body
@@ -181,9 +181,9 @@ def test_the_examples_of_openapi_work_and_match_its_schemas(api: httpx.Client) -
         for example in content["examples"].values():
             matches(content["schema"], example["value"])
             if "gate" not in path:
-                answer = api.post(path, json=example["value"])
-                assert answer.status_code == 200, answer.text
-                matches(success, answer.json())
+                response = api.post(path, json=example["value"])
+                assert response.status_code == 200, response.text
+                matches(success, response.json())
         failure = document["components"]["responses"]["InvalidInput"]["content"]["application/json"]
         matches(failure["schema"], api.post(path, json={}).json())
         matches(failure["schema"], failure["example"])
@@ -198,22 +198,24 @@ def test_openapi_has_the_permanent_urls_of_images_alone(api: httpx.Client, start
     assert set(image["responses"]) == {"200", "304", "400", "403", "404", "405", "429", "500", "503"}
     assert {"400", "403"} <= paths["/tools/qr-code-generator/link"]["post"]["responses"].keys()
     url = httpx.URL(api.post("/tools/qr-code-generator/link", json={"text": "permanent"}).json()["data"]["url"])
-    assert [one["name"] for one in image["parameters"]] == list(url.params)
-    without = start(image_links={"enabled": False})
-    assert not [path for path in httpx.get(f"{without.url}/openapi.json").json()["paths"] if path.endswith("/link")]
+    assert [parameter["name"] for parameter in image["parameters"]] == list(url.params)
+    without_links = start(image_links={"enabled": False})
+    assert not [
+        path for path in httpx.get(f"{without_links.url}/openapi.json").json()["paths"] if path.endswith("/link")
+    ]
 
 
 def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
-    answer = api.get("/llms.txt")
+    response = api.get("/llms.txt")
 
-    assert answer.headers["content-type"].startswith("text/plain")
-    lines = answer.text.splitlines()
+    assert response.headers["content-type"].startswith("text/plain")
+    lines = response.text.splitlines()
     assert lines[0] == "# Pressroom"
     assert lines[2].startswith("> ")
     assert [line for line in lines if line.startswith("## ")] == ["## Docs", "## Tools", "## API"]
     assert any(line.startswith(f"- [QR code generator]({api.base_url}") for line in lines)
     assert "quiet zone" in api.get("/llms-full.txt").text.lower() or len(api.get("/llms-full.txt").text) > len(
-        answer.text
+        response.text
     )
 
 
@@ -242,4 +244,4 @@ async def test_the_first_readers_of_a_page_get_the_same_page_as_the_next(tmp_pat
                 first = await asyncio.gather(*(client.get(path) for _ in range(5)))
                 last = await client.get(path)
                 assert last.status_code == 200
-                assert {answer.content for answer in first} == {last.content}
+                assert {response.content for response in first} == {last.content}

@@ -18,9 +18,9 @@ Start = Callable[..., RunningHost]
 
 
 def qr(api: httpx.Client, **params: Any) -> dict[str, Any]:
-    answer = api.post(QR, json={"text": "contract", **params})
-    assert answer.status_code == 200, answer.text
-    data: dict[str, Any] = answer.json()["data"]
+    response = api.post(QR, json={"text": "contract", **params})
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 
@@ -42,17 +42,17 @@ def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
 
 
 def test_2_6_the_brand_block_is_in_every_answer(api: httpx.Client) -> None:
-    answers = every_kind_of_answer(api) | {"catalog": api.get("/tools/api"), "tool": api.get("/tools/gate/api")}
+    responses = every_kind_of_answer(api) | {"catalog": api.get("/tools/api"), "tool": api.get("/tools/gate/api")}
 
-    for kind, answer in answers.items():
-        block = answer.json()["pressroom"]
+    for kind, response in responses.items():
+        block = response.json()["pressroom"]
         assert {"name", "tagline", "url", "mcpUrl", "docsUrl"} == set(block), kind
         assert block["mcpUrl"] == f"{api.base_url}/api/mcp".replace("//api", "/api")
 
 
 def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Client) -> None:
-    for kind, answer in every_kind_of_answer(api).items():
-        meta = answer.json()["meta"]
+    for kind, response in every_kind_of_answer(api).items():
+        meta = response.json()["meta"]
         assert set(meta) == {"tool", "endpoint", "version", "cached", "timestamp", "rateLimit"}, kind
         assert isinstance(meta["tool"], str)
         assert meta["version"] == "1.0"
@@ -69,41 +69,41 @@ def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Cli
 
 
 def test_2_7_the_headers_say_what_meta_says(api: httpx.Client) -> None:
-    for kind, answer in every_kind_of_answer(api).items():
-        limit = answer.json()["meta"]["rateLimit"]
-        assert answer.headers["ratelimit-limit"] == str(limit["limit"]), kind
-        assert answer.headers["ratelimit-remaining"] == str(limit["remaining"]), kind
-        left = datetime.fromisoformat(limit["resetAt"]) - datetime.now(UTC)
-        assert abs(int(answer.headers["ratelimit-reset"]) - max(0, left.total_seconds())) <= 3, kind
+    for kind, response in every_kind_of_answer(api).items():
+        limit = response.json()["meta"]["rateLimit"]
+        assert response.headers["ratelimit-limit"] == str(limit["limit"]), kind
+        assert response.headers["ratelimit-remaining"] == str(limit["remaining"]), kind
+        remaining = datetime.fromisoformat(limit["resetAt"]) - datetime.now(UTC)
+        assert abs(int(response.headers["ratelimit-reset"]) - max(0, remaining.total_seconds())) <= 3, kind
 
 
 def test_2_7_meta_names_the_tool_and_the_endpoint(api: httpx.Client) -> None:
-    for kind, answer in every_kind_of_answer(api).items():
-        if answer.request.method == "POST" or kind == "method":
-            meta = answer.json()["meta"]
-            assert (meta["tool"], meta["endpoint"]) == (answer.request.url.path.split("/")[2], "/generate"), kind
+    for kind, response in every_kind_of_answer(api).items():
+        if response.request.method == "POST" or kind == "method":
+            meta = response.json()["meta"]
+            assert (meta["tool"], meta["endpoint"]) == (response.request.url.path.split("/")[2], "/generate"), kind
 
 
 def test_2_8_data_of_the_qr_code_generator(api: httpx.Client) -> None:
-    for given in ({}, {"format": "svg"}, {"size": 64}, {"format": "svg", "size": 2048}):
-        data = qr(api, **given)
+    for options in ({}, {"format": "svg"}, {"size": 64}, {"format": "svg", "size": 2048}):
+        data = qr(api, **options)
         assert set(data) == {"id", "url", "expiresAt", "cached", "size", "format"}
-        assert (data["size"], data["format"]) == (given.get("size", 512), given.get("format", "png"))
+        assert (data["size"], data["format"]) == (options.get("size", 512), options.get("format", "png"))
         assert type(data["size"]) is int
 
 
 def test_2_9_an_error_has_a_code_and_a_message(api: httpx.Client) -> None:
     codes = {}
-    for kind, answer in every_kind_of_answer(api).items():
-        body = answer.json()
+    for kind, response in every_kind_of_answer(api).items():
+        body = response.json()
         if kind == "success":
             continue
         assert body["ok"] is False
         assert "data" not in body
         assert set(body["error"]) - {"retryAfter"} == {"code", "message"}
         assert body["error"]["message"]
-        codes[kind] = (answer.status_code, body["error"]["code"])
-        assert ("retryAfter" in body["error"]) == ("retry-after" in answer.headers) == (kind == "timeout")
+        codes[kind] = (response.status_code, body["error"]["code"])
+        assert ("retryAfter" in body["error"]) == ("retry-after" in response.headers) == (kind == "timeout")
     assert codes == {
         "invalid json": (400, "invalid_json"),
         "validation": (400, "validation_error"),
@@ -156,16 +156,16 @@ def test_4_3_response_is_url_by_default(api: httpx.Client) -> None:
 @pytest.mark.parametrize(("format_", "media_type"), [("png", "image/png"), ("svg", "image/svg+xml")])
 def test_4_3_binary_is_the_file_with_its_headers(api: httpx.Client, format_: str, media_type: str) -> None:
     data = qr(api, format=format_)
-    answer = api.post(QR, json={"text": "contract", "format": format_, "response": "binary"})
+    response = api.post(QR, json={"text": "contract", "format": format_, "response": "binary"})
 
-    assert answer.headers["content-type"] == media_type
-    assert answer.headers["etag"] == f'"{data["id"]}"'
-    assert answer.headers["content-disposition"] == f'inline; filename="qr-code-generator.{format_}"'
-    assert {"ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id"} <= set(answer.headers)
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert response.headers["content-type"] == media_type
+    assert response.headers["etag"] == f'"{data["id"]}"'
+    assert response.headers["content-disposition"] == f'inline; filename="qr-code-generator.{format_}"'
+    assert {"ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id"} <= set(response.headers)
+    assert response.headers["access-control-allow-origin"] == "*"
     file = api.get(data["url"])
-    assert file.content == answer.content
-    assert file.headers["content-disposition"] == answer.headers["content-disposition"].replace(
+    assert file.content == response.content
+    assert file.headers["content-disposition"] == response.headers["content-disposition"].replace(
         "qr-code-generator.", f"{data['id']}."
     )
 
@@ -202,18 +202,18 @@ def test_other_requests_have_other_ids(api: httpx.Client) -> None:
         {"errorCorrection": "H"},
     ]
 
-    assert len({qr(api, **given)["id"] for given in others}) == len(others)
+    assert len({qr(api, **options)["id"] for options in others}) == len(others)
 
 
 def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:
     host = start(builtin_plugins=True)
     with httpx.Client(base_url=host.url, timeout=30) as http, ThreadPoolExecutor(8) as pool:
         body = {"text": "once", "size": 2048}
-        answers = list(pool.map(lambda _: http.post(QR, json=body).json(), range(8)))
+        responses = list(pool.map(lambda _: http.post(QR, json=body).json(), range(8)))
         last = http.post(QR, json=body).json()
 
-    assert sorted(answer["data"]["cached"] for answer in answers) == [False] + [True] * 7
-    assert all(answer["data"]["cached"] is answer["meta"]["cached"] for answer in answers)
+    assert sorted(response["data"]["cached"] for response in responses) == [False] + [True] * 7
+    assert all(response["data"]["cached"] is response["meta"]["cached"] for response in responses)
     # One full request and eight cached ones at a tenth each: 300 - 1.8.
     assert last["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 300, "remaining": 298, "resetAt": ""}
 
@@ -224,9 +224,9 @@ def test_8_the_limits_and_the_discount_of_the_qr_code_generator(start: Start) ->
 
     assert tool["rateLimit"] == {"requests": 300, "windowSec": 3600}
     assert tool["endpoints"][0]["cacheDiscount"] == 0.1
-    answer = httpx.post(host.url + QR, json={"text": "limits"}).json()
-    assert answer["meta"]["rateLimit"]["limit"] == 300
-    assert answer["meta"]["rateLimit"]["remaining"] == 299
+    response = httpx.post(host.url + QR, json={"text": "limits"}).json()
+    assert response["meta"]["rateLimit"]["limit"] == 300
+    assert response["meta"]["rateLimit"]["remaining"] == 299
 
 
 def test_a_limit_is_counted_for_each_tool_and_address(start: Start) -> None:
@@ -242,12 +242,12 @@ def test_a_limit_is_counted_for_each_tool_and_address(start: Start) -> None:
 
 
 def test_4_2_the_text_index_names_every_tool_and_the_public_endpoints(api: httpx.Client) -> None:
-    answer = api.get("/llms.txt")
+    response = api.get("/llms.txt")
 
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain; charset=utf-8")
-    links = re.findall(r"^- \[[^\]]+\]\((\S+)\): .+$", answer.text, re.MULTILINE)
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    links = re.findall(r"^- \[[^\]]+\]\((\S+)\): .+$", response.text, re.MULTILINE)
     tools = [tool["pageUrl"] for tool in api.get("/tools/api").json()["tools"]]
     base = str(api.base_url).rstrip("/")
     assert {f"{base}{path}" for path in (*tools, "/tools/api", "/openapi.json")} <= set(links)
     assert all(api.get(link).status_code == 200 for link in links)
-    assert len(re.findall(r"^# ", answer.text, re.MULTILINE)) == 1
+    assert len(re.findall(r"^# ", response.text, re.MULTILINE)) == 1

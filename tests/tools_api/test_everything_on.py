@@ -34,12 +34,12 @@ def statuses(tmp_path: Path, **config: Any) -> dict[str, str]:
 def test_the_command_starts_every_plugin_that_comes_with_it(tmp_path: Path) -> None:
     shipped = {
         entry.name
-        for one in distributions()
-        for entry in one.entry_points
+        for distribution in distributions()
+        for entry in distribution.entry_points
         if entry.group == "pressroom.plugins" and entry.value.startswith(f"pressroom_{entry.name}")
     }
     with serving(tmp_path, config="") as server:
-        announced = {one["id"]: (one["status"], one["error"]) for one in server.announced["plugins"]}
+        announced = {plugin["id"]: (plugin["status"], plugin["error"]) for plugin in server.announced["plugins"]}
         ready = httpx.get(f"{server.url}/readyz").status_code
     assert announced == dict.fromkeys(shipped, ("active", ""))
     assert announced.keys() > BUILT_ON_ARTICLES
@@ -72,9 +72,9 @@ def test_search_sources_lead_a_new_person_to_websites(host: RunningHost) -> None
 
 
 def test_who_leaves_articles_out_leaves_out_what_is_built_on_them(tmp_path: Path) -> None:
-    left = statuses(tmp_path, plugins={"content": {"enabled": False}})
-    assert {id_ for id_, status in left.items() if status == "disabled"} == {"content", *BUILT_ON_ARTICLES}
-    assert left["qr_code_generator"] == "active"
+    status_by_plugin = statuses(tmp_path, plugins={"content": {"enabled": False}})
+    assert {id_ for id_, status in status_by_plugin.items() if status == "disabled"} == {"content", *BUILT_ON_ARTICLES}
+    assert status_by_plugin["qr_code_generator"] == "active"
 
 
 def test_what_falls_away_with_another_plugin_says_why(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_what_is_named_but_lacks_what_it_needs_is_still_a_failure(tmp_path: Path
 
 
 def test_a_single_connector_can_be_left_out(tmp_path: Path) -> None:
-    left = statuses(tmp_path, plugins={"git": {"enabled": False}})
-    assert {id_ for id_, status in left.items() if status != "active"} == {"git"}
+    status_by_plugin = statuses(tmp_path, plugins={"git": {"enabled": False}})
+    assert {id_ for id_, status in status_by_plugin.items() if status != "active"} == {"git"}
 
 
 def test_only_what_is_named_is_on_where_the_operator_wants_that(tmp_path: Path) -> None:
-    left = statuses(tmp_path, builtin_plugins=False, plugins={"qr_code_generator": {}})
-    assert {id_ for id_, status in left.items() if status == "active"} == {"qr_code_generator"}
+    status_by_plugin = statuses(tmp_path, builtin_plugins=False, plugins={"qr_code_generator": {}})
+    assert {id_ for id_, status in status_by_plugin.items() if status == "active"} == {"qr_code_generator"}

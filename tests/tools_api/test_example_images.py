@@ -34,11 +34,11 @@ def client(host: RunningHost) -> Iterator[httpx.Client]:
 
 def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Client) -> None:
     names = ["examples/0/tile", *(f"examples/{number}" for number in range(1, len(EXAMPLES)))]
-    answers = [client.get(f"{IMAGE}/{name}") for name in names]
-    assert {answer.status_code for answer in answers} == {200}
-    assert {answer.headers["content-type"] for answer in answers} == {"image/webp"}
-    assert sum(len(answer.content) for answer in answers) < 3_000 * len(EXAMPLES)
-    sizes = [Image.open(io.BytesIO(answer.content)).size for answer in answers]
+    responses = [client.get(f"{IMAGE}/{name}") for name in names]
+    assert {response.status_code for response in responses} == {200}
+    assert {response.headers["content-type"] for response in responses} == {"image/webp"}
+    assert sum(len(response.content) for response in responses) < 3_000 * len(EXAMPLES)
+    sizes = [Image.open(io.BytesIO(response.content)).size for response in responses]
     assert all(width <= 256 and height <= 132 for width, height in sizes)
     card = Image.open(io.BytesIO(client.get(f"{IMAGE}/examples/0").content))
     assert max(card.size) == 480
@@ -46,15 +46,15 @@ def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Cli
 
 def test_an_image_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(client.get, [f"{IMAGE}/examples/3"] * 16))
-    assert len({answer.content for answer in answers}) == 1
+        responses = list(pool.map(client.get, [f"{IMAGE}/examples/3"] * 16))
+    assert len({response.content for response in responses}) == 1
 
 
 def test_images_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/4")
-    made = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
-    assert made["data"]["cached"] is False
-    assert made["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 2, "remaining": 1, "resetAt": ""}
+    body = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
+    assert body["data"]["cached"] is False
+    assert body["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 2, "remaining": 1, "resetAt": ""}
 
 
 def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(client: httpx.Client) -> None:
@@ -73,10 +73,10 @@ def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(clie
 def test_a_page_knows_the_size_of_its_image_once_that_was_made(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/0/large")
     page = LexborHTMLParser(client.get(IMAGE).text)
-    image, room = page.css_first("[data-canvas]"), page.css_first(".canvas-room")
+    image, canvas_room = page.css_first("[data-canvas]"), page.css_first(".canvas-room")
     assert image is not None
-    assert room is not None
-    for node in (image, room):
+    assert canvas_room is not None
+    for node in (image, canvas_room):
         assert (node.attributes["width"], node.attributes["height"]) == ("1200", "630")
     sources = (image.attributes["srcset"] or "").split(", ")
     assert [source.split()[1] for source in sources] == ["800w", "1200w"]
@@ -95,7 +95,7 @@ def test_every_tool_that_makes_images_has_images_without_saying_so(client: httpx
 
 def test_an_address_of_the_page_is_good_for_ever(client: httpx.Client) -> None:
     page = client.get(IMAGE).text
-    address = unescape(re.findall(r'src="([^"]*/examples/0/large\?[^"]*)"', page)[0])
-    assert "immutable" in client.get(address).headers["cache-control"]
+    url = unescape(re.findall(r'src="([^"]*/examples/0/large\?[^"]*)"', page)[0])
+    assert "immutable" in client.get(url).headers["cache-control"]
     assert client.get(f"{IMAGE}/examples/0/large?v=old").headers["cache-control"] == "no-cache"
-    assert client.get(address).headers["x-content-type-options"] == "nosniff"
+    assert client.get(url).headers["x-content-type-options"] == "nosniff"

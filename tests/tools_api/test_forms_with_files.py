@@ -29,19 +29,19 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def image(kind: str = "PNG", **options: Any) -> bytes:
-    made = io.BytesIO()
-    Image.new("RGB", (40, 40), "#2f6f62").save(made, kind, **options)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 40), "#2f6f62").save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def photo(edge: int, kind: str = "PNG", *, noise: bool = True, **options: Any) -> bytes:
     """Return an image with a red left half (without noise, only its top left quarter); noise makes its file large."""
-    made, drawn = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
+    buffer, picture = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
     if noise:
-        drawn = Image.effect_noise(drawn.size, 90).convert("RGB")
-        drawn.paste("#ff0000", (0, 0, edge // 2, edge // 2))
-    drawn.save(made, kind, **options)
-    return made.getvalue()
+        picture = Image.effect_noise(picture.size, 90).convert("RGB")
+        picture.paste("#ff0000", (0, 0, edge // 2, edge // 2))
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def part(head: bytes, content: bytes = b"hello") -> bytes:
@@ -50,14 +50,14 @@ def part(head: bytes, content: bytes = b"hello") -> bytes:
 
 def post(host: RunningHost, tool: str, data: dict[str, str], **files: bytes) -> tuple[int, LexborHTMLParser]:
     """Submit a form with files. Without any, send an empty one without a name, as browsers do if no file is chosen."""
-    named = 'Content-Disposition: form-data; name="{}"'
-    body = b"".join(part(named.format(name).encode(), text.encode()) for name, text in data.items())
+    disposition = 'Content-Disposition: form-data; name="{}"'
+    body = b"".join(part(disposition.format(name).encode(), text.encode()) for name, text in data.items())
     for name, content in (files or {"logo": b""}).items():
-        body += part(f'{named.format(name)}; filename="{"a.png" if files else ""}"'.encode(), content)
-    answer = httpx.post(
+        body += part(f'{disposition.format(name)}; filename="{"a.png" if files else ""}"'.encode(), content)
+    response = httpx.post(
         f"{host.url}/tools/{tool}", content=body + b"--b--\r\n", headers={"content-type": KIND}, timeout=60
     )
-    return answer.status_code, LexborHTMLParser(answer.text)
+    return response.status_code, LexborHTMLParser(response.text)
 
 
 def error_of(page: LexborHTMLParser) -> str:
@@ -108,12 +108,12 @@ def test_an_image_that_is_too_large_is_made_smaller(host: RunningHost, kind: str
         host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content}
     )
     assert (status, error_of(page)) == (200, "")
-    kept = value(page, "props.imageUrl")
-    assert kept.startswith("data:image/webp;base64,")
-    made = Image.open(io.BytesIO(base64.b64decode(kept.partition(",")[2])))
-    assert made.width == 2 * made.height
-    assert made.width in (2048, 1024, 512, 256, 128)
-    red, green, blue = made.convert("RGB").getpixel((made.width // 8, made.height // 2))  # type: ignore[misc]
+    image_url = value(page, "props.imageUrl")
+    assert image_url.startswith("data:image/webp;base64,")
+    smaller = Image.open(io.BytesIO(base64.b64decode(image_url.partition(",")[2])))
+    assert smaller.width == 2 * smaller.height
+    assert smaller.width in (2048, 1024, 512, 256, 128)
+    red, green, blue = smaller.convert("RGB").getpixel((smaller.width // 8, smaller.height // 2))  # type: ignore[misc]
     assert red > 200
     assert max(green, blue) < 60
 
@@ -123,8 +123,8 @@ def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
     exif[0x0112] = 6  # rotated by 90 degrees
     content = photo(2600, "JPEG", quality=95, exif=exif)
     _, page = post(host, "image-generator", {"template": "og", "props.title": "Sea"}, **{"props.imageUrl": content})
-    made = Image.open(io.BytesIO(base64.b64decode(value(page, "props.imageUrl").partition(",")[2])))
-    assert made.height == 2 * made.width
+    smaller = Image.open(io.BytesIO(base64.b64decode(value(page, "props.imageUrl").partition(",")[2])))
+    assert smaller.height == 2 * smaller.width
 
 
 def test_making_images_smaller_has_a_limit(tmp_path: Path) -> None:
@@ -159,11 +159,11 @@ def test_a_file_is_kept_where_something_else_is_wrong(host: RunningHost) -> None
     status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "99"}, logo=image())
     assert status == 400
     assert "between 0 and 16" in error_of(page)
-    kept = value(page, "logo")
-    assert kept.startswith("data:image/png;base64,")
-    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "9", "logo": kept})
-    assert (status, value(page, "logo")) == (200, kept)
-    status, page = post(host, "qr-code-generator", {"text": "hello", "logo": kept, "_remove": "logo"})
+    logo = value(page, "logo")
+    assert logo.startswith("data:image/png;base64,")
+    status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "9", "logo": logo})
+    assert (status, value(page, "logo")) == (200, logo)
+    status, page = post(host, "qr-code-generator", {"text": "hello", "logo": logo, "_remove": "logo"})
     assert (status, value(page, "logo")) == (200, "")
 
 
@@ -232,11 +232,11 @@ TEXT = b'Content-Disposition: form-data; name="text"'
 def test_hostile_forms_are_refused(host: RunningHost, content_type: str, body: bytes, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         parse_multipart(content_type, body, 256)
-    answer = httpx.post(
+    response = httpx.post(
         f"{host.url}/tools/qr-code-generator", content=body, headers={"content-type": content_type}, timeout=60
     )
-    assert answer.status_code == 400
-    assert problem in answer.text
+    assert response.status_code == 400
+    assert problem in response.text
 
 
 def test_names_and_texts_are_as_browsers_write_them() -> None:

@@ -22,8 +22,8 @@ ATTACKER = {"x-forwarded-for": "192.0.2.66"}
 OTHER = {"x-forwarded-for": "192.0.2.1"}
 
 
-def left(answer: httpx.Response) -> int:
-    return int(answer.headers["ratelimit-remaining"])
+def left(response: httpx.Response) -> int:
+    return int(response.headers["ratelimit-remaining"])
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -89,15 +89,15 @@ def test_a_stranger_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None
         other = pool.submit(gate, host, tmp_path, "other", OTHER)
         until(lambda: host.host.services.executors.queue_length("process") == 2)
         (tmp_path / "gate").touch()
-        answers = [one.result() for one in (first, waiting, other)]
-        again = gate(host, tmp_path, "three", ATTACKER)
+        responses = [call.result() for call in (first, waiting, other)]
+        later = gate(host, tmp_path, "three", ATTACKER)
 
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
     assert "without an account" in refused.json()["error"]["message"]
     assert int(refused.headers["retry-after"]) >= 1
     assert left(refused) == 998
-    assert [answer.status_code for answer in answers] == [200, 200, 200]
-    assert again.status_code == 200
+    assert [response.status_code for response in responses] == [200, 200, 200]
+    assert later.status_code == 200
 
 
 def test_a_stranger_with_a_whole_ipv6_network_is_one_caller(tmp_path: Path) -> None:

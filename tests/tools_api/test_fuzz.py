@@ -56,12 +56,12 @@ def client(shared_host: RunningHost) -> Iterator[httpx.Client]:
         yield opened
 
 
-def checked(answer: httpx.Response) -> None:
+def checked(response: httpx.Response) -> None:
     """Assert that a generator's response is one of the two envelopes."""
-    assert answer.status_code in (200, 400), answer.text
-    assert answer.headers["x-request-id"]
-    body = answer.json()
-    assert body["ok"] is (answer.status_code == 200)
+    assert response.status_code in (200, 400), response.text
+    assert response.headers["x-request-id"]
+    body = response.json()
+    assert body["ok"] is (response.status_code == 200)
     assert set(body) == {"ok", "data" if body["ok"] else "error", "meta", "pressroom"}
     if body["ok"]:
         assert body["data"]["cached"] is body["meta"]["cached"]

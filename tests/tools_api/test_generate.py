@@ -16,11 +16,11 @@ def moment(text: str) -> datetime:
 
 
 def test_the_envelope_has_every_field_of_the_contract(api: httpx.Client) -> None:
-    answer = api.post(QR, json={"text": "https://example.com/envelope"})
+    response = api.post(QR, json={"text": "https://example.com/envelope"})
 
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-    body = answer.json()
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
     assert set(body) == {"ok", "data", "meta", "pressroom"}
     assert body["ok"] is True
     assert set(body["data"]) == {"id", "url", "expiresAt", "cached", "size", "format"}
@@ -43,8 +43,8 @@ def test_the_envelope_has_every_field_of_the_contract(api: httpx.Client) -> None
 def test_the_address_lives_for_three_hours_and_gives_the_file(api: httpx.Client) -> None:
     data = api.post(QR, json={"text": "three hours"}).json()["data"]
 
-    left = moment(data["expiresAt"]) - datetime.now(UTC)
-    assert timedelta(hours=3) - timedelta(minutes=1) < left <= timedelta(hours=3)
+    lifetime = moment(data["expiresAt"]) - datetime.now(UTC)
+    assert timedelta(hours=3) - timedelta(minutes=1) < lifetime <= timedelta(hours=3)
     file = api.get(data["url"])
     assert file.status_code == 200
     assert file.headers["content-type"] == "image/png"
@@ -53,29 +53,29 @@ def test_the_address_lives_for_three_hours_and_gives_the_file(api: httpx.Client)
 
 def test_binary_gives_the_bytes_with_their_headers(api: httpx.Client) -> None:
     url = api.post(QR, json={"text": "bytes"}).json()["data"]
-    answer = api.post(QR, json={"text": "bytes", "response": "binary"})
+    response = api.post(QR, json={"text": "bytes", "response": "binary"})
 
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "image/png"
-    assert answer.headers["content-length"] == str(len(answer.content))
-    assert answer.headers["etag"] == f'"{url["id"]}"'
-    assert answer.headers["x-cache"] == "HIT"
-    assert answer.headers["content-disposition"] == 'inline; filename="qr-code-generator.png"'
-    assert answer.content == api.get(url["url"]).content
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "image/png"
+    assert response.headers["content-length"] == str(len(response.content))
+    assert response.headers["etag"] == f'"{url["id"]}"'
+    assert response.headers["x-cache"] == "HIT"
+    assert response.headers["content-disposition"] == 'inline; filename="qr-code-generator.png"'
+    assert response.content == api.get(url["url"]).content
 
 
 def test_binary_that_was_rendered_now_is_a_miss(api: httpx.Client) -> None:
-    answer = api.post(QR, json={"text": "never seen before", "response": "binary"})
+    response = api.post(QR, json={"text": "never seen before", "response": "binary"})
 
-    assert answer.headers["x-cache"] == "MISS"
+    assert response.headers["x-cache"] == "MISS"
 
 
 def test_svg_is_served_as_svg_and_can_run_nothing(api: httpx.Client) -> None:
-    answer = api.post(QR, json={"text": "svg", "format": "svg", "response": "binary"})
+    response = api.post(QR, json={"text": "svg", "format": "svg", "response": "binary"})
 
-    assert answer.headers["content-type"] == "image/svg+xml"
-    assert "sandbox" in answer.headers["content-security-policy"]
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["content-type"] == "image/svg+xml"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_equal_requests_have_one_id_however_they_are_written(api: httpx.Client) -> None:
@@ -86,11 +86,11 @@ def test_equal_requests_have_one_id_however_they_are_written(api: httpx.Client) 
         b'{"fgColor":"000","text":"same","errorCorrection":"M","response":"url"}',
         b'{"text":"\\u0073ame","bgColor":"#FFF"}',
     ]
-    answers = [api.post(QR, content=body, headers={"content-type": "application/json"}).json() for body in bodies]
+    responses = [api.post(QR, content=body, headers={"content-type": "application/json"}).json() for body in bodies]
 
-    assert len({answer["data"]["id"] for answer in answers}) == 1
-    assert [answer["data"]["cached"] for answer in answers] == [False, True, True, True, True]
-    assert [answer["meta"]["cached"] for answer in answers] == [False, True, True, True, True]
+    assert len({response["data"]["id"] for response in responses}) == 1
+    assert [response["data"]["cached"] for response in responses] == [False, True, True, True, True]
+    assert [response["meta"]["cached"] for response in responses] == [False, True, True, True, True]
 
 
 def test_different_requests_have_different_ids(api: httpx.Client) -> None:
@@ -107,5 +107,5 @@ def test_a_tools_own_details_are_in_the_data(api: httpx.Client) -> None:
 
 def test_json_by_another_name_is_accepted(api: httpx.Client) -> None:
     for media_type in ("application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"):
-        answer = api.post(TEXT, content=b'{"text":"x"}', headers={"content-type": media_type})
-        assert answer.status_code == 200, media_type
+        response = api.post(TEXT, content=b'{"text":"x"}', headers={"content-type": media_type})
+        assert response.status_code == 200, media_type

@@ -21,18 +21,18 @@ MENU: dict[str, Any] = {"text": "https://example.com/menu", "size": 256}
 
 
 def link(http: httpx.Client, body: dict[str, Any] = MENU, tool: str = QR) -> str:
-    answer = http.post(f"{tool}/link", json=body)
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["data"]["url"])
+    response = http.post(f"{tool}/link", json=body)
+    assert response.status_code == 200, response.text
+    return str(response.json()["data"]["url"])
 
 
 def test_a_permanent_url_is_the_image_and_does_not_expire(api: httpx.Client) -> None:
-    answer = api.post(f"{QR}/link", json=MENU)
-    data = answer.json()["data"]
+    response = api.post(f"{QR}/link", json=MENU)
+    data = response.json()["data"]
     assert data["expiresAt"] is None
     assert (data["size"], data["format"]) == (256, "png")
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert int(answer.headers["ratelimit-remaining"]) < int(answer.headers["ratelimit-limit"])
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert int(response.headers["ratelimit-remaining"]) < int(response.headers["ratelimit-limit"])
     image = api.get(data["url"])
     assert image.headers["content-type"] == "image/png"
     assert image.headers["cache-control"] == "public, max-age=86400"
@@ -68,10 +68,10 @@ def test_an_image_is_drawn_again_by_another_server_with_the_same_key(start: Star
     ],
 )
 def test_an_altered_url_is_refused(api: httpx.Client, alter: Callable[[str], str]) -> None:
-    answer = api.get(alter(link(api)))
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
-    assert "create the link again" in answer.json()["error"]["message"]
-    assert answer.headers["cache-control"] == "no-store"
+    response = api.get(alter(link(api)))
+    assert (response.status_code, response.json()["error"]["code"]) == (403, "forbidden")
+    assert "create the link again" in response.json()["error"]["message"]
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_what_cannot_be_drawn_gets_no_link(api: httpx.Client) -> None:
@@ -85,17 +85,17 @@ def test_what_cannot_be_drawn_gets_no_link(api: httpx.Client) -> None:
 
 def test_a_design_that_is_too_long_says_what_to_do_instead(api: httpx.Client) -> None:
     code = "".join(f"{number * number * 7919 % 99991:x}" for number in range(1500))
-    answer = api.post("/tools/code-to-image/link", json={"code": code, "language": "plaintext"})
-    assert answer.status_code == 400
-    assert "of at most 1,800. Shorten its texts, or download the image" in answer.json()["error"]["message"]
+    response = api.post("/tools/code-to-image/link", json={"code": code, "language": "plaintext"})
+    assert response.status_code == 400
+    assert "of at most 1,800. Shorten its texts, or download the image" in response.json()["error"]["message"]
 
 
 def test_the_operator_withdraws_an_image(start: Start, client: Client) -> None:
     key = "0123456789abcdef" * 2
     url = httpx.URL(link(client(start(builtin_plugins=True, secret_key=key))))
     host = start(builtin_plugins=True, secret_key=key, image_links={"blocked": [url.params["signature"]]})
-    answer = client(host).get(url.raw_path.decode())
-    assert (answer.status_code, answer.json()["error"]["message"]) == (
+    response = client(host).get(url.raw_path.decode())
+    assert (response.status_code, response.json()["error"]["message"]) == (
         403,
         "the operator of this server has withdrawn this image",
     )
@@ -139,8 +139,8 @@ def test_a_design_that_the_tool_no_longer_takes_is_refused_as_documented(start: 
     host = start(builtin_plugins=True)
     http = client(host)
     before_an_update = DesignSigner(signing_secret(host.host.settings)).query("qr-code-generator", {**MENU, "size": 9})
-    answer = http.get(f"{QR}/image", params=before_an_update)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "validation_error")
+    response = http.get(f"{QR}/image", params=before_an_update)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "validation_error")
     paths = http.get("/openapi.json").json()["paths"]
     assert "400" in paths[f"{QR}/image"]["get"]["responses"]
 

@@ -19,9 +19,9 @@ Start = Callable[..., RunningHost]
 Client = Callable[..., httpx.Client]
 
 
-def remaining(answer: httpx.Response) -> int:
-    left: int = answer.json()["meta"]["rateLimit"]["remaining"]
-    assert answer.headers["ratelimit-remaining"] == str(left)
+def remaining(response: httpx.Response) -> int:
+    left: int = response.json()["meta"]["rateLimit"]["remaining"]
+    assert response.headers["ratelimit-remaining"] == str(left)
     return left
 
 
@@ -46,18 +46,18 @@ def test_past_the_limit_comes_a_429_that_says_how_long_to_wait(start: Start, cli
     for number in range(2):
         assert http.post(TEXT, json={"text": str(number)}).status_code == 200
 
-    answer = http.post(TEXT, json={"text": "one too many"})
+    response = http.post(TEXT, json={"text": "one too many"})
 
-    assert answer.status_code == 429
-    body = answer.json()
+    assert response.status_code == 429
+    body = response.json()
     assert body["error"]["code"] == "rate_limited"
     wait = body["error"]["retryAfter"]
-    assert answer.headers["retry-after"] == str(wait)
+    assert response.headers["retry-after"] == str(wait)
     assert 3500 < wait <= 3600
-    assert (answer.headers["ratelimit-limit"], answer.headers["ratelimit-remaining"]) == ("2", "0")
+    assert (response.headers["ratelimit-limit"], response.headers["ratelimit-remaining"]) == ("2", "0")
     reset = datetime.fromisoformat(body["meta"]["rateLimit"]["resetAt"]).timestamp()
     assert abs(reset - time.time() - wait) <= 2
-    assert "x-request-id" in answer.headers
+    assert "x-request-id" in response.headers
 
 
 def test_a_cached_request_still_fits_where_a_new_one_does_not(start: Start, client: Client) -> None:
@@ -94,12 +94,12 @@ def test_a_request_that_is_refused_or_meets_a_failure_costs_nothing(
 
 def test_tools_and_addresses_are_counted_apart(start: Start, client: Client) -> None:
     host = start(server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
-    one, other = (client(host, headers={"x-forwarded-for": address}) for address in ("192.0.2.1", "192.0.2.2"))
+    first, second = (client(host, headers={"x-forwarded-for": address}) for address in ("192.0.2.1", "192.0.2.2"))
 
-    assert one.post(TEXT, json={"text": "a"}).status_code == 200
-    assert one.post(TEXT, json={"text": "b"}).status_code == 429
-    assert other.post(TEXT, json={"text": "b"}).status_code == 200
-    assert one.post(UNRULY, json={"way": "fine"}).status_code == 200
+    assert first.post(TEXT, json={"text": "a"}).status_code == 200
+    assert first.post(TEXT, json={"text": "b"}).status_code == 429
+    assert second.post(TEXT, json={"text": "b"}).status_code == 200
+    assert first.post(UNRULY, json={"way": "fine"}).status_code == 200
 
 
 def test_accounts_behind_one_address_are_counted_apart_each_with_all_its_keys(start: Start, client: Client) -> None:
@@ -155,9 +155,9 @@ def test_identical_requests_at_the_same_time_are_rendered_once(start: Start, tmp
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
 
     def call(_number: int) -> dict[str, bool]:
-        answer = httpx.post(host.url + GATE, json=body, timeout=30)
-        assert answer.status_code == 200, answer.text
-        data: dict[str, bool] = answer.json()["data"]
+        response = httpx.post(host.url + GATE, json=body, timeout=30)
+        assert response.status_code == 200, response.text
+        data: dict[str, bool] = response.json()["data"]
         return data
 
     with ThreadPoolExecutor(20) as pool:
@@ -180,9 +180,9 @@ def test_a_client_that_leaves_does_not_spoil_it_for_the_others(start: Start, tmp
         other = pool.submit(httpx.post, host.url + GATE, json=body, timeout=30)
         wait_for(tmp_path / "log")
         (tmp_path / "gate").touch()
-        answer = other.result()
+        response = other.result()
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert (tmp_path / "log").read_text() == "run\n"
 
 
@@ -192,10 +192,10 @@ def test_a_file_that_vanished_is_rendered_again(start: Start, client: Client) ->
     first = http.post(TEXT, json={"text": "gone"}).json()["data"]
     next((host.settings.storage.path / "files").glob(f"*/{first['id']}.txt")).unlink()
 
-    again = http.post(TEXT, json={"text": "gone"}).json()["data"]
+    rendered_again = http.post(TEXT, json={"text": "gone"}).json()["data"]
 
-    assert again["cached"] is False
-    assert http.get(again["url"]).text == "gone"
+    assert rendered_again["cached"] is False
+    assert http.get(rendered_again["url"]).text == "gone"
     binary = http.post(TEXT, json={"text": "gone", "response": "binary"})
     assert (binary.text, binary.headers["x-cache"]) == ("gone", "HIT")
 
@@ -203,10 +203,10 @@ def test_a_file_that_vanished_is_rendered_again(start: Start, client: Client) ->
 def test_a_cache_that_is_switched_off_renders_each_time(start: Start, client: Client) -> None:
     http = client(start(tools={"text-file": {"cache_seconds": 0}}))
 
-    answers = [http.post(TEXT, json={"text": "fresh"}) for _ in range(2)]
+    responses = [http.post(TEXT, json={"text": "fresh"}) for _ in range(2)]
 
-    assert [answer.json()["data"]["cached"] for answer in answers] == [False, False]
-    assert [remaining(answer) for answer in answers] == [19, 18]
+    assert [response.json()["data"]["cached"] for response in responses] == [False, False]
+    assert [remaining(response) for response in responses] == [19, 18]
 
 
 def test_after_a_restart_the_old_address_still_works(start: Start, client: Client, tmp_path: Path) -> None:

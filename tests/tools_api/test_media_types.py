@@ -128,8 +128,8 @@ def test_catalog_openapi_and_page_name_the_types(host: RunningHost) -> None:
     types = [*EXTENSIONS, "application/pdf"]
     assert descriptor["endpoints"][0]["responseContentType"] == ["application/json", *types]
     openapi = httpx.get(f"{host.url}/openapi.json").json()
-    answers = openapi["paths"]["/tools/export/api/generate"]["post"]["responses"]["200"]["content"]
-    assert set(types) <= set(answers)
+    content = openapi["paths"]["/tools/export/api/generate"]["post"]["responses"]["200"]["content"]
+    assert set(types) <= set(content)
     page = httpx.get(f"{host.url}/tools/export")
     assert page.status_code == 200
     assert ".csv?expires=" in page.text
@@ -233,8 +233,8 @@ def declared(produces: tuple[str, ...], extensions: Any) -> Generator:
     ],
 )
 def test_a_type_or_an_extension_that_cannot_be_served_is_refused(media_type: str, extension: str, problem: str) -> None:
-    (found,) = declared((media_type,), {media_type: extension}).problems()
-    assert problem in found
+    (problem_text,) = declared((media_type,), {media_type: extension}).problems()
+    assert problem in problem_text
 
 
 def test_types_and_extensions_belong_together() -> None:

@@ -78,8 +78,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def client(running: RunningHost) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=running.url, timeout=30) as made:
-        yield made
+    with httpx.Client(base_url=running.url, timeout=30) as http:
+        yield http
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def test_nothing_is_prepared_for_a_result_that_is_there(client: httpx.Client, lo
 
 def test_identical_calls_share_a_preparation(client: httpx.Client, log: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: note(client, log, "c"), range(8)))
-    assert {answer.status_code for answer in answers} == {200}
+        responses = list(pool.map(lambda _: note(client, log, "c"), range(8)))
+    assert {response.status_code for response in responses} == {200}
     assert log.read_text() == "prepared\n"
 
 
@@ -127,41 +127,41 @@ def test_a_preparation_that_does_not_work_costs_nothing(
     client: httpx.Client, log: Path, text: str, status: int, code: str
 ) -> None:
     before = note(client, log, "first").headers["ratelimit-remaining"]
-    answer = note(client, log, text)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert answer.headers["ratelimit-remaining"] == before
-    assert "ZeroDivision" not in answer.text
+    response = note(client, log, text)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+    assert response.headers["ratelimit-remaining"] == before
+    assert "ZeroDivision" not in response.text
 
 
 def test_a_preparation_that_runs_out_of_time_costs_what_a_run_costs(client: httpx.Client, log: Path) -> None:
     before = int(note(client, log, "first").headers["ratelimit-remaining"])
-    answer = note(client, log, "hang")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "timeout")
-    assert int(answer.headers["ratelimit-remaining"]) == before - 1
+    response = note(client, log, "hang")
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "timeout")
+    assert int(response.headers["ratelimit-remaining"]) == before - 1
 
 
 def test_it_can_fetch_but_not_from_within(client: httpx.Client, log: Path) -> None:
-    answer = note(client, log, "fetch")
-    assert answer.json()["error"]["message"] == "text: 127.0.0.1 is not on the public internet"
+    response = note(client, log, "fetch")
+    assert response.json()["error"]["message"] == "text: 127.0.0.1 is not on the public internet"
 
 
 @pytest.mark.parametrize("response", ["binary", "url"])
 def test_warnings_are_in_a_header(client: httpx.Client, log: Path, response: str) -> None:
-    answer = note(client, log, "Größe|line\nbreak", response)
-    assert json.loads(answer.headers["x-warnings"]) == ["Größe", "line\nbreak"]
-    assert "X-Warnings" in answer.headers["access-control-expose-headers"]
+    reply = note(client, log, "Größe|line\nbreak", response)
+    assert json.loads(reply.headers["x-warnings"]) == ["Größe", "line\nbreak"]
+    assert "X-Warnings" in reply.headers["access-control-expose-headers"]
     if response == "url":
-        assert answer.json()["data"]["warnings"] == ["Größe", "line\nbreak"]
+        assert reply.json()["data"]["warnings"] == ["Größe", "line\nbreak"]
 
 
 def test_warnings_that_are_too_long_are_cut(client: httpx.Client, log: Path) -> None:
-    answer = note(client, log, "ü" * 1000 + "|" + "|".join("ß" * 50 for _ in range(18)))
-    header = answer.headers["x-warnings"]
+    response = note(client, log, "ü" * 1000 + "|" + "|".join("ß" * 50 for _ in range(18)))
+    header = response.headers["x-warnings"]
     assert len(header) <= 4000
-    first, *others = json.loads(header)
+    first, *warnings = json.loads(header)
     assert first == "ü" * 299 + "…"
-    assert set(others) == {"ß" * 50}
-    assert len(others) < 18
+    assert set(warnings) == {"ß" * 50}
+    assert len(warnings) < 18
 
 
 class Nothing(Params):

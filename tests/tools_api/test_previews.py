@@ -22,14 +22,14 @@ PAGE = {"X-Preview-Page": "one"}
 
 
 def test_a_preview_is_the_image_with_what_is_said_of_it(api: httpx.Client) -> None:
-    answer = api.post(f"{QR}/preview", json={"text": "hi", "size": 300})
-    assert answer.status_code == 200
-    assert Image.open(io.BytesIO(answer.content)).size == (300, 300)
-    assert json.loads(answer.headers["x-details"])["size"] == 300
-    assert answer.headers["cache-control"] == "no-store"
-    assert "access-control-allow-origin" not in answer.headers
-    made = api.post(f"{QR}/api/generate", json={"text": "hi", "size": 300, "response": "binary"})
-    assert made.content == answer.content
+    response = api.post(f"{QR}/preview", json={"text": "hi", "size": 300})
+    assert response.status_code == 200
+    assert Image.open(io.BytesIO(response.content)).size == (300, 300)
+    assert json.loads(response.headers["x-details"])["size"] == 300
+    assert response.headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in response.headers
+    generated = api.post(f"{QR}/api/generate", json={"text": "hi", "size": 300, "response": "binary"})
+    assert generated.content == response.content
 
 
 def test_pages_name_the_detected_language_and_the_api_has_its_id(api: httpx.Client) -> None:
@@ -42,23 +42,23 @@ def test_pages_name_the_detected_language_and_the_api_has_its_id(api: httpx.Clie
 
 
 def test_a_preview_says_where_its_text_can_be_edited(api: httpx.Client) -> None:
-    answer = api.post("/tools/code-to-image/preview", json={"code": "a\nb", "scale": 4, "padding": 20})
-    place = json.loads(answer.headers["x-editable-text"])
-    assert (place["param"], place["rows"], place["imageWidth"]) == ("code", 2, 900)
-    assert place["imageWidth"] == Image.open(io.BytesIO(answer.content)).width
+    response = api.post("/tools/code-to-image/preview", json={"code": "a\nb", "scale": 4, "padding": 20})
+    editable = json.loads(response.headers["x-editable-text"])
+    assert (editable["param"], editable["rows"], editable["imageWidth"]) == ("code", 2, 900)
+    assert editable["imageWidth"] == Image.open(io.BytesIO(response.content)).width
     assert "x-editable-text" not in api.post(f"{QR}/preview", json={"text": "hi"}).headers
 
 
 def test_a_file_that_is_no_image_is_previewed_by_the_image_of_it(api: httpx.Client) -> None:
-    answer = api.post("/tools/favicon-generator/preview", json={"content": "P"})
-    assert Image.open(io.BytesIO(answer.content)).size == (228, 180)
+    response = api.post("/tools/favicon-generator/preview", json={"content": "P"})
+    assert Image.open(io.BytesIO(response.content)).size == (228, 180)
 
 
 def test_a_preview_for_a_page_without_javascript_is_confirmed_by_its_tag(api: httpx.Client) -> None:
     url = f"{QR}/preview?text=hi&size=300&_mode=0&unknown=1"
-    answer = api.get(url)
-    assert Image.open(io.BytesIO(answer.content)).size == (300, 300)
-    assert api.get(url, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    response = api.get(url)
+    assert Image.open(io.BytesIO(response.content)).size == (300, 300)
+    assert api.get(url, headers={"If-None-Match": response.headers["etag"]}).status_code == 304
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_preview_for_a_page_without_javascript_is_confirmed_by_its_tag(api: ht
 def test_a_refusal_names_the_parameter_as_the_api_does(
     api: httpx.Client, body: dict[str, object], status: int, code: str
 ) -> None:
-    answer = api.post(f"{QR}/preview", json=body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert answer.json()["error"] == api.post(f"{QR}/api/generate", json=body).json()["error"]
+    response = api.post(f"{QR}/preview", json=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+    assert response.json()["error"] == api.post(f"{QR}/api/generate", json=body).json()["error"]
 
 
 def test_other_requests_are_refused(api: httpx.Client) -> None:
@@ -90,14 +90,14 @@ def test_previews_have_a_budget_of_their_own(start: Start, client: Client) -> No
         builtin_plugins=True, previews={"rate_limit": "3/hour"}, tools={"qr-code-generator": {"rate_limit": "2/hour"}}
     )
     http = client(host)
-    answers = [http.post(f"{QR}/preview", json={"text": str(number)}) for number in range(4)]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
-    assert 0 < int(answers[3].headers["retry-after"]) <= 3600
-    assert answers[3].json()["error"]["code"] == "rate_limited"
-    made = http.post(f"{QR}/api/generate", json={"text": "0"})
-    assert made.json()["meta"]["rateLimit"]["remaining"] == 1
-    assert made.json()["data"]["cached"] is False
+    responses = [http.post(f"{QR}/preview", json={"text": str(number)}) for number in range(4)]
+    assert [response.status_code for response in responses] == [200, 200, 200, 429]
+    assert [response.headers["ratelimit-remaining"] for response in responses] == ["2", "1", "0", "0"]
+    assert 0 < int(responses[3].headers["retry-after"]) <= 3600
+    assert responses[3].json()["error"]["code"] == "rate_limited"
+    generated = http.post(f"{QR}/api/generate", json={"text": "0"})
+    assert generated.json()["meta"]["rateLimit"]["remaining"] == 1
+    assert generated.json()["data"]["cached"] is False
 
 
 def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: P
 
 def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
     http = client(start(builtin_plugins=True, previews={"max_pixels": 65_536}))
-    answer = http.post(f"{QR}/preview", json={"text": "hi", "size": 2048})
-    width, height = Image.open(io.BytesIO(answer.content)).size
+    response = http.post(f"{QR}/preview", json={"text": "hi", "size": 2048})
+    width, height = Image.open(io.BytesIO(response.content)).size
     assert width * height <= 65_536
-    assert json.loads(answer.headers["x-details"])["size"] == 2048
+    assert json.loads(response.headers["x-details"])["size"] == 2048
 
 
 def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, client: Client, tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, c
         first = pool.submit(ask)
         while not log.exists():
             assert not wait([first], timeout=0.01).done
-        others: list[Future[httpx.Response]] = [pool.submit(ask), pool.submit(ask)]
-        superseded = wait(others, return_when=FIRST_COMPLETED).done.pop().result()
+        previews: list[Future[httpx.Response]] = [pool.submit(ask), pool.submit(ask)]
+        superseded = wait(previews, return_when=FIRST_COMPLETED).done.pop().result()
         assert (superseded.status_code, superseded.headers["retry-after"]) == (503, "1")
         assert "newer" in superseded.json()["error"]["message"]
         assert http.post(f"{QR}/api/generate", json={"text": "hi"}).status_code == 200

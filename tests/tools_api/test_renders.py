@@ -40,10 +40,10 @@ def test_an_unruly_render_fails_alone_and_the_next_one_works(
         bad = pool.submit(httpx.post, shared_host.url + tool, json={"way": way}, timeout=30)
         good = pool.submit(httpx.post, shared_host.url + TEXT, json={"text": f"beside {way}"}, timeout=30)
 
-    answer = bad.result()
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert "nutmeg" not in answer.text
-    assert ("retry-after" in answer.headers) == (status == 503)
+    response = bad.result()
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+    assert "nutmeg" not in response.text
+    assert ("retry-after" in response.headers) == (status == 503)
     assert good.result().status_code == 200
     assert api.post(UNRULY, json={"way": "fine", "response": "binary"}).text == "fine"
 
@@ -66,14 +66,14 @@ def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
             refused = [done.result() for done in calls if done.done()]
             time.sleep(0.01)
         gate.touch()
-        answers = [done.result() for done in calls]
+        responses = [done.result() for done in calls]
 
     assert first.result().status_code == 200
-    assert sorted(answer.status_code for answer in answers) == [200] + [503] * 5
-    for answer in refused:
-        assert answer.json()["error"]["code"] == "overloaded"
-        assert int(answer.headers["retry-after"]) == answer.json()["error"]["retryAfter"] >= 1
-        assert answer.json()["meta"]["rateLimit"]["limit"] == 1000
+    assert sorted(response.status_code for response in responses) == [200] + [503] * 5
+    for response in refused:
+        assert response.json()["error"]["code"] == "overloaded"
+        assert int(response.headers["retry-after"]) == response.json()["error"]["retryAfter"] >= 1
+        assert response.json()["meta"]["rateLimit"]["limit"] == 1000
 
 
 def test_sigterm_finishes_what_is_in_flight_and_takes_nothing_new(tmp_path: Path) -> None:

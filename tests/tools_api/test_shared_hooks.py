@@ -100,13 +100,13 @@ def shout(host: RunningHost, text: str = "hello", bearer: str = "", **params: An
     return httpx.post(host.url + SHOUT, json={"text": text, **params}, headers=headers, timeout=30)
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
+def code(response: httpx.Response) -> tuple[int, str]:
     """Return the status and error code of a response, which must be an envelope without secrets."""
-    body = answer.json()
+    body = response.json()
     assert set(body) == {"ok", "error", "meta", "pressroom"}
-    assert answer.headers["x-request-id"]
-    assert "nutmeg" not in answer.text
-    return answer.status_code, body["error"]["code"]
+    assert response.headers["x-request-id"]
+    assert "nutmeg" not in response.text
+    return response.status_code, body["error"]["code"]
 
 
 def status_of(host: RunningHost, plugin: str) -> tuple[str, str, str]:
@@ -165,8 +165,8 @@ def test_hook_mcp_tools(plugins: Plugins) -> None:
     host = plugins.start(third_party.MCP_TOOL)
 
     assert host.call_tool("measure_volume", {"text": "four"}) == {"letters": 4}
-    answer = httpx.post(f"{host.url}/tools/measure_volume/api/generate", json={"text": "four"})
-    assert code(answer) == (404, "not_found")
+    response = httpx.post(f"{host.url}/tools/measure_volume/api/generate", json={"text": "four"})
+    assert code(response) == (404, "not_found")
 
 
 def test_hook_authenticators(plugins: Plugins) -> None:
@@ -199,8 +199,10 @@ def test_an_authenticator_may_look_at_any_header(plugins: Plugins, others: dict[
     host = plugins.start(COMPANY_KEY)
 
     def shout_with(**headers: str) -> httpx.Response:
-        own = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(host.url + SHOUT, json={"text": "hi", "response": "binary"}, headers={**others, **own})
+        credentials = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.post(
+            host.url + SHOUT, json={"text": "hi", "response": "binary"}, headers={**others, **credentials}
+        )
 
     assert shout_with().text == "HI for all"
     assert code(shout_with(x_company_key="k2")) == (401, "unauthorized")
@@ -228,26 +230,26 @@ def test_cookies_can_be_the_credential_on_every_request_in_the_operators_order(p
     host = plugins.start(COOKIES, auth={"authenticators": ["year", "day"]}, plans={"staff": {"tools": ["*"]}})
 
     def shout_with(*cookies: str) -> httpx.Response:
-        headers = [("Cookie", one) for one in cookies] + [("X-Seat", "ada")]
+        headers = [("Cookie", cookie) for cookie in cookies] + [("X-Seat", "ada")]
         text = {"text": f"hi {next(numbers)}", "response": "binary"}
         return httpx.post(host.url + SHOUT, json=text, headers=headers)
 
-    def whose(answer: httpx.Response) -> str:
-        return answer.text.partition(" for ")[2]
+    def whose(response: httpx.Response) -> str:
+        return response.text.partition(" for ")[2]
 
     def listed(cookie: str) -> httpx.Response:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         return httpx.post(f"{host.url}/api/mcp", json=body, headers={"cookie": cookie})
 
-    numbers, asked = count(1), plugins.module.SEEN
+    numbers, visited = count(1), plugins.module.SEEN
     for _ in range(2):
-        asked.clear()
+        visited.clear()
         assert whose(shout_with("theme=dark; day=valid")) == "ada by day"
-        assert asked[:2] == ["year", "day"]
-    asked.clear()
+        assert visited[:2] == ["year", "day"]
+    visited.clear()
     assert whose(shout_with("day=valid; year=valid")) == "ada by year"
-    assert asked[0] == "year"
-    assert "day" not in asked
+    assert visited[0] == "year"
+    assert "day" not in visited
     for cookies in (["day=forged"], ["day=valid; year=forged"], ["day=valid", "year="], ["day=forged; day=valid"]):
         assert code(shout_with(*cookies)) == (401, "unauthorized")
     assert whose(shout_with("day", 'theme="a; day"')) == "all"
@@ -330,10 +332,10 @@ def pressroom_authorizers():
     host = plugins.start(source, server={"response_timeout": 0.5})
     headers = {"content-type": "application/json"}
 
-    answer = httpx.post(host.url + SHOUT, content=body, headers=headers, timeout=20)
+    response = httpx.post(host.url + SHOUT, content=body, headers=headers, timeout=20)
 
-    assert code(answer) == (503, "timeout")
-    assert answer.headers["retry-after"]
+    assert code(response) == (503, "timeout")
+    assert response.headers["retry-after"]
 
 
 def test_what_is_no_exception_is_answered_as_an_internal_error(plugins: Plugins) -> None:
@@ -431,7 +433,7 @@ def pressroom_rate_limits():
     host = plugins.start(source)
 
     first, second, third = (shout(host, text) for text in "abc")
-    assert [one.json()["meta"]["rateLimit"]["remaining"] for one in (first, second)] == [1, 0]
+    assert [response.json()["meta"]["rateLimit"]["remaining"] for response in (first, second)] == [1, 0]
     assert code(third) == (429, "rate_limited")
     assert third.json()["meta"]["rateLimit"]["limit"] == 2
     assert 0 < third.json()["error"]["retryAfter"] <= 60
@@ -457,8 +459,8 @@ def pressroom_rate_limits():
     )
 
     assert [shout(host, text).status_code for text in "abcd"] == [200, 429, 429, 429]
-    left = host.run(limiter.peek(rule.rate, f"{rule.name}\nshout\n127.0.0.1"))
-    assert left.remaining == 49
+    status = host.run(limiter.peek(rule.rate, f"{rule.name}\nshout\n127.0.0.1"))
+    assert status.remaining == 49
 
 
 def test_a_limits_key_that_fails_is_an_error_that_costs_nothing(plugins: Plugins) -> None:
@@ -498,7 +500,7 @@ def pressroom_cache_rules():
     assert [shout(host).json()["data"]["cached"] for _ in range(3)] == [False] * 3
     assert plugins.module.SEEN == ["hello"] * 3
     text = [httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).json() for _ in range(2)]
-    assert [one["data"]["cached"] for one in text] == [False, True]
+    assert [body["data"]["cached"] for body in text] == [False, True]
 
 
 LONG_AND_GENEROUS = """
@@ -554,8 +556,8 @@ def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugi
 
     rows = json.loads(done.stdout)["checks"]
     assert "plans.staff.rate_limits: has no effect beside [limits] default_limit" in [row["message"] for row in rows]
-    (chosen,) = (row for row in rows if row["check"] == "choices")
-    assert (chosen["status"], chosen["message"]) == ("error", "cache.default_rule: there is no 'short'")
+    (finding,) = (row for row in rows if row["check"] == "choices")
+    assert (finding["status"], finding["message"]) == ("error", "cache.default_rule: there is no 'short'")
 
 
 def test_results_of_one_account_are_not_served_to_another(plugins: Plugins) -> None:
@@ -703,11 +705,11 @@ def test_a_backend_that_fails_to_close_is_named_and_keeps_nothing_from_closing(
         host.__exit__(None, None, None)
 
     assert sorted(plugins.module.SEEN) == sorted(faults)
-    told = {line["name"]: line for line in logs if line["event"] == "a plugin failed"}
-    assert told.keys() == {"files own", "cache own", "limits own"}
+    failures = {line["name"]: line for line in logs if line["event"] == "a plugin failed"}
+    assert failures.keys() == {"files own", "cache own", "limits own"}
     for kind, fault in zip(("files", "cache", "limits"), faults, strict=True):
         reason = "timeout" if fault in ("hang", "stubborn") else "failed"
-        assert (told[f"{kind} own"]["plugin"], told[f"{kind} own"]["reason"]) == (plugins.id, reason)
+        assert (failures[f"{kind} own"]["plugin"], failures[f"{kind} own"]["reason"]) == (plugins.id, reason)
     assert sum(gate.failures[plugins.id, "backend", reason] for reason in ("failed", "timeout")) == len(faults)
 
 
@@ -734,10 +736,15 @@ async def page_by_post(request):
         assert (page.status_code, page.text, page.headers["x-own"]) == (200, "<h1>Colophon</h1>", "1")
         assert page.headers["content-type"] == "text/html; charset=utf-8"
         assert page.headers["x-content-type-options"] == "nosniff"
-        (seen,) = plugins.module.SEEN
-        assert (seen.method, seen.path, seen.query, seen.client_ip) == ("GET", "/colophon/a", {"x": "2"}, "203.0.113.9")
-        assert seen.headers["x-own"] == "Yes"
-        assert seen.request_id == page.headers["x-request-id"]
+        (request,) = plugins.module.SEEN
+        assert (request.method, request.path, request.query, request.client_ip) == (
+            "GET",
+            "/colophon/a",
+            {"x": "2"},
+            "203.0.113.9",
+        )
+        assert request.headers["x-own"] == "Yes"
+        assert request.request_id == page.headers["x-request-id"]
         assert http.head("/colophon/a").headers["content-length"] == "17"
         posted = http.post("/colophon/a", content=b"new")
         assert (posted.status_code, posted.content) == (201, b"new")
@@ -847,9 +854,9 @@ def pressroom_index_entries():
     host = plugins.start(source)
 
     for path in ("/llms.txt", "/llms-full.txt"):
-        answer = httpx.get(host.url + path)
-        assert answer.status_code == 200
-        assert "- [Shout](" in answer.text
+        response = httpx.get(host.url + path)
+        assert response.status_code == 200
+        assert "- [Shout](" in response.text
 
 
 def test_hook_observers(plugins: Plugins) -> None:
@@ -865,7 +872,7 @@ def pressroom_observers():
     return [Observer("broken", broken), Observer("watch", watch)]
 """
     host = plugins.start(source, metrics={"token": "abcdef"})
-    answers = [
+    responses = [
         shout(host),
         shout(host),
         httpx.post(host.url + SHOUT, json={}),
@@ -881,7 +888,7 @@ def pressroom_observers():
         ("shout", "validation_error", False),
         ("", "not_found", False),
     ]
-    assert [record.request_id for record in records] == [answer.headers["x-request-id"] for answer in answers]
+    assert [record.request_id for record in records] == [response.headers["x-request-id"] for response in responses]
     assert all(record.duration > 0 for record in records)
     assert [record.run_duration is not None for record in records] == [True, False, False, False]
     assert 'observer="broken"} 4.0' in metrics
@@ -911,8 +918,8 @@ def pressroom_observers():
 
     assert 'observer="broken"} 2.0' in metrics
     assert 'observer="note"' not in metrics
-    told = [line for line in logs if line["event"] == "a plugin failed"]
-    assert [(line["point"], line["name"], line["error"]) for line in told] == [
+    failures = [line for line in logs if line["event"] == "a plugin failed"]
+    assert [(line["point"], line["name"], line["error"]) for line in failures] == [
         ("observer", "broken", "RuntimeError: the secret ingredient is nutmeg")
     ]
 

@@ -81,17 +81,17 @@ async def edge(page: Page) -> float:
     return box["x"]
 
 
-def distances(one: list[tuple[int, int, int, int]], other: list[tuple[int, int, int, int]]) -> list[int]:
-    return [abs(a - b) for row, same in zip(one, other, strict=True) for a, b in zip(row, same, strict=True)]
+def distances(first: list[tuple[int, int, int, int]], second: list[tuple[int, int, int, int]]) -> list[int]:
+    return [abs(a - b) for row, same in zip(first, second, strict=True) for a, b in zip(row, same, strict=True)]
 
 
 async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await typing(page).click(position={"x": 200, "y": 30})
         await page.keyboard.press("Control+Home")
-        async with page.expect_response(lambda answer: answer.url.endswith("/preview")) as got:
+        async with page.expect_response(lambda answer: answer.url.endswith("/preview")) as response_info:
             await page.keyboard.type("#")
-        assert (await got.value).ok
+        assert (await response_info.value).ok
         await page.keyboard.type("!\n")
         await expect(code(page)).to_have_value("#!\n" + await code(page).evaluate("area => area.defaultValue"))
         await drawn(page)
@@ -138,9 +138,9 @@ async def test_letters_are_typed_in_the_chosen_font_which_is_loaded_once_it_is_c
     loaded = "name => [...document.fonts].some(one => one.family.includes(name) && one.status === 'loaded')"
     async with opened(browser, server) as page:
         await drawn(page)
-        for chosen, family in (("fira-code", "Fira Code"), ("source-code-pro", "Source Code Pro")):
+        for font, family in (("fira-code", "Fira Code"), ("source-code-pro", "Source Code Pro")):
             assert not await page.evaluate(loaded, family)
-            await page.locator("[name=font]").select_option(chosen)
+            await page.locator("[name=font]").select_option(font)
             await page.wait_for_function(loaded, arg=family)
             family_in_use = await typing(page).evaluate("area => getComputedStyle(area).fontFamily")
             assert family_in_use.partition(",")[0].strip('"') == family

@@ -46,14 +46,14 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
     await page.locator("[name=text]").fill(TEXT)
     if scripting:
         await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
-        async with page.expect_download() as got:
+        async with page.expect_download() as download_info:
             await page.get_by_role("button", name="Download PNG").click()
-        assert scanned(await (await got.value).path()) == TEXT
+        assert scanned(await (await download_info.value).path()) == TEXT
     else:
         await page.get_by_role("button", name="Generate").click()
-        async with page.expect_download() as got:
+        async with page.expect_download() as download_info:
             await page.get_by_role("link", name="Download").click()
-        assert scanned(await (await got.value).path()) == TEXT
+        assert scanned(await (await download_info.value).path()) == TEXT
     await context.close()
 
 
@@ -82,9 +82,9 @@ async def test_code_leaves_the_page_as_a_vector_image(browser: Browser, server: 
     await page.get_by_label("Title").fill("sum.ts")
     await page.locator("label", has=page.get_by_label("SVG", exact=True)).click()
     await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await page.get_by_role("button", name="Download SVG").click()
-    file = await got.value
+    file = await download_info.value
     assert file.suggested_filename == "sum.svg"
     assert (await file.path()).read_bytes().startswith(b"<svg ")
     assert await violations(page) == []
@@ -114,16 +114,16 @@ async def test_each_kind_of_code_has_its_own_fields(browser: Browser, server: Se
         await page.get_by_label("Password").fill("correct horse")
         await page.get_by_role("button", name="Generate").click()
     download = page.get_by_role("button" if scripting else "link", name="Download").first
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await download.click()
-    assert scanned(await (await got.value).path()) == "WIFI:T:WPA;S:Caf\u00e9;P:correct horse;;"
+    assert scanned(await (await download_info.value).path()) == "WIFI:T:WPA;S:Caf\u00e9;P:correct horse;;"
     await context.close()
 
 
 def qr_code(text: str) -> bytes:
-    made = io.BytesIO()
-    segno.make(text).save(made, kind="png", scale=8)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    segno.make(text).save(buffer, kind="png", scale=8)
+    return buffer.getvalue()
 
 
 async def test_a_logo_that_hides_the_code_is_refused_before_it_is_shown(browser: Browser, server: Server) -> None:
@@ -143,9 +143,9 @@ async def test_a_logo_that_hides_the_code_is_refused_before_it_is_shown(browser:
     assert await violations(page) == []
     await page.get_by_role("button", name="Remove").click()
     await expect(page.locator("[data-failure]")).to_be_hidden()
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await page.get_by_role("button", name="Download PNG").click()
-    assert scanned(await (await got.value).path()) == "https://example.com/menu"
+    assert scanned(await (await download_info.value).path()) == "https://example.com/menu"
     await picker.set_input_files({"name": "notes.png", "mimeType": "image/png", "buffer": b"not an image"})
     await expect(page.get_by_text("isn't an image that this browser can open")).to_be_visible()
     await page.close()
@@ -184,9 +184,9 @@ async def test_a_logo_is_chosen_as_a_file_without_javascript(browser: Browser, s
 
 async def middle_of_code(page: Page, text: str = TEXT) -> object:
     """Return the colour at the centre of the offered code, which must contain the text."""
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await page.get_by_role("link", name="Download").click()
-    path = await (await got.value).path()
+    path = await (await download_info.value).path()
     assert scanned(path) == text
     with Image.open(path) as code:
         return code.convert("RGB").getpixel((code.width // 2, code.height // 2))
@@ -211,9 +211,9 @@ async def test_an_own_drawing_becomes_icons_without_what_runs_in_it(browser: Bro
     )
     await expect(page.locator("#warnings")).to_contain_text("Removed from the SVG: scripts, event handlers")
     assert await violations(page) == []
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await page.get_by_role("button", name="Download ZIP").click()
-    with zipfile.ZipFile(await (await got.value).path()) as bundle:
+    with zipfile.ZipFile(await (await download_info.value).path()) as bundle:
         drawing = bundle.read("favicon.svg").decode()
     assert "#2f6f62" in drawing
     assert "alert" not in drawing

@@ -121,9 +121,9 @@ async def test_what_cannot_be_drawn_is_not_asked_for(page: Page, server: PageSer
 
 async def test_a_download_is_one_call_of_the_api(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("hello")
-    async with page.expect_download() as got:
+    async with page.expect_download() as download_info:
         await download(page)
-    assert (await got.value).suggested_filename == "qr-code-generator.svg"
+    assert (await download_info.value).suggested_filename == "qr-code-generator.svg"
     await expect(page.locator("#quota")).to_have_text("299 of 300 downloads left")
     assert server.inputs == [{"text": "hello"}]
 
@@ -131,9 +131,9 @@ async def test_a_download_is_one_call_of_the_api(page: Page, server: PageServer)
 async def test_a_download_is_named_after_the_title(browser: Browser, server: PageServer) -> None:
     async with opened(browser, server, "/tools/code-to-image") as page:
         await page.get_by_label("Title").fill("Über Sum.ts")
-        async with page.expect_download() as got:
+        async with page.expect_download() as download_info:
             await download(page)
-        assert (await got.value).suggested_filename == "über-sum.svg"
+        assert (await download_info.value).suggested_filename == "über-sum.svg"
 
 
 @pytest.mark.parametrize("keys", ["Control+Enter", "Meta+Enter"])
@@ -200,7 +200,7 @@ async def test_tags_that_a_tool_makes_can_be_copied(browser: Browser, server: Pa
 
 def server_of(slug: str, **sample_data: str) -> PageServer:
     """Return a server of one tool, whose answers have these members."""
-    (tool,) = (one for one in ALL if one["slug"] == slug)
+    (tool,) = (candidate for candidate in ALL if candidate["slug"] == slug)
     return PageServer(({**tool, "sampleData": sample_data},))
 
 
@@ -278,9 +278,9 @@ async def test_a_permanent_link_is_made_from_the_keyboard_for_every_place_to_pas
         await expect(panel).to_be_focused()
         url = f"{server.url}/tools/code-to-image/image?design=abc&signature=def"
         tool = server.tools["code-to-image"]
-        answer = server.succeed("code-to-image", server.inputs[0])[1]
-        for one in permanent_texts(tool, answer["data"], url, title):
-            assert await page.locator(f"#{one.id}").text_content() == one.text
+        response = server.succeed("code-to-image", server.inputs[0])[1]
+        for text in permanent_texts(tool, response["data"], url, title):
+            assert await page.locator(f"#{text.id}").text_content() == text.text
         assert await page.locator("#permanent-url").text_content() == url
         await panel.get_by_role("button", name="Copy HTML").scroll_into_view_if_needed()
         await expect(panel.get_by_role("button", name="Copy HTML")).to_be_in_viewport()
@@ -462,8 +462,8 @@ async def test_the_page_asks_for_the_same_with_and_without_javascript(
             else:
                 await generate(page)
                 await expect(page.get_by_role("link", name="Download")).to_be_visible()
-    with_script, without = server.inputs
-    assert with_script == without
+    with_script, without_script = server.inputs
+    assert with_script == without_script
 
 
 async def _type(control: Any) -> str:

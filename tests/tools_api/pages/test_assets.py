@@ -48,30 +48,30 @@ def test_an_accent_that_is_readable_is_used_as_it_is() -> None:
 
 
 def test_the_style_sheet_has_the_grounds_that_contrasts_are_computed_with() -> None:
-    both = tokens(PAGES.site.asset("pressroom.css").content.decode())
-    for theme, found in zip((LIGHT, DARK), both, strict=True):
-        assert asdict(theme).items() <= found.items()
+    schemes = tokens(PAGES.site.asset("pressroom.css").content.decode())
+    for theme, colors in zip((LIGHT, DARK), schemes, strict=True):
+        assert asdict(theme).items() <= colors.items()
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_the_style_sheets_own_colours_reach_aa(scheme: int) -> None:
-    found = tokens(PAGES.site.asset("pressroom.css").content.decode())[scheme]
+    colors = tokens(PAGES.site.asset("pressroom.css").content.decode())[scheme]
     for ground in ("paper", "surface", "sunken"):
-        assert contrast(found["ink"], found[ground]) >= 7
-        assert contrast(found["muted"], found[ground]) >= 4.5
-        assert contrast(found["edge"], found[ground]) >= 3
-    assert contrast(found["danger"], found["danger-soft"]) >= 4.5
-    assert contrast(found["danger"], found["surface"]) >= 4.5
+        assert contrast(colors["ink"], colors[ground]) >= 7
+        assert contrast(colors["muted"], colors[ground]) >= 4.5
+        assert contrast(colors["edge"], colors[ground]) >= 3
+    assert contrast(colors["danger"], colors["danger-soft"]) >= 4.5
+    assert contrast(colors["danger"], colors["surface"]) >= 4.5
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
 def test_the_colours_of_the_account_pages_reach_aa(scheme: int) -> None:
     shared = tokens(PAGES.site.asset("pressroom.css").content.decode())[scheme]
-    found = tokens(PAGES.site.asset("account.css").content.decode())[scheme]
+    colors = tokens(PAGES.site.asset("account.css").content.decode())[scheme]
     for name in ("good", "warn"):
-        assert contrast(found[name], found[f"{name}-soft"]) >= 4.5
-        assert contrast(found[name], shared["surface"]) >= 4.5
-        assert contrast(shared["ink"], found[f"{name}-soft"]) >= 7
+        assert contrast(colors[name], colors[f"{name}-soft"]) >= 4.5
+        assert contrast(colors[name], shared["surface"]) >= 4.5
+        assert contrast(shared["ink"], colors[f"{name}-soft"]) >= 7
 
 
 @pytest.mark.parametrize(

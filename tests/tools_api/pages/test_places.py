@@ -32,9 +32,9 @@ HTML = (
     ],
 )
 def test_a_message_leads_to_its_place(message: str, marked: str) -> None:
-    place = find_range(HTML, message)
-    assert place is not None
-    assert HTML[place.start : place.end] == marked
+    position = find_range(HTML, message)
+    assert position is not None
+    assert HTML[position.start : position.end] == marked
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_a_message_that_tells_of_no_place_leads_nowhere(message: str) -> None:
 
 
 def test_an_excerpt_shows_the_line_with_what_is_wrong_in_it() -> None:
-    found = excerpt(HTML.replace("\n", "\r\n"), "<img> at line 3, column 2 is not allowed")
-    assert found is not None
-    assert (found.line, found.column, found.before, found.marked) == (3, 2, "<", "img")
-    assert found.after.startswith(" onclick")
+    result = excerpt(HTML.replace("\n", "\r\n"), "<img> at line 3, column 2 is not allowed")
+    assert result is not None
+    assert (result.line, result.column, result.before, result.marked) == (3, 2, "<", "img")
+    assert result.after.startswith(" onclick")
 
 
 def test_an_excerpt_of_a_long_line_is_short() -> None:
-    found = excerpt("a" * 5000 + " wrong " + "b" * 5000, 'it says "wrong"')
-    assert found is not None
-    assert len(found.before + found.marked + found.after) < 120
-    assert found.column == 5002
+    result = excerpt("a" * 5000 + " wrong " + "b" * 5000, 'it says "wrong"')
+    assert result is not None
+    assert len(result.before + result.marked + result.after) < 120
+    assert result.column == 5002
 
 
 @example(text="", words="", line=1, column=0)

@@ -173,8 +173,8 @@ def test_an_image_is_shown_with_its_download_and_how_long_it_lasts() -> None:
 
 
 def test_a_file_that_is_no_image_is_offered_with_what_it_holds() -> None:
-    answer = success(url=f"{BASE}/files/x/5f.zip?signature=a", files=["favicon.ico", "site.webmanifest"])
-    page = parsed(PAGES.tool(FAVICON, FormState({}, answer)))
+    response = success(url=f"{BASE}/files/x/5f.zip?signature=a", files=["favicon.ico", "site.webmanifest"])
+    page = parsed(PAGES.tool(FAVICON, FormState({}, response)))
     assert page.css("#result img") == []
     assert texts(page, "#result .files li") == ["favicon.ico", "site.webmanifest"]
 
@@ -254,8 +254,8 @@ def test_an_error_inside_an_object_names_the_member() -> None:
 def test_an_error_about_no_field_stands_with_the_result(message: str) -> None:
     page = parsed(PAGES.tool(IMAGE, FormState({}, failure(message))))
     assert not any(texts(page, ".field-error"))
-    named = message.startswith("nope:")
-    assert (message if named else message.capitalize()) + "." in texts(page, "#result .failure")[0]
+    names_field = message.startswith("nope:")
+    assert (message if names_field else message.capitalize()) + "." in texts(page, "#result .failure")[0]
 
 
 @pytest.mark.parametrize(
@@ -300,10 +300,10 @@ def test_a_text_that_begins_with_a_line_end_keeps_it() -> None:
 
 def test_search_engines_and_previews_are_told_what_the_page_is() -> None:
     page = parsed(PAGES.tool(QR, FormState({"text": ["private"]})))
-    address = f"{BASE}/tools/qr-code-generator"
-    assert attribute(page, "link[rel=canonical]", "href") == address
+    url = f"{BASE}/tools/qr-code-generator"
+    assert attribute(page, "link[rel=canonical]", "href") == url
     assert attribute(page, "link[rel=alternate]", "href") == "/tools/qr-code-generator/api"
-    assert attribute(page, "meta[property='og:url']", "content") == address
+    assert attribute(page, "meta[property='og:url']", "content") == url
     assert (
         attribute(page, "meta[name=description]", "content") == "Turn a link or any text into a QR code, as PNG or SVG."
     )

@@ -98,7 +98,7 @@ DESCRIPTOR = page_descriptor(
         "slug": "card",
         "endpoints": [
             QR["endpoints"][0]
-            | {"examples": [{"title": one.title, "params": dict(one.params)} for one in card.examples]}
+            | {"examples": [{"title": example.title, "params": dict(example.params)} for example in card.examples]}
         ],
     },
     card,
@@ -111,8 +111,8 @@ def page(state: FormState | None = None) -> LexborHTMLParser:
 
 
 def value(parsed: LexborHTMLParser, name: str) -> str:
-    chosen = parsed.css_first(f"[name='{name}']:checked, select[name='{name}'] option[selected]")
-    control = chosen or parsed.css_first(f"[name='{name}']")
+    selected = parsed.css_first(f"[name='{name}']:checked, select[name='{name}'] option[selected]")
+    control = selected or parsed.css_first(f"[name='{name}']")
     assert control is not None
     return control.text() if control.tag == "textarea" else control.attributes.get("value") or ""
 
@@ -184,10 +184,10 @@ def test_a_form_asks_for_what_its_mode_holds(form: dict[str, str], given: dict[s
 
 
 def test_a_list_has_a_line_for_each_item() -> None:
-    given = {"look": {"lines": ["One", "Two"]}}
-    form = form_from_input(PARAMS, given)
+    values = {"look": {"lines": ["One", "Two"]}}
+    form = form_from_input(PARAMS, values)
     assert form["look.lines"] == ["One\nTwo"]
-    assert input_from_form(PARAMS, form) == given
+    assert input_from_form(PARAMS, form) == values
     field = page(FormState(form)).css_first("textarea[name='look.lines']")
     assert field is not None
     assert field.text() == "One\nTwo"
@@ -202,30 +202,30 @@ def test_a_default_that_is_only_documented_is_shown_and_not_filled_in() -> None:
 
 
 def test_an_error_in_code_shows_its_line() -> None:
-    answer = {
+    response = {
         "ok": False,
         "error": {"code": "validation_error", "message": "html: <i> at line 2, column 1 is not allowed"},
         "meta": meta(QR, 1),
     }
-    parsed = page(FormState({"_mode": ["1"], "html": ["<b>\r\n<i onclick='<script>'>"]}, answer))
+    parsed = page(FormState({"_mode": ["1"], "html": ["<b>\r\n<i onclick='<script>'>"]}, response))
     assert [node.text() for node in parsed.css(".excerpt figcaption, .excerpt mark")] == ["Line 2, column 1", "<i"]
 
 
 def test_an_error_of_a_member_stands_beside_its_field() -> None:
-    answer = {
+    response = {
         "ok": False,
         "error": {"code": "validation_error", "message": "look.title: too long"},
         "meta": meta(QR, 1),
     }
-    title = page(FormState({"kind": ["one"]}, answer)).css_first("[name='look.title']")
+    title = page(FormState({"kind": ["one"]}, response)).css_first("[name='look.title']")
     assert title is not None
     assert title.attributes["aria-invalid"] == "true"
 
 
 def test_a_snippet_names_what_was_made_escaped() -> None:
     data = {"id": "a", "url": 'https://x.example/a?b=1&c="2', "expiresAt": "", "cached": False, "width": 7}
-    answer = {"ok": True, "data": data, "meta": meta(QR, 1)}
-    snippet = page(FormState({}, answer)).css_first("#snippet-0")
+    response = {"ok": True, "data": data, "meta": meta(QR, 1)}
+    snippet = page(FormState({}, response)).css_first("#snippet-0")
     assert snippet is not None
     assert snippet.text() == '<img src="https://x.example/a?b=1&amp;c=&quot;2" width="7">'
     assert '"1200"' in page().css_first("#snippet-0").text()  # type: ignore[union-attr] # there is one
@@ -288,8 +288,8 @@ def test_only_what_belongs_to_the_value_of_the_switch_is_sent() -> None:
 
 def test_sections_open_and_close_and_open_for_an_error() -> None:
     parsed = case_page()
-    shown = {node.text().strip().split("\n")[0]: "open" in node.attributes for node in parsed.css("details")}
-    assert shown == {"How it looks": True, "Logo": False}
+    sections_open = {node.text().strip().split("\n")[0]: "open" in node.attributes for node in parsed.css("details")}
+    assert sections_open == {"How it looks": True, "Logo": False}
     error = {"code": "validation_error", "message": "look.logo: must be an image"}
     state = FormState({}, {"ok": False, "error": error, "meta": meta(QR, 0)})
     wrong = LexborHTMLParser(PAGES.tool(CASE_DESCRIPTOR, state).decode())
@@ -324,8 +324,8 @@ def test_a_section_that_can_hide_a_required_field_is_refused() -> None:
         kind: Literal["one", "two"] = Field(description="A kind.")
 
     sections = (FormSection("A", ("kind", "text.title", "text.note")),)
-    found = replace(card, params=TextParams, examples=(), page=Page(sections=sections)).problems()
-    assert [one for one in found if "sections" in one] == [
+    problems = replace(card, params=TextParams, examples=(), page=Page(sections=sections)).problems()
+    assert [problem for problem in problems if "sections" in problem] == [
         "page: sections: 'kind' must not be required",
         "page: sections: 'text.title' must not be required",
     ]

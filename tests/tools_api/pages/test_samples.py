@@ -17,7 +17,7 @@ URL = "https://pressroom.example/tools/qr-code-generator/api/generate"
 
 
 def curl_command(values: Mapping[str, object]) -> str:
-    (sample,) = (one for one in code_samples(URL, "", branding(), values) if one.id == "curl")
+    (sample,) = (sample for sample in code_samples(URL, "", branding(), values) if sample.id == "curl")
     return sample.text
 
 
@@ -38,19 +38,19 @@ def test_a_shell_reads_the_command_as_one() -> None:
 
 
 def test_the_typical_answer_has_the_shape_of_the_contract() -> None:
-    answer = json.loads(response_sample(QR, branding(key="acme"), "https://acme.example", None))
-    assert answer["ok"] is True
-    assert answer["data"].keys() == {"id", "url", "expiresAt", "cached", "size", "format"}
-    assert answer["data"]["url"].startswith("https://acme.example/files/qr-code-generator/")
-    assert answer["meta"]["rateLimit"]["limit"] == 300
-    assert answer["acme"]["name"] == "Pressroom"
+    response = json.loads(response_sample(QR, branding(key="acme"), "https://acme.example", None))
+    assert response["ok"] is True
+    assert response["data"].keys() == {"id", "url", "expiresAt", "cached", "size", "format"}
+    assert response["data"]["url"].startswith("https://acme.example/files/qr-code-generator/")
+    assert response["meta"]["rateLimit"]["limit"] == 300
+    assert response["acme"]["name"] == "Pressroom"
 
 
 def test_the_typical_file_has_the_extension_of_the_tool() -> None:
     for tool, extension in ((FAVICON, "zip"), (QR, "png")):
         described = {**tool, "extension": extension}
-        answer = json.loads(response_sample(described, branding(), "https://acme.example", None))
-        assert f".{extension}?" in answer["data"]["url"]
+        response = json.loads(response_sample(described, branding(), "https://acme.example", None))
+        assert f".{extension}?" in response["data"]["url"]
 
 
 def test_a_real_answer_takes_the_place_of_the_typical_one() -> None:
