@@ -60,9 +60,9 @@ def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]
     command = [program("node"), str(HERE / "colors.js")]
     done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False)
     assert not done.returncode, done.stderr
-    found = dict(zip(MIN_AGREEMENT, json.loads(done.stdout), strict=True))
+    theirs = dict(zip(MIN_AGREEMENT, json.loads(done.stdout), strict=True))
     return {
-        language: {ours: themes[their] for ours, their in THEIR_NAMES.items()} for language, themes in found.items()
+        language: {ours: themes[their] for ours, their in THEIR_NAMES.items()} for language, themes in theirs.items()
     }
 
 
@@ -82,7 +82,7 @@ def _agreement(code: str, language: Language, theme: str, lines: Pieces) -> floa
     ]
     expected = _colors(lines)
     assert [character for character, _ in ours] == [character for character, _ in expected]
-    return sum(one == other for one, other in zip(ours, expected, strict=True)) / len(expected)
+    return sum(role == other for role, other in zip(ours, expected, strict=True)) / len(expected)
 
 
 @pytest.mark.parametrize("language", MIN_AGREEMENT)
@@ -97,9 +97,9 @@ def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
 def test_every_theme_keeps_to_its_palette(theme: str, theirs: dict[str, dict[str, Pieces]]) -> None:
     """All our colours occur in the original theme."""
     published = {color for themes in theirs.values() for _, color in _colors(themes[theme])}
-    found = THEMES[theme]  # type: ignore[index]
-    ours = {style.color for table in (found.styles, *found.languages.values()) for style in table.values()}
-    assert ours - published <= {found.foreground}
+    palette = THEMES[theme]  # type: ignore[index]
+    ours = {style.color for table in (palette.styles, *palette.languages.values()) for style in table.values()}
+    assert ours - published <= {palette.foreground}
 
 
 def test_plain_text_has_one_colour(samples: dict[str, str]) -> None:

@@ -88,10 +88,10 @@ def test_the_window_has_round_corners_and_a_shadow(draw: Draw) -> None:
     image = draw("a", background="#ffffff", theme="github-dark")
     corner = image.getpixel((48, 48))
     assert corner != _rgb("#24292e")
-    below = [image.getpixel((450, image.height - 48 + down))[0] for down in (1, 12, 24, 40, 47)]  # type: ignore[index]
-    assert below == sorted(below)
-    assert below[0] < 190
-    assert below[-1] > 245
+    shadow = [image.getpixel((450, image.height - 48 + down))[0] for down in (1, 12, 24, 40, 47)]  # type: ignore[index]
+    assert shadow == sorted(shadow)
+    assert shadow[0] < 190
+    assert shadow[-1] > 245
 
 
 def test_buttons_title_and_numbers_go_when_they_are_not_wanted(draw: Draw) -> None:
@@ -216,12 +216,13 @@ def test_8000_characters_of_one_kind_are_drawn_or_refused(character: str, langua
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
 def test_every_colour_of_a_theme_can_be_told_from_its_background(theme: ThemeName) -> None:
-    look = THEMES[theme]
-    background = parse_color(look.background)
-    assert contrast(parse_color(look.foreground), background) > MIN_TEXT_CONTRAST
-    tables = (look.styles, *look.languages.values())
+    palette = THEMES[theme]
+    background = parse_color(palette.background)
+    assert contrast(parse_color(palette.foreground), background) > MIN_TEXT_CONTRAST
+    tables = (palette.styles, *palette.languages.values())
     assert (
-        min(contrast(parse_color(one.color), background) for table in tables for one in table.values()) > MIN_CONTRAST
+        min(contrast(parse_color(style.color), background) for table in tables for style in table.values())
+        > MIN_CONTRAST
     )
 
 

@@ -36,9 +36,9 @@ def test_it_makes_an_image_over_http(http: httpx.Client) -> None:
 
 
 def test_the_bytes_are_the_image_itself(http: httpx.Client) -> None:
-    made = http.post(ADDRESS, json={"code": "x", "response": "binary"})
-    assert made.headers["content-type"] == "image/png"
-    assert Image.open(io.BytesIO(made.content)).size[0] == 900
+    response = http.post(ADDRESS, json={"code": "x", "response": "binary"})
+    assert response.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(response.content)).size[0] == 900
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_what_does_not_fit_is_refused_with_its_reason(http: httpx.Client, body: 
 
 
 def test_a_model_receives_the_image(call_tool: CallTool) -> None:
-    made = call_tool("generate_code_image", code="print(1)", language="python", title="")
-    assert made["format"] == "png"
+    result = call_tool("generate_code_image", code="print(1)", language="python", title="")
+    assert result["format"] == "png"
 
 
 def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:

@@ -74,7 +74,7 @@ def test_an_unknown_language_is_refused_with_those_that_are_near(name: str, hint
 
 
 def test_the_descriptor_offers_the_contract_first() -> None:
-    (record,) = (one for one in parameter_list(CodeImageParams) if one["name"] == "language")
+    (record,) = (parameter for parameter in parameter_list(CodeImageParams) if parameter["name"] == "language")
     assert (record["type"], record["default"]) == ("enum", "typescript")
     assert record["enumValues"][: len(get_args(Language))] == list(get_args(Language))
 
@@ -82,8 +82,8 @@ def test_the_descriptor_offers_the_contract_first() -> None:
 def test_a_language_without_rules_has_its_parts_told_apart() -> None:
     roles = highlighted(JAVA, "java")
     assert "".join(text for text, role in roles if role is Role.COMMENT).strip() == "// Adds numbers."
-    wanted = {"public": Role.DECLARATION, "Sum": Role.CLASS, "return": Role.KEYWORD, "42": Role.NUMBER}
-    assert wanted.items() <= dict(roles).items()
+    expected = {"public": Role.DECLARATION, "Sum": Role.CLASS, "return": Role.KEYWORD, "42": Role.NUMBER}
+    assert expected.items() <= dict(roles).items()
 
 
 @pytest.mark.parametrize(("code", "language"), SNIPPETS.items())

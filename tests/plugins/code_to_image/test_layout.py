@@ -42,9 +42,9 @@ def test_blank_lines_at_the_end_are_left_out_and_others_stay() -> None:
 
 
 def test_a_long_line_wraps_after_a_space_and_keeps_its_number_once() -> None:
-    found = rows("  alpha beta gamma delta\nx", 14)
+    wrapped = rows("  alpha beta gamma delta\nx", 14)
     assert shown("  alpha beta gamma delta\nx", 14) == ["  alpha beta", "   gamma delta", "x"]
-    assert [row.number for row in found] == [1, 0, 2]
+    assert [row.number for row in wrapped] == [1, 0, 2]
 
 
 def test_a_word_that_is_longer_than_a_row_is_cut() -> None:
@@ -74,10 +74,10 @@ def test_joiners_stay_where_they_shape_what_is_seen() -> None:
 
 def test_a_right_to_left_word_keeps_its_place_among_its_neighbours() -> None:
     """What follows the word stays on its right: reordering never extends beyond the word (Trojan Source)."""
-    found = columns_of('x = "שלום" + 1')
-    word = next(item for item in found if item[0] == "שלום")
+    cells = columns_of('x = "שלום" + 1')
+    word = next(item for item in cells if item[0] == "שלום")
     assert word[1:] == (5, 4)
-    assert ('"', 9, 1) in found
+    assert ('"', 9, 1) in cells
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=200) | st.text(

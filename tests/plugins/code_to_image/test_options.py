@@ -27,16 +27,16 @@ def _row(image: Image.Image, number: int) -> Any:
 
 
 def test_highlighted_lines_have_a_band_and_others_keep_their_pixels(draw: Draw) -> None:
-    plain, marked = draw(TWENTY), draw(TWENTY, highlightLines="2, 4-6")
-    changed = [number for number in range(1, 21) if (_row(plain, number) != _row(marked, number)).any()]
+    plain, highlighted = draw(TWENTY), draw(TWENTY, highlightLines="2, 4-6")
+    changed = [number for number in range(1, 21) if (_row(plain, number) != _row(highlighted, number)).any()]
     assert changed == [2, 4, 5, 6]
-    assert (_row(marked, 2)[0] == _row(marked, 5)[0]).all()
+    assert (_row(highlighted, 2)[0] == _row(highlighted, 5)[0]).all()
 
 
 def test_a_wrapped_line_is_highlighted_whole(draw: Draw) -> None:
     code = "a\n" + "b" * 150
-    plain, marked = draw(code), draw(code, highlightLines="2")
-    assert [(_row(plain, row) != _row(marked, row)).any() for row in (1, 2, 3)] == [False, True, True]
+    plain, highlighted = draw(code), draw(code, highlightLines="2")
+    assert [(_row(plain, row) != _row(highlighted, row)).any() for row in (1, 2, 3)] == [False, True, True]
 
 
 def test_lines_that_are_not_in_focus_are_dimmed(draw: Draw) -> None:
@@ -48,9 +48,9 @@ def test_lines_that_are_not_in_focus_are_dimmed(draw: Draw) -> None:
 
 def test_a_diff_has_bands_and_loses_its_first_column(draw: Draw) -> None:
     code = " a = 1\n-b = 2\n+b = 3\n c = 4"
-    shown, plain = draw(code, diff=True), draw("a = 1\nb = 2\nb = 3\nc = 4")
-    assert [(_row(shown, row) != _row(plain, row)).any() for row in (1, 2, 3, 4)] == [False, True, True, False]
-    removed, added = _row(shown, 2)[0, 300], _row(shown, 3)[0, 300]
+    diff, plain = draw(code, diff=True), draw("a = 1\nb = 2\nb = 3\nc = 4")
+    assert [(_row(diff, row) != _row(plain, row)).any() for row in (1, 2, 3, 4)] == [False, True, True, False]
+    removed, added = _row(diff, 2)[0, 300], _row(diff, 3)[0, 300]
     assert removed[0] > removed[1]
     assert added[1] > added[0]
 
@@ -84,12 +84,12 @@ def test_a_font_changes_the_letters_and_not_their_places(font: str, draw: Draw) 
     assert (_row(usual, 1) != _row(other, 1)).any()
     # Every bar is centred in its column, as in the default font.
     bars = [
-        np.flatnonzero(np.abs(_row(one, 1) - _row(one, 1)[0, -1]).sum(axis=2).any(axis=0))
-        for one in (draw("|    |    |", lineNumbers=False), draw("|    |    |", lineNumbers=False, font=font))
+        np.flatnonzero(np.abs(_row(image, 1) - _row(image, 1)[0, -1]).sum(axis=2).any(axis=0))
+        for image in (draw("|    |    |", lineNumbers=False), draw("|    |    |", lineNumbers=False, font=font))
     ]
-    assert all(np.abs(found.mean() - bars[0].mean()) < 1 for found in bars)
+    assert all(np.abs(bar.mean() - bars[0].mean()) < 1 for bar in bars)
     # Ligatures must not join two cells.
-    joined, first, second = (_row(draw(one, font=font, lineNumbers=False), 1) for one in ("=>.", "= .", " >."))
+    joined, first, second = (_row(draw(code, font=font, lineNumbers=False), 1) for code in ("=>.", "= .", " >."))
     assert (np.maximum(first, second) == joined).all()
     svg = render(CodeImageParams(code=code, font=font, format="svg")).content  # type: ignore[arg-type]
     assert svg != render(CodeImageParams(code=code, format="svg")).content
@@ -111,8 +111,8 @@ def test_an_automatic_width_follows_the_longest_line_up_to_the_width(draw: Draw)
 
 def test_a_window_may_have_square_corners_and_no_shadow(draw: Draw) -> None:
     image = draw("a", radius=0, shadow=0, background="#ffffff", theme="nord")
-    below = [image.getpixel((450, image.height - 48 + down)) for down in (1, 10)]
-    assert below == [(255, 255, 255)] * 2
+    shadow = [image.getpixel((450, image.height - 48 + down)) for down in (1, 10)]
+    assert shadow == [(255, 255, 255)] * 2
     assert image.getpixel((49, 49)) == (0x2E, 0x34, 0x40)
 
 
@@ -122,8 +122,8 @@ def test_large_corners_cut_neither_buttons_nor_bands(background: str, draw: Draw
     image = draw("a", **params).convert("RGBA")
     assert image.getpixel((48 + 26, 48 + 22)) == (0xFF, 0x5F, 0x57, 255)
     bare = draw("a", highlightLines="1", title="", windowControls=False, **params).convert("RGBA")
-    outside = bare.getpixel((51, 51))
-    assert outside in {(255, 255, 255, 255), (0, 0, 0, 0)}
+    corner = bare.getpixel((51, 51))
+    assert corner in {(255, 255, 255, 255), (0, 0, 0, 0)}
 
 
 @pytest.mark.parametrize("background", SWATCHES)
@@ -164,26 +164,28 @@ def test_8000_characters_of_another_script_are_drawn_without_a_warning(text: str
 )
 def test_the_code_stands_where_its_editable_text_says(settings: dict[str, Any], draw: Draw) -> None:
     code = "+W\n+W" if settings.get("diff") else "W\nW"
-    place = render(CodeImageParams(code=code, language="plaintext", **settings)).editable
-    assert place is not None
+    editable = render(CodeImageParams(code=code, language="plaintext", **settings)).editable
+    assert editable is not None
     image = draw(code, language="plaintext", **settings)
-    assert place.image_width == image.width
+    assert editable.image_width == image.width
     mark = 1 if settings.get("diff") else 0
-    for row in range(place.rows):
-        left = round(place.left + mark * place.column_width)
-        top = round(place.top + row * place.row_height)
-        cell = image.convert("L").crop((left, top, left + round(place.column_width), top + round(place.row_height)))
-        beside = image.convert("L").crop((left + round(place.column_width), top, left + 60, top + 20))
+    for row in range(editable.rows):
+        left = round(editable.left + mark * editable.column_width)
+        top = round(editable.top + row * editable.row_height)
+        cell = image.convert("L").crop(
+            (left, top, left + round(editable.column_width), top + round(editable.row_height))
+        )
+        beside = image.convert("L").crop((left + round(editable.column_width), top, left + 60, top + 20))
         assert np.ptp(np.asarray(cell)) > 100
         assert np.ptp(np.asarray(beside)) < 30
 
 
 def test_the_colours_of_words_fit_in_a_header() -> None:
     code = "\n".join(f"const name_{number} = {number};" for number in range(300))
-    place = render(CodeImageParams(code=code, language="javascript", theme="dracula")).editable
-    assert place is not None
-    assert place.words["const"] == "#ff79c6"
-    assert len(json.dumps(dict(place.words), separators=(",", ":"))) <= 1_202
+    editable = render(CodeImageParams(code=code, language="javascript", theme="dracula")).editable
+    assert editable is not None
+    assert editable.words["const"] == "#ff79c6"
+    assert len(json.dumps(dict(editable.words), separators=(",", ":"))) <= 1_202
 
 
 def test_a_diff_with_lines_without_a_mark_cannot_be_edited_in_the_image() -> None:

@@ -51,5 +51,5 @@ def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path)
     alone = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     command = [tesseract, str(scanned), "-", "--psm", "6"]
     done = subprocess.run(command, env=alone, capture_output=True, text=True, timeout=60, check=True)
-    written = _words(CODE)
-    assert (written & _words(done.stdout)).total() >= MIN_READ * written.total()
+    words = _words(CODE)
+    assert (words & _words(done.stdout)).total() >= MIN_READ * words.total()

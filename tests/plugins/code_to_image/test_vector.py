@@ -44,9 +44,9 @@ def vector(**params: Any) -> bytes:
 def pixels(content: bytes) -> Any:
     """Return the RGB pixels of an image on a white background."""
     with Image.open(io.BytesIO(content)) as image:
-        shown = Image.new("RGBA", image.size, "white")
-        shown.alpha_composite(image.convert("RGBA"))
-    return np.asarray(shown.convert("RGB"), int)
+        canvas = Image.new("RGBA", image.size, "white")
+        canvas.alpha_composite(image.convert("RGBA"))
+    return np.asarray(canvas.convert("RGB"), int)
 
 
 def rasterised(svg: bytes) -> bytes:
@@ -71,9 +71,9 @@ def rasterised(svg: bytes) -> bytes:
     ],
 )
 def test_it_looks_like_the_png(params: dict[str, Any]) -> None:
-    expected, seen = pixels(drawn(**params).content), pixels(rasterised(vector(**params)))
-    assert seen.shape == expected.shape
-    difference = np.abs(seen - expected)
+    expected, actual = pixels(drawn(**params).content), pixels(rasterised(vector(**params)))
+    assert actual.shape == expected.shape
+    difference = np.abs(actual - expected)
     # Antialiasing of glyph edges and hard colour stops differs; nothing is missing or displaced.
     assert difference.mean() < 1.2
     assert (difference.max(axis=2) > 96).mean() < 0.004
@@ -113,19 +113,19 @@ def test_it_refers_to_nothing_outside() -> None:
         code='<script>alert(1)</script> <image href="https://example.org/x"/>', title="<script>", language="html"
     )
     root = ET.fromstring(svg)
-    known = {element.get("id") for element in root.iter()}
+    ids = {element.get("id") for element in root.iter()}
     names = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert names <= ELEMENTS
     references = {value for element in root.iter() for key, value in element.attrib.items() if key.endswith("href")}
-    assert all(one.startswith("#") and one[1:] in known for one in references)
-    assert all(one in known for one in re.findall(r"url\(#(\w+)\)", svg.decode()))
+    assert all(reference.startswith("#") and reference[1:] in ids for reference in references)
+    assert all(reference in ids for reference in re.findall(r"url\(#(\w+)\)", svg.decode()))
 
 
 def test_emoji_are_part_of_the_file() -> None:
     root = ET.fromstring(vector(code="// 🎉 🎉 🚀", autoWidth=True))
     images = root.findall(f".//{SVG}image")
     assert len(images) == 2
-    assert all(one.get("href", "").startswith("data:image/svg+xml;base64,") for one in images)
+    assert all(image.get("href", "").startswith("data:image/svg+xml;base64,") for image in images)
 
 
 @pytest.mark.parametrize("background", ["conic-gradient(red, blue)", "repeating-conic-gradient(red 0 10%, blue 0 20%)"])

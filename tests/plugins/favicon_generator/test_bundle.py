@@ -54,9 +54,9 @@ def test_the_ico_holds_the_three_small_images() -> None:
     assert icon.info["sizes"] == {(16, 16), (32, 32), (48, 48)}
     for size in (16, 32, 48):
         assert isinstance(icon, IcoImagePlugin.IcoImageFile)
-        own = icon.ico.getimage((size, size))
+        embedded = icon.ico.getimage((size, size))
         alone = Image.open(io.BytesIO(files[f"favicon-{size}x{size}.png"]))
-        assert own.convert("RGBA").tobytes() == alone.convert("RGBA").tobytes()
+        assert embedded.convert("RGBA").tobytes() == alone.convert("RGBA").tobytes()
 
 
 @pytest.mark.parametrize("background", ["#b9502a", "#b9502a80", "#00000000"])
@@ -105,8 +105,8 @@ def test_the_tags_name_files_of_the_bundle() -> None:
     files = unpacked()
     links = _Links()
     links.feed(files["favicon-tags.html"].decode())
-    addresses = [attributes["href"] for tag, attributes in links.tags if tag == "link"]
-    assert {str(address).removeprefix("/") for address in addresses} <= set(NAMES)
+    urls = [attributes["href"] for tag, attributes in links.tags if tag == "link"]
+    assert {str(url).removeprefix("/") for url in urls} <= set(NAMES)
     assert ("meta", {"name": "theme-color", "content": "#b9502a"}) in links.tags
 
 

@@ -26,8 +26,10 @@ def test_the_plugin_conforms() -> None:
 
 
 def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
-    made = http.post("/tools/favicon-generator/api/generate", json={"source": "emoji", "content": "🚀", "radius": 50})
-    data = made.json()["data"]
+    response = http.post(
+        "/tools/favicon-generator/api/generate", json={"source": "emoji", "content": "🚀", "radius": 50}
+    )
+    data = response.json()["data"]
     fetched = http.get(data["url"])
     assert fetched.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(fetched.content)) as archive:
@@ -35,21 +37,21 @@ def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
 
 
 def test_a_header_names_the_image_that_stands_for_the_bundle(http: httpx.Client) -> None:
-    address = ""
+    url = ""
     for _ in ("made", "from the cache"):
-        made = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
-        assert set(made.json()["data"]) == {"id", "url", "expiresAt", "cached", "files", "html"}
-        address, _, relation = made.headers["link"].removeprefix("<").partition(">; ")
+        response = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
+        assert set(response.json()["data"]) == {"id", "url", "expiresAt", "cached", "files", "html"}
+        url, _, relation = response.headers["link"].removeprefix("<").partition(">; ")
         assert relation == 'rel="preview"'
-        image = http.get(address)
+        image = http.get(url)
         assert (image.status_code, image.headers["content-type"]) == (200, "image/png")
-    assert http.get(address.replace("signature=", "signature=x")).status_code == 403
+    assert http.get(url.replace("signature=", "signature=x")).status_code == 403
 
 
 def test_the_bytes_are_the_zip_itself(http: httpx.Client) -> None:
-    made = http.post("/tools/favicon-generator/api/generate", json={"content": "P", "response": "binary"})
-    assert made.headers["content-type"] == "application/zip"
-    assert zipfile.is_zipfile(io.BytesIO(made.content))
+    response = http.post("/tools/favicon-generator/api/generate", json={"content": "P", "response": "binary"})
+    assert response.headers["content-type"] == "application/zip"
+    assert zipfile.is_zipfile(io.BytesIO(response.content))
 
 
 def test_a_long_emoji_is_one_symbol(http: httpx.Client) -> None:

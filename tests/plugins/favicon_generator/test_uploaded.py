@@ -73,8 +73,8 @@ def test_an_svg_is_drawn_and_comes_with_the_bundle() -> None:
 def test_background_padding_and_radius_go_around_the_image() -> None:
     files, _ = made(svg_url(), imageBackground="#ff0000", imagePadding=25, radius=50)
     icon = opened(files["android-chrome-512x512.png"])
-    places = {(256, 256): (0, 255, 0, 255), (256, 64): (255, 0, 0, 255), (4, 4): (255, 0, 0, 0)}
-    assert {place: icon.getpixel(place) for place in places} == places
+    colors = {(256, 256): (0, 255, 0, 255), (256, 64): (255, 0, 0, 255), (4, 4): (255, 0, 0, 0)}
+    assert {point: icon.getpixel(point) for point in colors} == colors
     assert opened(files["apple-touch-icon.png"]).getpixel((1, 1)) == (255, 0, 0, 255)
 
 
@@ -97,9 +97,9 @@ def test_maskable_icons_keep_what_is_drawn_in_the_safe_zone(options: dict[str, A
     assert (icon.mode, icon.size) == ("RGB", (512, 512))
     background = icon.getpixel((0, 0))
     outside = ((x, y) for x in range(0, 512, 3) for y in range(0, 512, 3) if (x - 256) ** 2 + (y - 256) ** 2 > 206**2)
-    assert {icon.getpixel(place) for place in outside} == {background}
+    assert {icon.getpixel(point) for point in outside} == {background}
     assert icon.getcolors(1 << 18) != [(512 * 512, background)]
-    assert [one["purpose"] for one in manifest["icons"]] == ["any", "any", "maskable", "maskable"]
+    assert [entry["purpose"] for entry in manifest["icons"]] == ["any", "any", "maskable", "maskable"]
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,15 @@ def test_the_manifest_names_the_website_not_the_symbol(options: dict[str, Any], 
 def test_favicon_svg_takes_its_colour_in_dark_mode() -> None:
     files, _ = made(svg_url(), darkColor="#ff00ff")
     url = "data:image/svg+xml;base64," + base64.b64encode(files["favicon.svg"]).decode()
-    found = {}
+    colors = {}
     with chromium() as browser:
         for scheme in SCHEMES:
             page = browser.new_page(viewport={"width": 64, "height": 64}, color_scheme=scheme)
             page.set_content(f'<body style="margin:0;background:#fff"><img width="64" height="64" src="{url}">')
             image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-            found[scheme] = image.getpixel((32, 32)), image.getpixel((1, 1))
+            colors[scheme] = image.getpixel((32, 32)), image.getpixel((1, 1))
             page.close()
-    assert found == {
+    assert colors == {
         "light": ((0, 255, 0), (255, 255, 255)),
         "dark": ((255, 0, 255), (255, 255, 255)),
     }

@@ -58,7 +58,7 @@ class Providers:
 
     def asked(self, path: str) -> int:
         """Return the number of requests for a path."""
-        return sum(one == path for _, one in self.requests)
+        return sum(requested == path for _, requested in self.requests)
 
     def answer(self, path: str, query: Query, headers: dict[str, str]) -> tuple[str, bytes]:
         """Return the media type and the body of a response. Raises `Refused`."""

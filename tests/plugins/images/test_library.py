@@ -12,23 +12,25 @@ from .providers import image_bytes
 
 def upload(client: ToolClient, content: bytes | None = None, **arguments: object) -> str:
     link = client.data("create_upload_url", content_type="image/jpeg", **arguments)
-    sent = httpx.put(link["upload_url"], content=content or image_bytes(640, 480))
-    assert sent.status_code == 201, sent.text
+    response = httpx.put(link["upload_url"], content=content or image_bytes(640, 480))
+    assert response.status_code == 201, response.text
     return str(link["media_id"])
 
 
 def test_a_file_is_uploaded_with_curl_or_a_form(ada: ToolClient) -> None:
-    put = upload(ada, filename="Café au lait.jpeg")
+    media_id = upload(ada, filename="Café au lait.jpeg")
     link = ada.data("create_upload_url", content_type="image/png")
     form = httpx.get(link["upload_url"])
     assert 'enctype="multipart/form-data"' in form.text
 
-    sent = httpx.post(link["upload_url"], files={"file": ("my shot.png", image_bytes(300, 200, "PNG"), "image/png")})
+    response = httpx.post(
+        link["upload_url"], files={"file": ("my shot.png", image_bytes(300, 200, "PNG"), "image/png")}
+    )
 
-    assert sent.status_code == 200, sent.text
-    assert "my-shot.png" in sent.text
-    media = {one["id"]: one for one in ada.data("list_media")["media"]}
-    assert media[put]["filename"] == "cafe-au-lait.jpg"
+    assert response.status_code == 200, response.text
+    assert "my-shot.png" in response.text
+    media = {entry["id"]: entry for entry in ada.data("list_media")["media"]}
+    assert media[media_id]["filename"] == "cafe-au-lait.jpg"
     assert (media[link["media_id"]]["width"], media[link["media_id"]]["height"]) == (300, 200)
     assert httpx.get(media[link["media_id"]]["url"]).content == image_bytes(300, 200, "PNG")
 
@@ -36,8 +38,8 @@ def test_a_file_is_uploaded_with_curl_or_a_form(ada: ToolClient) -> None:
 def test_a_link_works_once(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: httpx.put(link, content=image_bytes(10, 10)).status_code, range(4)))
-    assert sorted(answers) == [201, 404, 404, 404]
+        statuses = list(pool.map(lambda _: httpx.put(link, content=image_bytes(10, 10)).status_code, range(4)))
+    assert sorted(statuses) == [201, 404, 404, 404]
     assert httpx.get(link).status_code == 404
     assert len(ada.data("list_media")["media"]) == 1
 
@@ -65,16 +67,16 @@ def test_a_body_that_is_too_large_is_refused_early(ada: ToolClient) -> None:
 
 
 def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
-    made = [upload(ada, image_bytes(10 + number, 10)) for number in range(5)]
-    seen: list[str] = []
+    uploaded = [upload(ada, image_bytes(10 + number, 10)) for number in range(5)]
+    listed: list[str] = []
     cursor: dict[str, str] = {}
     while True:
         page = ada.data("list_media", limit=2, **cursor)
-        seen += [one["id"] for one in page["media"]]
+        listed += [entry["id"] for entry in page["media"]]
         if page["next_cursor"] is None:
             break
         cursor = {"cursor": page["next_cursor"]}
-    assert seen == made[::-1]
+    assert listed == uploaded[::-1]
     assert "cursor" in ada.refusal("list_media", cursor="nonsense")
 
 
@@ -82,12 +84,12 @@ def test_words_find_an_image(ada: ToolClient) -> None:
     media_id = upload(ada, filename="harbour.jpg")
     percent = upload(ada, filename="100%.jpg")
     ada.data("update_media", media_id=media_id, alt_text="Boats at DUSK", caption="Später Ärger")
-    assert [one["id"] for one in ada.data("list_media", query="dusk boats")["media"]] == [media_id]
-    assert [one["id"] for one in ada.data("list_media", query="ärger SPÄTER")["media"]] == [media_id]
+    assert [entry["id"] for entry in ada.data("list_media", query="dusk boats")["media"]] == [media_id]
+    assert [entry["id"] for entry in ada.data("list_media", query="ärger SPÄTER")["media"]] == [media_id]
     assert ada.data("search_images", query="winter", provider="library")["images"] == []
-    [found] = ada.data("search_images", query="dusk", provider="library")["images"]
-    assert found["ref"] == f"library:{media_id}"
-    assert [one["id"] for one in ada.data("list_media", query="%")["media"]] == [percent]
+    [image] = ada.data("search_images", query="dusk", provider="library")["images"]
+    assert image["ref"] == f"library:{media_id}"
+    assert [entry["id"] for entry in ada.data("list_media", query="%")["media"]] == [percent]
 
 
 def test_a_credit_is_made_harmless(ada: ToolClient) -> None:
@@ -160,7 +162,7 @@ def test_an_image_that_an_article_no_longer_has_can_be_deleted(ada: ToolClient) 
     body = {"body": f"Tea.\n\n![A pot]({url})\n"}
     ada.data("update_content", content_id=article, expected_version=3, fields=body)
 
-    listed = {one["id"]: one["used_in"] for one in ada.data("list_media")["media"]}
+    listed = {entry["id"]: entry["used_in"] for entry in ada.data("list_media")["media"]}
 
     assert listed == {first: [], second: [article], inline: [article], unplaced: []}
     for media_id in (second, inline):
@@ -191,10 +193,10 @@ def test_an_unknown_image_is_not_found(ada: ToolClient, name: str) -> None:
 
 def test_the_texts_say_what_comes_next(ada: ToolClient) -> None:
     link = ada.call("create_upload_url", content_type="image/jpeg")
-    told, data = link["content"][0]["text"], link["structuredContent"]
-    assert data["upload_url"] in told
-    assert data["media_id"] in told
-    assert "+00:00 (UTC)" in told
+    text, data = link["content"][0]["text"], link["structuredContent"]
+    assert data["upload_url"] in text
+    assert data["media_id"] in text
+    assert "+00:00 (UTC)" in text
     assert "create_upload_url" in ada.call("list_media")["content"][0]["text"]
 
     media_id = upload(ada)
@@ -206,6 +208,6 @@ def test_the_texts_say_what_comes_next(ada: ToolClient) -> None:
     assert "Tea at five" in changed
     article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
     ada.data("import_image", image_ref=media_id, content_id=article, role="featured")
-    kept = ada.call("delete_media", media_id=media_id, confirm=True)
-    assert kept["structuredContent"] == {"deleted": False, "used_in": [article]}
-    assert article in kept["content"][0]["text"]
+    refusal = ada.call("delete_media", media_id=media_id, confirm=True)
+    assert refusal["structuredContent"] == {"deleted": False, "used_in": [article]}
+    assert article in refusal["content"][0]["text"]

@@ -60,7 +60,7 @@ async def test_credits_become_plain_text(empty_database: SqlDatabase) -> None:
 
     async with empty_database.reading() as session:
         rows = await session.execute(select(MediaRow.ref, MediaRow.credit))
-        kept = {row.ref: (row.credit.get("text"), row.credit.get("markdown")) for row in rows}
-    assert kept["own"] == ("Photo: Ada & Co", "Photo: Ada & Co")
-    assert kept["licensed"] == ("AT&amp;T by Ada", "AT&amp;T by Ada")
-    assert kept["none"] == (None, None)
+        by_ref = {row.ref: (row.credit.get("text"), row.credit.get("markdown")) for row in rows}
+    assert by_ref["own"] == ("Photo: Ada & Co", "Photo: Ada & Co")
+    assert by_ref["licensed"] == ("AT&amp;T by Ada", "AT&amp;T by Ada")
+    assert by_ref["none"] == (None, None)

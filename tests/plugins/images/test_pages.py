@@ -35,10 +35,12 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
     assert "No images yet" in empty.text
     form = browser.submit(empty, PATH, do="upload").tree.css_first("form[enctype]")
     assert form is not None
-    sent = Page(browser.client.post(str(form.attributes["action"]), files={"file": ("tea.jpg", image_bytes(64, 48))}))
-    assert sent.status == 200, sent.text
-    assert sent.one("h1") == "Image uploaded"
-    back = sent.tree.css_first("main a")
+    uploaded = Page(
+        browser.client.post(str(form.attributes["action"]), files={"file": ("tea.jpg", image_bytes(64, 48))})
+    )
+    assert uploaded.status == 200, uploaded.text
+    assert uploaded.one("h1") == "Image uploaded"
+    back = uploaded.tree.css_first("main a")
     assert back is not None
 
     page = browser.get(str(back.attributes["href"]))
@@ -88,20 +90,20 @@ def test_somebody_elses_image_does_not_exist(eve: ToolClient, browser: BrowserWi
 
 def test_the_articles_that_use_an_image_are_linked(ada: ToolClient, browser: BrowserWithoutScreen) -> None:
     media_id = upload(ada)
-    made = ada.data("create_content", title="Tea & cake", body="Some text.")["content_id"]
-    ada.data("import_image", image_ref=media_id, content_id=made, role="featured", alt_text="Tea")
-    link = browser.get(PATH).tree.css_first(f'a[href="/dashboard/articles/{made}"]')
+    content_id = ada.data("create_content", title="Tea & cake", body="Some text.")["content_id"]
+    ada.data("import_image", image_ref=media_id, content_id=content_id, role="featured", alt_text="Tea")
+    link = browser.get(PATH).tree.css_first(f'a[href="/dashboard/articles/{content_id}"]')
     assert link is not None
     assert link.text() == "Tea & cake"
 
 
 def test_links_for_uploads_are_not_logged(ada: ToolClient) -> None:
-    written = io.BytesIO()
-    configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(written, write_through=True))
+    output = io.BytesIO()
+    configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(output, write_through=True))
     link = ada.data("create_upload_url", content_type="image/jpeg", filename="harbour.jpg")["upload_url"]
     assert httpx.get(link).status_code == 200
     assert httpx.delete(link).status_code == 405
     assert httpx.put(link, content=image_bytes(64, 48)).status_code == 201
-    assert link.rpartition("/")[2] not in written.getvalue().decode()
-    logged = [json.loads(line) for line in written.getvalue().splitlines()]
-    assert [one["status"] for one in logged if one.get("path") == "/media/upload/***"] == [200, 405, 201]
+    assert link.rpartition("/")[2] not in output.getvalue().decode()
+    logged = [json.loads(line) for line in output.getvalue().splitlines()]
+    assert [line["status"] for line in logged if line.get("path") == "/media/upload/***"] == [200, 405, 201]

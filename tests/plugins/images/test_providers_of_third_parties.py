@@ -70,9 +70,9 @@ def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def test_a_search_of_all_has_the_results_of_those_that_work(ada: Client) -> None:
-    found = ada.data("search_images", query="tea")
-    assert [image["ref"] for image in found["images"]] == ["sound:1"]
-    assert sorted(found["provider_notes"]) == sorted(NOTES.values())
+    result = ada.data("search_images", query="tea")
+    assert [image["ref"] for image in result["images"]] == ["sound:1"]
+    assert sorted(result["provider_notes"]) == sorted(NOTES.values())
 
 
 @pytest.mark.parametrize("name", NOTES)

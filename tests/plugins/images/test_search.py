@@ -17,17 +17,17 @@ def refs(client: ToolClient, query: str = "coffee", **arguments: object) -> list
 
 
 def test_every_provider_contributes_in_turns(ada: ToolClient) -> None:
-    found = ada.data("search_images", query="coffee")
+    result = ada.data("search_images", query="coffee")
 
-    assert [image["provider"] for image in found["images"]] == [
+    assert [image["provider"] for image in result["images"]] == [
         "openverse",
         "wikimedia",
         "unsplash",
         "pexels",
         "pixabay",
     ]
-    assert found["next_page"] == 2
-    assert found["provider_notes"] == []
+    assert result["next_page"] == 2
+    assert result["provider_notes"] == []
 
 
 def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -> None:
@@ -70,12 +70,12 @@ def test_a_provider_that_fails_leaves_a_note_and_the_others(ada: ToolClient, pro
     providers.broken["/pexels/"] = (500, b"<html>oops</html>")
     providers.broken["/unsplash/"] = (429, b"Rate Limit Exceeded")
 
-    found = ada.data("search_images", query=query)
+    result = ada.data("search_images", query=query)
 
-    assert [image["provider"] for image in found["images"]] == ["openverse", "wikimedia", "pixabay"]
-    assert len(found["provider_notes"]) == 2
-    assert "Pexels returned HTTP 500" in " ".join(found["provider_notes"])
-    assert "Unsplash gets too many requests" in " ".join(found["provider_notes"])
+    assert [image["provider"] for image in result["images"]] == ["openverse", "wikimedia", "pixabay"]
+    assert len(result["provider_notes"]) == 2
+    assert "Pexels returned HTTP 500" in " ".join(result["provider_notes"])
+    assert "Unsplash gets too many requests" in " ".join(result["provider_notes"])
     assert "Pexels returned HTTP 500" in ada.refusal("search_images", query=query, provider="pexels")
 
 
@@ -86,11 +86,11 @@ def test_the_same_search_is_not_sent_twice(ada: ToolClient, eve: ToolClient, pro
 
 
 def test_keys_are_never_told(ada: ToolClient, providers: Providers, query: str) -> None:
-    told = json.dumps(ada.data("search_images", query=query))
+    messages = json.dumps(ada.data("search_images", query=query))
     providers.broken["/"] = (500, b"")
-    told += ada.refusal("search_images", query=f"other {query}")
+    messages += ada.refusal("search_images", query=f"other {query}")
     for key in (UNSPLASH_KEY, PEXELS_KEY, PIXABAY_KEY):
-        assert key not in told
+        assert key not in messages
 
 
 def test_a_download_is_kept_and_served(ada: ToolClient, providers: Providers) -> None:
@@ -104,8 +104,8 @@ def test_a_download_is_kept_and_served(ada: ToolClient, providers: Providers) ->
     assert (media["width"], media["height"], media["bytes"]) == (1600, 900, len(served.content))
     assert media["license"]["code"] == "CC-BY-SA-4.0"
     assert "Tim &amp; Sons" in media["credit_html"]
-    again = httpx.get(media["url"], headers={"if-none-match": served.headers["etag"]})
-    assert again.status_code == 304
+    revalidated = httpx.get(media["url"], headers={"if-none-match": served.headers["etag"]})
+    assert revalidated.status_code == 304
 
 
 def test_a_hotlinked_image_is_not_copied_and_its_use_is_reported(ada: ToolClient, providers: Providers) -> None:
@@ -134,8 +134,10 @@ def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Provide
     media = ada.data("import_image", image_ref=f"{providers.url}/files/a.jpg", alt_text="Mine")["media"]
     with ThreadPoolExecutor(3) as pool:
         url = f"{providers.url}/files/a.jpg"
-        again = pool.map(lambda _: ada.data("import_image", image_ref=url, alt_text="Mine")["media"]["id"], range(3))
-        assert set(again) == {media["id"]}
+        media_ids = pool.map(
+            lambda _: ada.data("import_image", image_ref=url, alt_text="Mine")["media"]["id"], range(3)
+        )
+        assert set(media_ids) == {media["id"]}
     assert (media["provider"], media["filename"], media["license"]) == ("library", "a.jpg", None)
 
 
@@ -188,25 +190,25 @@ def test_where_no_provider_can_be_reached_the_other_ways_are_named(
 ) -> None:
     providers.drops += ["/"] * 20
 
-    told = ada.refusal("search_images", query=query)
+    message = ada.refusal("search_images", query=query)
 
     for provider in ("Openverse", "Wikimedia Commons", "Unsplash", "Pexels", "Pixabay"):
-        assert f"{provider} cannot be reached at the moment" in told
+        assert f"{provider} cannot be reached at the moment" in message
     for tool in ("create_upload_url", "generate_image", "import_image"):
-        assert tool in told
+        assert tool in message
 
 
 def test_a_result_can_be_chosen_from_the_text_alone(ada: ToolClient, query: str) -> None:
-    found = ada.data("search_images", query=query)
-    told = said(ada, "search_images", query=query)
+    result = ada.data("search_images", query=query)
+    text = said(ada, "search_images", query=query)
 
-    for image in found["images"]:
-        assert image["ref"] in told
-        assert image["thumb_url"] in told
-        assert image["license"]["code"] in told
-    assert "import_image" in told
-    assert "page 2" in told
-    assert not told.startswith("{")
+    for image in result["images"]:
+        assert image["ref"] in text
+        assert image["thumb_url"] in text
+        assert image["license"]["code"] in text
+    assert "import_image" in text
+    assert "page 2" in text
+    assert not text.startswith("{")
 
 
 def test_the_same_file_is_one_image_whatever_its_url(ada: ToolClient, providers: Providers) -> None:
@@ -236,13 +238,13 @@ def test_an_image_becomes_the_featured_one_once(ada: ToolClient) -> None:
     featured = {"content_id": article["content_id"], "role": "featured"}
 
     first = ada.data("import_image", image_ref=media, **featured)
-    again = ada.data("import_image", image_ref=ref, **featured)
+    repeated = ada.data("import_image", image_ref=ref, **featured)
 
-    assert first["version"] == again["version"] == article["version"] + 1
+    assert first["version"] == repeated["version"] == article["version"] + 1
     assert first["media"]["used_in"] == [article["content_id"]]
-    told = said(ada, "import_image", image_ref=media, alt_text="Old bark", **featured)
-    assert "publish_content" in told
-    assert f"version is {article['version'] + 2}" in told
+    text = said(ada, "import_image", image_ref=media, alt_text="Old bark", **featured)
+    assert "publish_content" in text
+    assert f"version is {article['version'] + 2}" in text
     assert ada.data("import_image", image_ref=media)["media"]["alt_text"] == "Bark"
 
 
@@ -250,10 +252,10 @@ def test_an_inline_image_comes_with_its_markdown(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="openverse")
     article = ada.data("create_content", title="Trees", body="Trees have bark.")["content_id"]
 
-    told = said(ada, "import_image", image_ref=ref, alt_text="Bark", content_id=article, role="inline")
+    text = said(ada, "import_image", image_ref=ref, alt_text="Bark", content_id=article, role="inline")
 
     [media] = ada.data("list_media", content_id=article)["media"]
-    assert f"![Bark]({media['url']})" in told
-    assert "update_content" in told
+    assert f"![Bark]({media['url']})" in text
+    assert "update_content" in text
     assert "list_content" in ada.refusal("import_image", image_ref=ref, alt_text="Bark", role="inline")
     assert "list_media" in ada.refusal("import_image", image_ref="m_nothing", alt_text="Bark")

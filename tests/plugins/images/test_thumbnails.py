@@ -52,8 +52,8 @@ def upload(client: ToolClient, content: bytes, filename: str = "harbour.png") ->
 def kept(host: RunningHost, media_id: str) -> int:
     async def count() -> int:
         async with host.host.database.reading() as session:
-            wanted = select(func.count()).select_from(ThumbnailRow).where(ThumbnailRow.media_id == media_id)
-            return int(await session.scalar(wanted) or 0)
+            query = select(func.count()).select_from(ThumbnailRow).where(ThumbnailRow.media_id == media_id)
+            return int(await session.scalar(query) or 0)
 
     return host.run(count())
 
@@ -62,25 +62,25 @@ def test_the_page_loads_small_images_of_known_size(host: RunningHost, ada: ToolC
     media_id = upload(ada, noise(1600, 900))
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
-        shown = browser.get(PATH).tree.css_first(f'.rows img[src$="{media_id}"]')
-        assert shown is not None
-        assert (shown.attributes["width"], shown.attributes["height"]) == ("120", "68")
-        assert shown.attributes["loading"] == "lazy"
-        small = browser.client.get(str(shown.attributes["src"]))
+        thumbnail = browser.get(PATH).tree.css_first(f'.rows img[src$="{media_id}"]')
+        assert thumbnail is not None
+        assert (thumbnail.attributes["width"], thumbnail.attributes["height"]) == ("120", "68")
+        assert thumbnail.attributes["loading"] == "lazy"
+        small = browser.client.get(str(thumbnail.attributes["src"]))
     assert small.headers["content-type"] == "image/webp"
     assert "immutable" in small.headers["cache-control"]
     assert len(small.content) < 40_000
     assert Image.open(io.BytesIO(small.content)).size == (MAX_EDGE, 135)
-    again = httpx.get(small.url, headers={"if-none-match": small.headers["etag"]})
-    assert again.status_code == 304
+    revalidated = httpx.get(small.url, headers={"if-none-match": small.headers["etag"]})
+    assert revalidated.status_code == 304
 
 
 def test_it_is_made_once_and_goes_with_the_image(host: RunningHost, ada: ToolClient) -> None:
     media_id = upload(ada, noise(800, 600))
     url = f"{host.url}/media/thumbnails/{media_id}"
     with ThreadPoolExecutor(6) as threads:
-        found = {answer.content for answer in threads.map(httpx.get, [url] * 6)}
-    assert len(found) == 1
+        contents = {response.content for response in threads.map(httpx.get, [url] * 6)}
+    assert len(contents) == 1
     assert kept(host, media_id) == 1
 
     async def lose() -> None:
@@ -88,22 +88,22 @@ def test_it_is_made_once_and_goes_with_the_image(host: RunningHost, ada: ToolCli
             await session.execute(update(BytesRow).where(BytesRow.media_id == media_id).values(content=b"gone"))
 
     host.run(lose())
-    assert httpx.get(url).content in found
+    assert httpx.get(url).content in contents
     image = ada.data("list_media")["media"][0]["url"]
-    tags = {one: {"if-none-match": httpx.get(one).headers["etag"]} for one in (url, image)}
-    assert [httpx.get(one, headers=known).status_code for one, known in tags.items()] == [304, 304]
+    tags = {path: {"if-none-match": httpx.get(path).headers["etag"]} for path in (url, image)}
+    assert [httpx.get(path, headers=headers).status_code for path, headers in tags.items()] == [304, 304]
     ada.data("delete_media", media_id=media_id, confirm=True)
     assert httpx.get(url).status_code == 404
-    assert [httpx.get(one, headers=known).status_code for one, known in tags.items()] == [404, 404]
+    assert [httpx.get(path, headers=headers).status_code for path, headers in tags.items()] == [404, 404]
     assert kept(host, media_id) == 0
 
 
 def test_a_small_file_is_its_own_thumbnail(host: RunningHost, ada: ToolClient) -> None:
     content = noise(40, 40)
     media_id = upload(ada, content)
-    answer = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
-    assert answer.content == content
-    assert answer.headers["content-type"] == "image/png"
+    response = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
+    assert response.content == content
+    assert response.headers["content-type"] == "image/png"
     assert kept(host, media_id) == 0
 
 
@@ -118,8 +118,8 @@ def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolC
             await session.execute(delete(ThumbnailRow).where(ThumbnailRow.media_id == media_id))
 
     host.run(spoil())
-    answer = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
-    assert answer.status_code == 404
+    response = httpx.get(f"{host.url}/media/thumbnails/{media_id}")
+    assert response.status_code == 404
     assert kept(host, media_id) == 0
 
 
@@ -138,32 +138,32 @@ def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolC
     ],
 )
 def test_every_kind_of_image_has_one(kind: str, mode: str) -> None:
-    with Image.open(io.BytesIO(make(noise(300, 500, kind, mode)))) as made:
-        assert made.format == "WEBP"
-        assert made.size == (144, MAX_EDGE)
+    with Image.open(io.BytesIO(make(noise(300, 500, kind, mode)))) as thumbnail:
+        assert thumbnail.format == "WEBP"
+        assert thumbnail.size == (144, MAX_EDGE)
 
 
 def test_transparency_stays_and_turned_photographs_are_upright() -> None:
     clear = io.BytesIO()
     Image.new("RGBA", (500, 400), (0, 0, 0, 0)).save(clear, "PNG")
-    with Image.open(io.BytesIO(make(clear.getvalue()))) as made:
-        assert made.convert("RGBA").getpixel((10, 10))[3] == 0  # type: ignore[index]
+    with Image.open(io.BytesIO(make(clear.getvalue()))) as thumbnail:
+        assert thumbnail.convert("RGBA").getpixel((10, 10))[3] == 0  # type: ignore[index]
     exif = Image.Exif()
     exif[0x0112] = 6
-    with Image.open(io.BytesIO(make(noise(600, 300, "JPEG", exif=exif)))) as made:
-        assert made.size == (120, MAX_EDGE)
-        assert not made.getexif()
+    with Image.open(io.BytesIO(make(noise(600, 300, "JPEG", exif=exif)))) as thumbnail:
+        assert thumbnail.size == (120, MAX_EDGE)
+        assert not thumbnail.getexif()
 
 
 def test_of_a_moving_image_it_shows_the_first_part() -> None:
     frames = [Image.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
     moving = io.BytesIO()
     frames[0].save(moving, "GIF", save_all=True, append_images=frames[1:])
-    with Image.open(io.BytesIO(make(moving.getvalue()))) as made:
-        red, _, blue = made.convert("RGB").getpixel((5, 5))  # type: ignore[misc]
+    with Image.open(io.BytesIO(make(moving.getvalue()))) as thumbnail:
+        red, _, blue = thumbnail.convert("RGB").getpixel((5, 5))  # type: ignore[misc]
         assert red > 200
         assert blue < 60
-        assert getattr(made, "n_frames", 1) == 1
+        assert getattr(thumbnail, "n_frames", 1) == 1
 
 
 @given(st.integers(0, 60_000), st.integers(0, 60_000))

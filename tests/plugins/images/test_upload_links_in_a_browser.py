@@ -44,8 +44,8 @@ async def opened(browser: Browser, url: str, view: str) -> AsyncIterator[Page]:
 
 
 async def _link(ada: ToolClient, kind: str = "png") -> str:
-    made = await asyncio.to_thread(ada.data, "create_upload_url", content_type=f"image/{kind}")
-    return str(made["upload_url"])
+    link = await asyncio.to_thread(ada.data, "create_upload_url", content_type=f"image/{kind}")
+    return str(link["upload_url"])
 
 
 async def _send(page: Page, name: str, content: bytes) -> None:
@@ -84,10 +84,10 @@ async def test_the_page_says_what_it_takes_and_refuses_other_files_below_the_fie
             assert await violations(page) == []
         await _send(page, "harbour.png", image_bytes(300, 200, "PNG"))
         await expect(page.get_by_role("heading", level=1)).to_have_text("Image uploaded")
-        shown = page.get_by_role("img", name="The image that you uploaded")
-        await expect(shown).to_be_visible()
+        image = page.get_by_role("img", name="The image that you uploaded")
+        await expect(image).to_be_visible()
         if VIEWS[view]["java_script_enabled"]:
-            assert await shown.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 300
+            assert await image.evaluate("(image) => image.decode().then(() => image.naturalWidth)") == 300
             assert await violations(page) == []
 
 
@@ -103,12 +103,12 @@ async def test_the_end_of_a_link_is_in_the_time_zone_of_the_visitor(
     )
     page = await context.new_page()
     await page.goto(await _link(ada))
-    shown = page.locator("time")
-    until = datetime.fromisoformat(await shown.get_attribute("datetime") or "")
-    there = until.astimezone(ZoneInfo("Asia/Kathmandu"))
+    time = page.locator("time")
+    until = datetime.fromisoformat(await time.get_attribute("datetime") or "")
+    local = until.astimezone(ZoneInfo("Asia/Kathmandu"))
     # If the local date differs, it precedes the time.
-    await expect(shown).to_have_text(
-        re.compile(f"{there:%H:%M}$") if scripting else f"{until.astimezone(UTC):%H:%M} UTC"
+    await expect(time).to_have_text(
+        re.compile(f"{local:%H:%M}$") if scripting else f"{until.astimezone(UTC):%H:%M} UTC"
     )
     await context.close()
 

@@ -54,8 +54,8 @@ def test_what_is_transparent_changes_nothing(below: Rgba) -> None:
     ],
 )
 def test_pairs_that_many_readers_fail_on_are_warned_of(foreground: str, background: str, expected: list[str]) -> None:
-    found = contrast_warnings(Rgba.parse(foreground), Rgba.parse(background))
-    assert [warning.partition(";")[0] + ";" for warning in found] == expected
+    warnings = contrast_warnings(Rgba.parse(foreground), Rgba.parse(background))
+    assert [warning.partition(";")[0] + ";" for warning in warnings] == expected
 
 
 def test_luminance_spans_black_to_white() -> None:

@@ -24,8 +24,8 @@ def test_the_plugin_conforms() -> None:
 
 
 def test_it_makes_a_file_over_http(http: httpx.Client) -> None:
-    made = http.post("/tools/qr-code-generator/api/generate", json={"text": "https://example.com/", "size": 300})
-    data = made.json()["data"]
+    response = http.post("/tools/qr-code-generator/api/generate", json={"text": "https://example.com/", "size": 300})
+    data = response.json()["data"]
     assert (data["size"], data["format"]) == (300, "png")
     assert http.get(data["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
 

@@ -81,10 +81,10 @@ def test_the_smallest_image_has_a_pixel_for_each_module() -> None:
 
 def test_an_image_that_is_too_small_is_refused_with_the_size_that_is_needed() -> None:
     text, margin = "a" * 300, 16
-    least = len(encode(text, "M")) + 2 * margin
-    with pytest.raises(InvalidInput, match=f"^size: must be at least {least} .*got {least - 1}"):
-        render(QrCodeParams(text=text, size=least - 1, margin=margin))
-    assert _image(text=text, size=least, margin=margin).size == (least, least)
+    smallest = len(encode(text, "M")) + 2 * margin
+    with pytest.raises(InvalidInput, match=f"^size: must be at least {smallest} .*got {smallest - 1}"):
+        render(QrCodeParams(text=text, size=smallest - 1, margin=margin))
+    assert _image(text=text, size=smallest, margin=margin).size == (smallest, smallest)
 
 
 def test_modules_too_small_for_most_readers_are_warned_of_with_a_size_that_is_enough() -> None:

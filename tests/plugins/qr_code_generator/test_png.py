@@ -47,8 +47,8 @@ def test_it_is_the_same_image_without_the_fast_compressor(monkeypatch: pytest.Mo
     finally:
         monkeypatch.undo()
         reload(png)
-    with Image.open(io.BytesIO(fast)) as one, Image.open(io.BytesIO(plain)) as other:
-        assert _bits(one) == _bits(other)
+    with Image.open(io.BytesIO(fast)) as first, Image.open(io.BytesIO(plain)) as second:
+        assert _bits(first) == _bits(second)
 
 
 def test_the_alpha_of_opaque_colours_is_left_out() -> None:

@@ -19,9 +19,9 @@ URL = "https://example.com/menu"
 
 
 def _uri(image: Image.Image, kind: str = "PNG") -> str:
-    written = io.BytesIO()
-    image.save(written, kind)
-    return f"data:image/{kind.lower()};base64,{base64.b64encode(written.getvalue()).decode()}"
+    buffer = io.BytesIO()
+    image.save(buffer, kind)
+    return f"data:image/{kind.lower()};base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
 def _disc() -> Image.Image:

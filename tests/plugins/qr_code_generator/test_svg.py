@@ -85,7 +85,7 @@ def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int
 def test_readers_read_it_at_any_width(width: int) -> None:
     image = pixels(rasterised(_content(text=URL, size=99), width))
     assert read_with_zbar(image) == [URL]
-    assert [one.text for one in read_with_zxing(image)] == [URL]
+    assert [code.text for code in read_with_zxing(image)] == [URL]
 
 
 @pytest.mark.parametrize("size", [64, 100, 511])

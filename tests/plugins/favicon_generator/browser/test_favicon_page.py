@@ -70,9 +70,9 @@ async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: Ru
             assert icon.getpixel((icon.width // 2, middle)) == pytest.approx((255, 255, 255), abs=40), part  # the stem
             assert icon.getpixel((icon.width // 5, middle)) == pytest.approx(TERRACOTTA, abs=2), part
         if scripting:
-            async with page.expect_download() as got:
+            async with page.expect_download() as download_info:
                 await page.get_by_role("button", name="Download ZIP").click()
-            assert (await got.value).suggested_filename == "favicon-generator.zip"
+            assert (await download_info.value).suggested_filename == "favicon-generator.zip"
         else:
             await expect(page.locator(".files li")).to_have_count(9)
             link = page.get_by_role("link", name="Download")

@@ -87,11 +87,11 @@ async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, hos
             tile = slot.locator("img")
             await expect(tile).to_be_visible()
             # Sharp on screens with a device pixel ratio of 2, and no larger than a card.
-            most, natural, displayed = await tile.evaluate(
+            natural_width, natural_height, displayed = await tile.evaluate(
                 "each => each.decode().then(() => [each.naturalWidth, each.naturalHeight, each.height])"
             )
-            assert most <= 480
-            assert natural >= 2 * displayed > 40
+            assert natural_width <= 480
+            assert natural_height >= 2 * displayed > 40
         await expect(page.get_by_role("img", name="Image generator: preview")).to_be_visible()
 
 
