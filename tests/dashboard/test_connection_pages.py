@@ -285,10 +285,10 @@ def test_others_see_and_touch_none_of_it(
         assert second.post(path, {"csrf": csrf, "action": action, "name": "Taken"}).status == 403
     # A token for one of the other person's own connections does not work either.
     make(second, "Theirs")
-    (theirs,) = connections(host, other)
-    page = second.get(f"{LIST}/{theirs.id}")
+    (other_connection,) = connections(host, other)
+    page = second.get(f"{LIST}/{other_connection.id}")
     for action in ("revoke", "rename", "tools"):
-        fields = page.fields(f"{LIST}/{theirs.id}", action)
+        fields = page.fields(f"{LIST}/{other_connection.id}", action)
         assert second.post(path, {**fields, "action": action, "name": "Taken"}).status == 403
     assert "Mine" not in second.get(LIST).text
     assert connections(host, person)[0].revoked_at is None
@@ -313,8 +313,8 @@ def test_long_lists_have_pages(host: RunningHost, person: User, signed_in: Brows
     assert "Key 26" in first.text
     assert "Key 00" in last.text
     assert "Page 2 of 2" in signed_in.get(f"{LIST}?page=999999999").text
-    for odd in ("-1", "x", "0", "9" * 40, "%00"):
-        assert signed_in.get(f"{LIST}?page={odd}").status == 200
+    for invalid in ("-1", "x", "0", "9" * 40, "%00"):
+        assert signed_in.get(f"{LIST}?page={invalid}").status == 200
 
 
 def test_somebody_without_any_is_told_how_to_begin(signed_in: BrowserWithoutScreen) -> None:

@@ -77,9 +77,9 @@ def flow(host: RunningHost, browser: BrowserWithoutScreen) -> Iterator[Flow]:
     headers = {"Origin": host.url}
     with (
         httpx.Client(base_url=host.url) as http,
-        httpx.Client(base_url=host.url, cookies=browser.client.cookies, headers=headers) as opened,
+        httpx.Client(base_url=host.url, cookies=browser.client.cookies, headers=headers) as client,
     ):
-        yield Flow(host.url, http, opened)
+        yield Flow(host.url, http, client)
 
 
 def stolen(browser: BrowserWithoutScreen) -> list[str]:

@@ -103,12 +103,12 @@ def test_the_switcher_leads_from_account_to_account(
     assert "Account of ada@example.org" in switched.one("details.switcher summary")
     assert "Latest calls" not in switched.text
     assert "You switched accounts." in switched.text
-    back = switch(theirs)
-    assert "You switched accounts." in back.text
-    assert "Latest calls" in back.text
+    returned = switch(theirs)
+    assert "You switched accounts." in returned.text
+    assert "Latest calls" in returned.text
     # Knowing an account's ID does not grant access to it.
     stranger = add_person(host, "stranger@example.org")
-    assert theirs.submit(back, SWITCH, account=stranger.id).status == 404
+    assert theirs.submit(returned, SWITCH, account=stranger.id).status == 404
 
 
 def test_what_is_wrong_with_an_invitation_is_said_beside_it(signed_in: BrowserWithoutScreen) -> None:

@@ -59,17 +59,17 @@ def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client)
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
         tokens = {path: _token(browser, path) for path, _, _ in forms}
         host.run(host.host.accounts.users.set_plan(ada.user_id, "free"))
-        for path, typed, tool in forms:
-            pairs = [*(typed.items() if isinstance(typed, dict) else typed), ("csrf", tokens[path])]
+        for path, fields, tool in forms:
+            pairs = [*(fields.items() if isinstance(fields, dict) else fields), ("csrf", tokens[path])]
             response = _post(browser, path, pairs)
-            assert response.status_code == 403, (path, typed)
+            assert response.status_code == 403, (path, fields)
             assert f"{tool} is not in the plan Starter; it is in Professional" in response.text
         # Actions that only give something up remain possible.
         assert _post(browser, website, [("do", "pause"), ("csrf", tokens[website])]).status_code == 200
         host.run(host.host.accounts.users.set_plan(ada.user_id, "pro"))
-        for path, typed, _ in forms[:1]:
-            assert isinstance(typed, dict)
-            assert _post(browser, path, [*typed.items(), ("csrf", tokens[path])]).status_code == 200
+        for path, fields, _ in forms[:1]:
+            assert isinstance(fields, dict)
+            assert _post(browser, path, [*fields.items(), ("csrf", tokens[path])]).status_code == 200
 
 
 def _token(browser: BrowserWithoutScreen, path: str) -> str:

@@ -77,8 +77,8 @@ def test_for_everybody_else_the_pages_do_not_exist(host: RunningHost, person: Us
 
 
 def test_the_plan_of_an_account_is_changed(host: RunningHost, operator: BrowserWithoutScreen, person: User) -> None:
-    done = press(operator, person, "plan", plan="pro")
-    assert "The plan is changed, and applies to new calls." in done.text
+    page = press(operator, person, "plan", plan="pro")
+    assert "The plan is changed, and applies to new calls." in page.text
     assert host.run(host.host.accounts.users.get(person.id)).plan == "pro"
     refused = press(operator, person, "plan", plan="gold")
     assert (refused.status, "there is no plan" in refused.html.lower()) == (400, True)
@@ -122,8 +122,8 @@ def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, ope
         assert browser.post("/password", form.fields("/password") | {"password": PASSWORD}).status in (403, 404)
     with BrowserWithoutScreen(host) as other:
         assert other.sign_in("new@example.net", PASSWORD).path == "/dashboard"
-    twice = operator.post(USERS, operator.get(USERS).fields(USERS) | {"email": "new@example.net", "plan": "pro"})
-    assert (twice.status, "new@example.net" in twice.one("#f-email-error")) == (400, True)
+    duplicate = operator.post(USERS, operator.get(USERS).fields(USERS) | {"email": "new@example.net", "plan": "pro"})
+    assert (duplicate.status, "new@example.net" in duplicate.one("#f-email-error")) == (400, True)
 
 
 @pytest.mark.parametrize("token", ["", "x", "AAAA.BBBB", "%00", "é" * 300])

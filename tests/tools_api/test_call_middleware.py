@@ -123,8 +123,8 @@ def test_it_can_continue_the_trace_of_the_client_over_both_interfaces(written: W
     httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": "hello"}, headers=headers)
     params = {"name": "shout", "arguments": {"text": "hello"}}
     key = ("Authorization", f"Bearer {client_of(host, 'ada@example.com').key}")
-    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    httpx.post(f"{host.url}/api/mcp?toolsets=all", json=called, headers=[key, *headers])
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    httpx.post(f"{host.url}/api/mcp?toolsets=all", json=message, headers=[key, *headers])
     shout(host)
 
     expected = [("http", trace), "runs in none", ("mcp", trace), ("http", {})]
@@ -176,9 +176,9 @@ def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: S
 
 def test_a_name_in_the_order_that_nobody_offers_stops_the_start(written: Written, start: Start) -> None:
     id_, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
-    with pytest.raises(ConfigError, match=r"middleware\.order: there is no 'trase'") as raised:
+    with pytest.raises(ConfigError, match=r"middleware\.order: there is no 'trase'") as exc_info:
         start(plugins={id_: {}}, middleware={"order": ["trase"]})
-    assert raised.value.hint == "did you mean 'trace'?"
+    assert exc_info.value.hint == "did you mean 'trace'?"
 
 
 def test_two_plugins_cannot_have_middleware_of_one_name(written: Written, start: Start) -> None:

@@ -26,9 +26,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def statuses(tmp_path: Path, **config: Any) -> dict[str, str]:
-    compiled = LoadedApp(settings_for_test(config, tmp_path))
-    assert compiled.plugins.failed == ()
-    return {record.id: record.status for record in compiled.plugins.records if record.builtin}
+    app = LoadedApp(settings_for_test(config, tmp_path))
+    assert app.plugins.failed == ()
+    return {record.id: record.status for record in app.plugins.records if record.builtin}
 
 
 def test_the_command_starts_every_plugin_that_comes_with_it(tmp_path: Path) -> None:
@@ -78,15 +78,15 @@ def test_who_leaves_articles_out_leaves_out_what_is_built_on_them(tmp_path: Path
 
 
 def test_what_falls_away_with_another_plugin_says_why(tmp_path: Path) -> None:
-    compiled = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
-    (record,) = (record for record in compiled.plugins.records if record.id == "wordpress")
+    app = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
+    (record,) = (record for record in app.plugins.records if record.id == "wordpress")
     assert record.error == "it needs content, which the configuration leaves out"
     assert "[plugins.content]" in record.hint
 
 
 def test_what_is_named_but_lacks_what_it_needs_is_still_a_failure(tmp_path: Path) -> None:
-    compiled = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
-    assert [record.id for record in compiled.plugins.failed] == ["ghost"]
+    app = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
+    assert [record.id for record in app.plugins.failed] == ["ghost"]
 
 
 def test_a_single_connector_can_be_left_out(tmp_path: Path) -> None:

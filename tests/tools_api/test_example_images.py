@@ -28,8 +28,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 @pytest.fixture
 def client(host: RunningHost) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=host.url, timeout=90) as opened:
-        yield opened
+    with httpx.Client(base_url=host.url, timeout=90) as http:
+        yield http
 
 
 def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Client) -> None:

@@ -45,15 +45,18 @@ targets = st.lists(
     st.sampled_from(
         ["tools", "api", "generate", "static", "qr-code-generator", "text-file", "files", "..", "", "%2e", "<x>"]
     )
-    | st.text(string.printable.replace(" ", "").translate({ord(one): None for one in "\t\r\n\x0b\x0c"}), max_size=8),
+    | st.text(
+        string.printable.replace(" ", "").translate({ord(whitespace): None for whitespace in "\t\r\n\x0b\x0c"}),
+        max_size=8,
+    ),
     max_size=6,
 ).map(lambda parts: "/" + "/".join(parts))
 
 
 @pytest.fixture(scope="module")
 def client(shared_host: RunningHost) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=shared_host.url, timeout=30) as opened:
-        yield opened
+    with httpx.Client(base_url=shared_host.url, timeout=30) as http:
+        yield http
 
 
 def checked(response: httpx.Response) -> None:

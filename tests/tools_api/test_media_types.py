@@ -242,5 +242,5 @@ def test_types_and_extensions_belong_together() -> None:
     (missing,) = declared(("text/csv",), {}).problems()
     assert '{"text/csv": "csv"}' in missing
     assert declared(("text/plain",), {"text/csv": "csv"}).problems() == ["extensions: 'text/csv' is not in produces"]
-    (twice,) = declared(("text/csv", "application/csv"), {"text/csv": "csv", "application/csv": "csv"}).problems()
-    assert twice == "extensions: 'csv' is the extension of 'text/csv'"
+    (duplicate,) = declared(("text/csv", "application/csv"), {"text/csv": "csv", "application/csv": "csv"}).problems()
+    assert duplicate == "extensions: 'csv' is the extension of 'text/csv'"

@@ -36,8 +36,8 @@ def test_pages_name_the_detected_language_and_the_api_has_its_id(api: httpx.Clie
     code = {"code": "#include <vector>\nstd::vector<int> none;", "language": "auto"}
     previewed = api.post("/tools/code-to-image/preview", json=code)
     assert json.loads(previewed.headers["x-details"])["language"] == "C++"
-    posted = api.post("/tools/code-to-image", data=code)
-    assert "Language C++" in LexborHTMLParser(posted.text).css("#facts")[0].text()
+    response = api.post("/tools/code-to-image", data=code)
+    assert "Language C++" in LexborHTMLParser(response.text).css("#facts")[0].text()
     assert api.post("/tools/code-to-image/api/generate", json=code).json()["data"]["language"] == "cpp"
 
 

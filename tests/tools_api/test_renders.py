@@ -66,7 +66,7 @@ def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
             refused = [done.result() for done in calls if done.done()]
             time.sleep(0.01)
         gate.touch()
-        responses = [done.result() for done in calls]
+        responses = [call.result() for call in calls]
 
     assert first.result().status_code == 200
     assert sorted(response.status_code for response in responses) == [200] + [503] * 5

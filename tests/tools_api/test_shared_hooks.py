@@ -314,9 +314,9 @@ def pressroom_authenticators():
     host = plugins.start(source, auth={"authenticators": ["cedar"]})
 
     assert shout(host, bearer="any", response="binary").text == "HELLO for cedar"
-    with pytest.raises(ConfigError, match="birhc") as raised:
+    with pytest.raises(ConfigError, match="birhc") as exc_info:
         plugins.start(source, auth={"authenticators": ["birhc"]})
-    assert "birch" in raised.value.hint
+    assert "birch" in exc_info.value.hint
 
 
 @pytest.mark.parametrize("body", ['{"text": "hello"}', "no JSON", "x" * 300_000])
@@ -541,9 +541,9 @@ def test_a_limit_and_a_cache_rule_that_nobody_chose_add_to_those_of_the_host(plu
 def test_a_limit_or_cache_rule_that_nobody_offers_stops_the_start(
     plugins: Plugins, section: str, key: str, name: str, meant: str
 ) -> None:
-    with pytest.raises(ConfigError, match=rf"{section}\.{key}: there is no '{name}'") as raised:
+    with pytest.raises(ConfigError, match=rf"{section}\.{key}: there is no '{name}'") as exc_info:
         plugins.start(LONG_AND_GENEROUS, **{section: {key: name}})
-    assert raised.value.hint == f"did you mean {meant!r}?"
+    assert exc_info.value.hint == f"did you mean {meant!r}?"
 
 
 def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugins, tmp_path: Path) -> None:
@@ -552,9 +552,9 @@ def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugi
         "[limits]\ndefault_limit = 'generous'\n[cache]\ndefault_rule = 'short'\n"
         "[plans.staff.rate_limits]\nshout = '5/hour'\n"
     )
-    done = command(plugins, tmp_path, "doctor", "--json", config=config)
+    completed = command(plugins, tmp_path, "doctor", "--json", config=config)
 
-    rows = json.loads(done.stdout)["checks"]
+    rows = json.loads(completed.stdout)["checks"]
     assert "plans.staff.rate_limits: has no effect beside [limits] default_limit" in [row["message"] for row in rows]
     (finding,) = (row for row in rows if row["check"] == "choices")
     assert (finding["status"], finding["message"]) == ("error", "cache.default_rule: there is no 'short'")
@@ -571,7 +571,7 @@ def pressroom_cache_rules():
     )
     host = plugins.start(source, plans={"staff": {}})
 
-    texts = [shout(host, bearer=who, response="binary").text for who in ("badge_a", "badge_b", "badge_a", "")]
+    texts = [shout(host, bearer=token, response="binary").text for token in ("badge_a", "badge_b", "badge_a", "")]
     assert texts == ["HELLO for badge_a", "HELLO for badge_b", "HELLO for badge_a", "HELLO for all"]
     assert len(plugins.module.SEEN) == 3
     assert len({shout(host, bearer=who).json()["data"]["id"] for who in ("badge_a", "badge_b", "")}) == 3
@@ -746,8 +746,8 @@ async def page_by_post(request):
         assert request.headers["x-own"] == "Yes"
         assert request.request_id == page.headers["x-request-id"]
         assert http.head("/colophon/a").headers["content-length"] == "17"
-        posted = http.post("/colophon/a", content=b"new")
-        assert (posted.status_code, posted.content) == (201, b"new")
+        response = http.post("/colophon/a", content=b"new")
+        assert (response.status_code, response.content) == (201, b"new")
         assert code(http.get("/colophon/missing")) == (404, "not_found")
         assert code(http.get("/colophon/broken")) == (500, "internal_error")
         refused = http.put("/colophon/a")
@@ -966,10 +966,10 @@ async def nothing():
 def pressroom_checks():
     return [Check("fonts", fonts), Check("broken", broken), Check("nothing", nothing)]
 """)
-    done = command(plugins, tmp_path, "doctor", "--json")
+    completed = command(plugins, tmp_path, "doctor", "--json")
 
-    assert done.returncode == 1, done.stderr
-    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert completed.returncode == 1, completed.stderr
+    rows = {row["check"]: row for row in json.loads(completed.stdout)["checks"]}
     assert rows[f"{plugins.id}: fonts"]["message"] == "no CJK font"
     assert "RuntimeError: no" in rows[f"{plugins.id}: broken"]["message"]
     assert "NoneType" in rows[f"{plugins.id}: nothing"]["message"]
@@ -986,14 +986,14 @@ def pressroom_branding():
     return [Brander("odd", lambda branding: 1 / 0)]
 """)
     config = "[cache]\nbackend = 'odd'\n[branding]\nbrander = 'odd'\n[auth]\nauthenticators = ['nobody']\n"
-    done = command(plugins, tmp_path, "doctor", "--json", config=config)
+    completed = command(plugins, tmp_path, "doctor", "--json", config=config)
 
-    assert done.returncode == 1, done.stderr
-    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert completed.returncode == 1, completed.stderr
+    rows = {row["check"]: row for row in json.loads(completed.stdout)["checks"]}
     assert "ZeroDivisionError" in rows["branding"]["message"]
     assert "the cache backend 'odd' failed" in rows["stores"]["message"]
     assert "nobody" in rows["authentication"]["message"]
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in completed.stderr
 
 
 def test_hook_commands(plugins: Plugins, tmp_path: Path) -> None:
@@ -1009,9 +1009,9 @@ def whisper(text):
 def pressroom_commands():
     return [whisper]
 """)
-    done = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET", run=run_forked)
+    completed = command(plugins, tmp_path, "x", plugins.id, "whisper", "QUIET", run=run_forked)
 
-    assert (done.returncode, done.stdout) == (0, "quiet\n")
+    assert (completed.returncode, completed.stdout) == (0, "quiet\n")
 
 
 def test_a_command_that_asks_for_a_part_of_the_server_gets_a_sentence(plugins: Plugins, tmp_path: Path) -> None:
@@ -1025,12 +1025,12 @@ def pressroom_commands(plugin):
         plugin.services.database
     return [tidy]
 """)
-    done = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_forked)
+    completed = command(plugins, tmp_path, "x", plugins.id, "tidy", run=run_forked)
 
-    assert done.returncode != 0
-    assert "the services of the server can be used once it starts" in done.stderr
-    assert "hooks and commands run without a server" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert completed.returncode != 0
+    assert "the services of the server can be used once it starts" in completed.stderr
+    assert "hooks and commands run without a server" in completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 LIFESPANS = """

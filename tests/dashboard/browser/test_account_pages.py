@@ -83,8 +83,8 @@ def mcp(host: RunningHost, command: str) -> str:
     program("curl")
     words = shlex.split(command.replace("\\\n", ""))
     assert words[1] == f"{host.url}/api/mcp"
-    done = subprocess.run([*words, "-s"], capture_output=True, text=True, check=True, timeout=30)
-    return done.stdout
+    completed = subprocess.run([*words, "-s"], capture_output=True, text=True, check=True, timeout=30)
+    return completed.stdout
 
 
 async def copied(context: BrowserContext, page: Page, button: str) -> str:

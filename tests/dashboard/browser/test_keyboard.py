@@ -313,11 +313,11 @@ async def test_the_first_account_is_made_with_the_keyboard(
     with RunningHost(settings_for_test({"logging": {"requests": False}}, tmp_path)) as fresh:
         path = f"/setup?token={fresh.run(fresh.host.accounts.setup_links.create())}"
         page = await browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-        for opened in (path, "/sign-in"):
-            assert await faults(page, fresh.url + opened) == []
+        for target in (path, "/sign-in"):
+            assert await faults(page, fresh.url + target) == []
         await page.goto(fresh.url + path)
-        for typed in (EMAIL, "Ada", "a long enough password"):
-            await page.keyboard.type(typed)
+        for text in (EMAIL, "Ada", "a long enough password"):
+            await page.keyboard.type(text)
             await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")
         await page.wait_for_url("**/dashboard**")

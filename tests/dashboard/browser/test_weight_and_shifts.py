@@ -62,8 +62,8 @@ def blog(host: RunningHost, person: User) -> list[str]:
     client = client_of(host, person.email)
     website = client.data("connect_website", platform="builtin", name="Notes on engines")
     article = client.data("create_content", title="The engine that was never built, and what became of it", body=BODY)
-    done = client.data("publish_content", content_id=article["content_id"], website_id=website["website_id"])
-    return [website["connect_url"], done["url"]]
+    publication = client.data("publish_content", content_id=article["content_id"], website_id=website["website_id"])
+    return [website["connect_url"], publication["url"]]
 
 
 async def visit(context: BrowserContext, url: str) -> tuple[int, float]:

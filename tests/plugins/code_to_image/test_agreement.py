@@ -58,9 +58,11 @@ def theirs(shiki: Path, samples: dict[str, str]) -> dict[str, dict[str, Pieces]]
         "samples": [{"language": language, "code": samples[language]} for language in MIN_AGREEMENT],
     }
     command = [program("node"), str(HERE / "colors.js")]
-    done = subprocess.run(command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False)
-    assert not done.returncode, done.stderr
-    theirs = dict(zip(MIN_AGREEMENT, json.loads(done.stdout), strict=True))
+    completed = subprocess.run(
+        command, input=json.dumps(order), capture_output=True, text=True, timeout=100, check=False
+    )
+    assert not completed.returncode, completed.stderr
+    theirs = dict(zip(MIN_AGREEMENT, json.loads(completed.stdout), strict=True))
     return {
         language: {ours: themes[their] for ours, their in THEIR_NAMES.items()} for language, themes in theirs.items()
     }

@@ -148,10 +148,10 @@ def test_a_tall_gradient_is_one_gradient(draw: Draw) -> None:
 
 
 def test_an_image_that_would_be_too_tall_is_refused() -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         render(CodeImageParams(code="\n" * 7999 + "x", width=400))
-    assert refused.value.field == "code"
-    assert f"at most {MAX_HEIGHT} are allowed" in refused.value.problem
+    assert exc_info.value.field == "code"
+    assert f"at most {MAX_HEIGHT} are allowed" in exc_info.value.problem
 
 
 @pytest.mark.parametrize(("width", "lines"), [(400, 820), (2000, 490)])

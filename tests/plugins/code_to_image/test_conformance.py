@@ -28,9 +28,9 @@ def test_the_plugin_conforms() -> None:
 
 def test_it_makes_an_image_over_http(http: httpx.Client) -> None:
     data = http.post(ADDRESS, json={"code": "let a = 1;\nlet b = 2;", "width": 640}).json()["data"]
-    fetched = http.get(data["url"])
-    assert fetched.headers["content-type"] == "image/png"
-    image = Image.open(io.BytesIO(fetched.content))
+    response = http.get(data["url"])
+    assert response.headers["content-type"] == "image/png"
+    image = Image.open(io.BytesIO(response.content))
     assert (data["width"], data["height"], data["format"]) == (*image.size, "png")
     assert data["width"] == 640
 
@@ -73,7 +73,7 @@ def test_a_model_receives_the_image(call_tool: CallTool) -> None:
 
 
 def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:
-    with pytest.raises(ToolFailed) as refused:
+    with pytest.raises(ToolFailed) as exc_info:
         call_tool("generate_code_image", code="x", background="linear-gradient(red)")
-    assert refused.value.code == "validation_error"
-    assert "a gradient needs two colours at least (at character 1)" in refused.value.message
+    assert exc_info.value.code == "validation_error"
+    assert "a gradient needs two colours at least (at character 1)" in exc_info.value.message

@@ -64,10 +64,10 @@ def test_a_scaled_image_is_the_same_image_in_more_pixels(scale: int, draw: Draw)
 
 
 def test_a_scaled_image_that_would_be_too_large_is_refused_by_name() -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         render(CodeImageParams(code="x\n" * 200 + "x", scale=4, width=2000))
-    assert refused.value.field == "scale"
-    assert f"at most {MAX_PIXELS:,} pixels" in refused.value.problem
+    assert exc_info.value.field == "scale"
+    assert f"at most {MAX_PIXELS:,} pixels" in exc_info.value.problem
 
 
 @pytest.mark.parametrize(("size", "row"), [(10, 16), (15, 24), (20, 32), (32, 51)])

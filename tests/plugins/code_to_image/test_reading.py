@@ -48,8 +48,8 @@ def test_the_code_can_be_read_back(theme: ThemeName, draw: Draw, tmp_path: Path)
     # Text recognition is trained on scans at 300 dpi: three times the density of a screen.
     ImageOps.autocontrast(grey.resize((grey.width * 3, grey.height * 3), Image.Resampling.LANCZOS)).save(scanned)
     # With several threads, two thirds of the time would be spent waiting.
-    alone = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     command = [tesseract, str(scanned), "-", "--psm", "6"]
-    done = subprocess.run(command, env=alone, capture_output=True, text=True, timeout=60, check=True)
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
     words = _words(CODE)
-    assert (words & _words(done.stdout)).total() >= MIN_READ * words.total()
+    assert (words & _words(completed.stdout)).total() >= MIN_READ * words.total()

@@ -130,17 +130,17 @@ def test_emoji_are_part_of_the_file() -> None:
 
 @pytest.mark.parametrize("background", ["conic-gradient(red, blue)", "repeating-conic-gradient(red 0 10%, blue 0 20%)"])
 def test_a_background_that_svg_lacks_is_refused_by_name(background: str) -> None:
-    with pytest.raises(InvalidInput, match="conic") as refused:
+    with pytest.raises(InvalidInput, match="conic") as exc_info:
         drawn(format="svg", background=background)
-    assert refused.value.field == "background"
+    assert exc_info.value.field == "background"
     assert drawn(background=background).media_type == "image/png"
 
 
 def test_thousands_of_different_characters_are_refused_before_the_file_is_huge() -> None:
     code = "".join(map(chr, range(0x4E00, 0x4E00 + 8000)))
-    with pytest.raises(InvalidInput, match="ask for png") as refused:
+    with pytest.raises(InvalidInput, match="ask for png") as exc_info:
         drawn(format="svg", code=code, language="plaintext", width=2000)
-    assert refused.value.field == "format"
+    assert exc_info.value.field == "format"
     assert len(vector(code="x y" * 2666, language="plaintext")) < MAX_BYTES / 8
 
 

@@ -76,7 +76,7 @@ def test_a_number_without_fraction_is_a_whole_one(http: httpx.Client) -> None:
     ],
 )
 def test_a_model_is_told_what_does_not_fit(call_tool: CallTool, arguments: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ToolFailed) as refused:
+    with pytest.raises(ToolFailed) as exc_info:
         call_tool("generate_favicon", **arguments)
-    assert refused.value.code == "validation_error"
-    assert problem in refused.value.message
+    assert exc_info.value.code == "validation_error"
+    assert problem in exc_info.value.message

@@ -109,9 +109,9 @@ def test_emoji_that_are_newer_than_python_count(emoji: str) -> None:
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(ValidationError) as exc_info:
         FaviconParams(**options)
-    assert problem in str(caught.value)
+    assert problem in str(exc_info.value)
 
 
 def test_a_family_is_one_symbol_and_eight_of_them_fit() -> None:
@@ -119,9 +119,9 @@ def test_a_family_is_one_symbol_and_eight_of_them_fit() -> None:
 
 
 def test_a_letter_that_no_font_has_is_refused() -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(InvalidInput) as exc_info:
         draw_icon(FaviconParams(content="𓀀"), 64)
-    assert caught.value.field == "content"
+    assert exc_info.value.field == "content"
 
 
 @given(st.text(min_size=1, max_size=8), st.sampled_from(["emoji", "letter", "text"]), st.floats(0, 50))

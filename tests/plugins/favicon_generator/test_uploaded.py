@@ -192,9 +192,9 @@ def test_what_runs_or_loads_is_removed_and_named(case: str) -> None:
     ],
 )
 def test_what_cannot_become_an_icon_is_refused_with_the_reason(image: str, reason: str) -> None:
-    with pytest.raises(InvalidInput, match=reason) as refused:
+    with pytest.raises(InvalidInput, match=reason) as exc_info:
         made(image)
-    assert refused.value.field == "image"
+    assert exc_info.value.field == "image"
 
 
 @pytest.mark.timeout(60)

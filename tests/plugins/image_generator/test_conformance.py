@@ -169,8 +169,8 @@ def test_equal_parameters_make_equal_bytes(tmp_path: Path, body: dict[str, Any])
 
 def test_a_model_gets_the_same_file(http: httpx.Client, call_tool: CallTool) -> None:
     body = {"template": "og", "props": {"title": "For models"}}
-    called = call_tool("generate_image", **body)
-    assert called["id"] == http.post(API, json=body).json()["data"]["id"]
+    result = call_tool("generate_image", **body)
+    assert result["id"] == http.post(API, json=body).json()["data"]["id"]
     with pytest.raises(ToolFailed, match=r"props\.titel: unknown field; did you mean title"):
         call_tool("generate_image", template="og", props={"titel": "a"})
 

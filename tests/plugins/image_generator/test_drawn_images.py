@@ -287,8 +287,8 @@ def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None
     """Runs in a separate process with limits on memory and time."""
     folder = str(Path(__file__).parent)
     code = f"import sys; sys.path.insert(0, {folder!r})\n{_IN_BOUNDS}"
-    done = subprocess.run([sys.executable, "-c", code, what], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    completed = subprocess.run([sys.executable, "-c", code, what], capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr[-2000:]
 
 
 def test_huge_dimensions_of_an_svg_are_bounded() -> None:

@@ -43,28 +43,28 @@ async def _reply(visit: Visit) -> None:
 
 @asynccontextmanager
 async def serving(authority: Authority, folder: Path) -> AsyncIterator[tuple[Origin, GuardedFetcher]]:
-    async with origin(_reply, authority.server_context(folder, NAME)) as running:
+    async with origin(_reply, authority.server_context(folder, NAME)) as server:
         fetcher = GuardedFetcher(
             concurrency=16,
             tls=authority.client_context(),
             resolver=StubNames(["127.0.0.1"]),
-            exempt=[("127.0.0.1", running.port)],
+            exempt=[("127.0.0.1", server.port)],
         )
         async with fetcher:
-            yield running, fetcher
+            yield server, fetcher
 
 
-def at(running: Origin, path: str) -> str:
-    return f"https://{NAME}:{running.port}{path}"
+def at(server: Origin, path: str) -> str:
+    return f"https://{NAME}:{server.port}{path}"
 
 
 async def test_images_are_fetched_at_once_and_failures_are_told(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation, "MAX_BYTES", 1000)
-    async with serving(authority, tmp_path) as (running, fetcher):
-        good = [at(running, path) for path in ("/ok", "/ok?2", "/moved")]
-        bad = [at(running, path) for path in ("/page", "/large", "/inside", "/gone")]
+    async with serving(authority, tmp_path) as (server, fetcher):
+        good = [at(server, path) for path in ("/ok", "/ok?2", "/moved")]
+        bad = [at(server, path) for path in ("/page", "/large", "/inside", "/gone")]
         images = await ImageFetcher().fetch(fetcher, [*good, *bad, good[0]], "html")
     assert images.contents == {**dict.fromkeys(good, PNG), **dict.fromkeys(bad)}
     assert [warning.partition(" is missing: ")[2] for warning in images.warnings] == [
@@ -80,47 +80,47 @@ async def test_one_that_never_answers_does_not_hold_up_the_others(
 ) -> None:
     monkeypatch.setattr(preparation, "SECONDS_EACH", 60.0)
     monkeypatch.setattr(preparation, "SECONDS_TOGETHER", 1.0)
-    async with serving(authority, tmp_path) as (running, fetcher):
-        urls = [at(running, "/ok"), at(running, "/never")]
+    async with serving(authority, tmp_path) as (server, fetcher):
+        urls = [at(server, "/ok"), at(server, "/never")]
         images = await ImageFetcher().fetch(fetcher, urls, "html")
-        await asyncio.wait_for(running.left.wait(), 10)
+        await asyncio.wait_for(server.left.wait(), 10)
     assert list(images.contents.values()) == [PNG, None]
     assert images.warnings == (f"The image {urls[1]} is missing: it did not arrive in time.",)
 
 
 async def test_an_image_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
-    async with serving(authority, tmp_path) as (running, fetcher):
+    async with serving(authority, tmp_path) as (server, fetcher):
         fetching, forgetful = ImageFetcher(), ImageFetcher(kept_seconds=0)
         for _ in range(3):
-            await fetching.fetch(fetcher, [at(running, "/ok")], "html")
-        assert len(running.visits) == 1
+            await fetching.fetch(fetcher, [at(server, "/ok")], "html")
+        assert len(server.visits) == 1
         for _ in range(3):
-            await forgetful.fetch(fetcher, [at(running, "/ok")], "html")
-        assert len(running.visits) == 4
+            await forgetful.fetch(fetcher, [at(server, "/ok")], "html")
+        assert len(server.visits) == 4
 
 
 async def test_what_is_kept_is_bounded(authority: Authority, tmp_path: Path) -> None:
-    async with serving(authority, tmp_path) as (running, fetcher):
+    async with serving(authority, tmp_path) as (server, fetcher):
         fetching = ImageFetcher(kept_bytes=2 * len(PNG))
         for path in ("/ok1", "/ok2", "/ok3", "/ok2", "/ok1"):
-            await fetching.fetch(fetcher, [at(running, path)], "html")
-        assert [visit.target for visit in running.visits] == ["/ok1", "/ok2", "/ok3", "/ok1"]
+            await fetching.fetch(fetcher, [at(server, path)], "html")
+        assert [visit.target for visit in server.visits] == ["/ok1", "/ok2", "/ok3", "/ok1"]
 
 
 async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> None:
-    async with serving(authority, tmp_path) as (running, fetcher):
+    async with serving(authority, tmp_path) as (server, fetcher):
         fetching = ImageFetcher()
         for _ in range(2):
-            await fetching.fetch(fetcher, [at(running, "/gone")], "html")
-        assert len(running.visits) == 2
+            await fetching.fetch(fetcher, [at(server, "/gone")], "html")
+        assert len(server.visits) == 2
 
 
 async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
-    async with serving(authority, tmp_path) as (running, fetcher):
-        urls = [at(running, f"/ok{number}") for number in range(11)]
+    async with serving(authority, tmp_path) as (server, fetcher):
+        urls = [at(server, f"/ok{number}") for number in range(11)]
         with pytest.raises(InvalidInput, match="html: has 11 images with a URL; at most 10 are allowed"):
             await ImageFetcher().fetch(fetcher, urls, "html")
-        assert not running.visits
+        assert not server.visits
         images = await ImageFetcher().fetch(fetcher, [*urls[:10], *urls[:10]], "html")
     assert len(images.contents) == 10
 

@@ -19,9 +19,9 @@ OG = {"template": "og"}
 
 
 def refusal(body: dict[str, Any]) -> str:
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as exc_info:
         ImageParams.model_validate(body)
-    return input_error(refused.value, ImageParams).message
+    return input_error(exc_info.value, ImageParams).message
 
 
 def size(body: dict[str, Any]) -> tuple[int | None, int | None]:

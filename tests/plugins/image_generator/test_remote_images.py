@@ -43,17 +43,17 @@ def serving(authority: Authority, folder: Path) -> Iterator[Origin]:
     servers: list[tuple[Origin, asyncio.AbstractEventLoop]] = []
 
     async def run() -> None:
-        async with origin(_reply, authority.server_context(folder, NAME)) as running:
-            servers.append((running, asyncio.get_running_loop()))
+        async with origin(_reply, authority.server_context(folder, NAME)) as server:
+            servers.append((server, asyncio.get_running_loop()))
             started.set()
             await stop.wait()
 
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()
     assert started.wait(20)
-    running, loop = servers[0]
+    server, loop = servers[0]
     try:
-        yield running
+        yield server
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
@@ -65,18 +65,18 @@ def image_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ori
     authority = Authority()
     config = {"plugins": {"image_generator": {}}, "tools": {"image-generator": {"rate_limit": "10000/hour"}}}
     with (
-        serving(authority, tmp_path_factory.mktemp("tls")) as running,
+        serving(authority, tmp_path_factory.mktemp("tls")) as server,
         RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host,
         httpx.Client(base_url=host.url, timeout=30) as client,
     ):
         fetcher = GuardedFetcher(
             tls=authority.client_context(),
             resolver=StubNames(["127.0.0.1"]),
-            exempt=[("127.0.0.1", running.port)],
+            exempt=[("127.0.0.1", server.port)],
         )
         host.run(fetcher.open())
         with host.host.compiled.plugins.provider.replaced(fetcher=fetcher):
-            yield running, client
+            yield server, client
         host.run(fetcher.close())
 
 
@@ -87,37 +87,37 @@ def made(client: httpx.Client, **body: Any) -> tuple[Image.Image, list[str]]:
     return Image.open(io.BytesIO(client.get(data["url"]).content)).convert("RGB"), data.get("warnings", [])
 
 
-def at(running: Origin, path: str) -> str:
-    return f"https://{NAME}:{running.port}{path}"
+def at(server: Origin, path: str) -> str:
+    return f"https://{NAME}:{server.port}{path}"
 
 
 def test_an_image_in_html_is_drawn(image_server: tuple[Origin, httpx.Client]) -> None:
-    running, client = image_server
-    html = f'<img src="{at(running, "/green?html")}" style="width:400px;height:200px">'
+    server, client = image_server
+    html = f'<img src="{at(server, "/green?html")}" style="width:400px;height:200px">'
     image, warnings = made(client, html=html, width=400, height=200)
     assert image.getpixel((200, 100)) == (0, 255, 0)
     assert warnings == []
 
 
 def test_a_cached_result_fetches_nothing(image_server: tuple[Origin, httpx.Client]) -> None:
-    running, client = image_server
-    html = f'<img src="{at(running, "/green?cached")}">'
+    server, client = image_server
+    html = f'<img src="{at(server, "/green?cached")}">'
     for _ in range(3):
         made(client, html=html)
-    assert [visit.target for visit in running.visits].count("/green?cached") == 1
+    assert [visit.target for visit in server.visits].count("/green?cached") == 1
 
 
 def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple[Origin, httpx.Client]) -> None:
-    running, client = image_server
-    url = at(running, "/gone")
+    server, client = image_server
+    url = at(server, "/gone")
     html = f'<img src="{url}" style="width:400px;height:200px">'
     _, warnings = made(client, html=html, width=400, height=200)
     assert warnings == [f"The image {url} is missing: its server returned status 404."]
 
 
 def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[Origin, httpx.Client]) -> None:
-    running, client = image_server
-    folder = at(running, f"/{'a' * 60}")
+    server, client = image_server
+    folder = at(server, f"/{'a' * 60}")
 
     html = f"<div><img src='{folder}/gone'><img src='{folder}/damaged'></div>"
     _, warnings = made(client, html=html, width=400, height=200)
@@ -128,12 +128,12 @@ def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])
 def test_a_template_shows_its_images(image_server: tuple[Origin, httpx.Client], template: str) -> None:
-    running, client = image_server
+    server, client = image_server
     props = {
         "title": "A title",
-        "imageUrl": at(running, "/green?image"),
-        "logoUrl": at(running, "/green?logo"),
-        "avatarUrl": at(running, "/green?avatar"),
+        "imageUrl": at(server, "/green?image"),
+        "logoUrl": at(server, "/green?logo"),
+        "avatarUrl": at(server, "/green?avatar"),
         "siteName": "example.com",
     }
     image, warnings = made(client, template=template, props=props)
@@ -145,9 +145,9 @@ def test_a_template_shows_its_images(image_server: tuple[Origin, httpx.Client], 
 def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
     image_server: tuple[Origin, httpx.Client],
 ) -> None:
-    running, client = image_server
+    server, client = image_server
     props = {"title": "A title"}
     without, _ = made(client, template="og", props=props)
-    image, warnings = made(client, template="og", props={**props, "imageUrl": at(running, "/gone")})
+    image, warnings = made(client, template="og", props={**props, "imageUrl": at(server, "/gone")})
     assert len(warnings) == 1
     assert image.tobytes() == without.tobytes()

@@ -123,8 +123,8 @@ def test_importing_twice_at_once_keeps_one_image(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="pexels")
     with ThreadPoolExecutor(4) as pool:
         ids = {
-            done["media"]["id"]
-            for done in pool.map(lambda _: ada.data("import_image", image_ref=ref, alt_text="Rocks"), range(4))
+            imported["media"]["id"]
+            for imported in pool.map(lambda _: ada.data("import_image", image_ref=ref, alt_text="Rocks"), range(4))
         }
     assert len(ids) == 1
     assert len(ada.data("list_media")["media"]) == 1

@@ -113,8 +113,8 @@ def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolC
 
     async def spoil() -> None:
         async with host.host.database.writing() as session:
-            spoilt = noise(400, 400)[:20_000]
-            await session.execute(update(BytesRow).where(BytesRow.media_id == media_id).values(content=spoilt))
+            damaged = noise(400, 400)[:20_000]
+            await session.execute(update(BytesRow).where(BytesRow.media_id == media_id).values(content=damaged))
             await session.execute(delete(ThumbnailRow).where(ThumbnailRow.media_id == media_id))
 
     host.run(spoil())

@@ -32,13 +32,13 @@ def test_it_makes_a_file_over_http(http: httpx.Client) -> None:
 
 def test_a_model_gets_the_same_file(http: httpx.Client, call_tool: CallTool) -> None:
     body = {"text": "https://example.com/menu", "format": "svg"}
-    called = call_tool("generate_qr_code", **body)
+    result = call_tool("generate_qr_code", **body)
     over_http = http.post("/tools/qr-code-generator/api/generate", json=body).json()["data"]
-    assert called["id"] == over_http["id"]
-    assert http.get(called["url"]).headers["content-type"] == "image/svg+xml"
+    assert result["id"] == over_http["id"]
+    assert http.get(result["url"]).headers["content-type"] == "image/svg+xml"
 
 
 def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:
-    with pytest.raises(ToolFailed, match="shorten it or set errorCorrection") as refused:
+    with pytest.raises(ToolFailed, match="shorten it or set errorCorrection") as exc_info:
         call_tool("generate_qr_code", text="é" * 1000, errorCorrection="H")
-    assert refused.value.code == "validation_error"
+    assert exc_info.value.code == "validation_error"

@@ -87,11 +87,11 @@ def test_a_text_fits_up_to_the_bytes_that_the_refusal_of_a_longer_one_names(
 ) -> None:
     width = len(symbol.encode())
     assert len(encode(symbol * (fits // width), level)) == 177
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         encode(symbol * (fits // width + 1), level)
-    assert refused.value.field == "text"
-    assert f"at most {fits} bytes at errorCorrection {level}" in refused.value.message
-    assert f"got {fits + width} bytes" in refused.value.message
+    assert exc_info.value.field == "text"
+    assert f"at most {fits} bytes at errorCorrection {level}" in exc_info.value.message
+    assert f"got {fits + width} bytes" in exc_info.value.message
 
 
 @pytest.mark.parametrize(("length", "choice"), [(2400, "L"), (2000, "L or M"), (1300, "L, M or Q")])

@@ -146,7 +146,7 @@ def test_each_type_has_its_notation(text: str, content: dict[str, Any], expected
     ],
 )
 def test_what_is_wrong_is_named(text: str, content: dict[str, Any], field: str, problem: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         _payload(text, **content)
-    assert refused.value.field == field
-    assert problem in refused.value.problem
+    assert exc_info.value.field == field
+    assert problem in exc_info.value.problem

@@ -41,8 +41,8 @@ def test_the_plugin_is_found_under_its_id() -> None:
 def test_loading_the_plugin_does_not_load_the_encoder() -> None:
     heavy = "{'segno', 'isal', 'PIL', 'numpy'}"
     code = f"import sys, pressroom_qr_code_generator.plugin; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.strip() == "[]"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert completed.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("example", generate.examples, ids=lambda example: example.title)
@@ -67,7 +67,7 @@ def test_doubtful_colours_are_drawn_and_warned_of() -> None:
 
 
 def test_a_refusal_survives_the_way_back_from_a_worker_process() -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         _generate(text="é" * 2048)
-    copy = pickle.loads(pickle.dumps(refused.value))
-    assert (copy.field, copy.message) == ("text", refused.value.message)
+    copy = pickle.loads(pickle.dumps(exc_info.value))
+    assert (copy.field, copy.message) == ("text", exc_info.value.message)

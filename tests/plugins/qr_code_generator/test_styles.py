@@ -108,10 +108,10 @@ def test_logos_of_every_kind_are_taken(kind: str) -> None:
     ],
 )
 def test_what_is_not_a_logo_is_refused(logo: str, problem: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         _image(logo=logo)
-    assert refused.value.field == "logo"
-    assert problem in refused.value.problem
+    assert exc_info.value.field == "logo"
+    assert problem in exc_info.value.problem
 
 
 def test_a_text_that_does_not_fit_with_a_logo_is_refused_with_its_size() -> None:
@@ -130,10 +130,10 @@ def test_a_text_that_does_not_fit_with_a_logo_is_refused_with_its_size() -> None
 def test_a_code_that_cannot_be_read_is_refused_with_the_reason(
     params: dict[str, Any], field: str, problem: str
 ) -> None:
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as exc_info:
         _image(**params)
-    assert refused.value.field == field
-    assert problem in refused.value.problem
+    assert exc_info.value.field == field
+    assert problem in exc_info.value.problem
 
 
 def test_a_pale_end_of_a_gradient_is_warned_of() -> None:

@@ -189,8 +189,8 @@ class Site:
         """Fetch all due slices, and return the number of days fetched."""
         days, more = 0, True
         while more:
-            done, more = self.client.host.run(fetch_slice(self.plugin, connection.id))
-            days += done
+            fetched, more = self.client.host.run(fetch_slice(self.plugin, connection.id))
+            days += fetched
         return days
 
     def state(self) -> SourceConnection:

@@ -64,8 +64,8 @@ def fetch(site: Site) -> int:
     days, more = 0, True
     connection = connected(site)
     while more:
-        done, more = site.client.host.run(fetch_slice(site.plugin, connection.id))
-        days += done
+        fetched, more = site.client.host.run(fetch_slice(site.plugin, connection.id))
+        days += fetched
     return days
 
 
@@ -74,8 +74,8 @@ def state(site: Site) -> SourceConnection:
 
 
 def busy(site: Site, bing: Bing) -> None:
-    for back in range(9):
-        bing.total(day(back), 10, 100)
+    for days_ago in range(9):
+        bing.total(day(days_ago), 10, 100)
     bing.week(day(0), "compost", site.page("compost"), 20, 200, 3.0)
     bing.week(day(7), "compost", site.page("compost"), 10, 200, 5.0)
     bing.week(day(7), "worm farm", site.page("worms"), 5, 90, 8.0)

@@ -74,9 +74,9 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
     secret = json.loads(key_file())["private_key"].split("\n")[3]
     with BrowserWithoutScreen(site.client.host) as browser:
         person = Person(site, browser)
-        done = person.connect(service_account=key_file())
-        assert done.status == 200, done.text
-        assert secret not in done.html + person.look().html
+        page = person.connect(service_account=key_file())
+        assert page.status == 200, page.text
+        assert secret not in page.html + person.look().html
 
     async def stored() -> str:
         async with site.plugin.services.database.reading() as session:

@@ -38,7 +38,7 @@ def test_missing_days_are_fetched_once_and_the_newest_first(site: Site) -> None:
     assert site.fetch(connection) == HISTORY
     requested = site.google.days_asked(TOTALS)
     assert Counter(requested) == Counter(
-        {(today() - timedelta(days=back)).isoformat(): 1 for back in range(1, HISTORY + 1)}
+        {(today() - timedelta(days=days_ago)).isoformat(): 1 for days_ago in range(1, HISTORY + 1)}
     )
     assert site.state().due_at is not None
     assert site.fetch(connection) == 0, "it is not due again"
@@ -52,7 +52,9 @@ def test_days_that_are_not_final_are_fetched_again(site: Site) -> None:
     site.again()
 
     assert site.fetch(connection) == 2
-    assert set(site.google.days_asked(TOTALS)) == {(today() - timedelta(days=back)).isoformat() for back in (1, 2)}
+    assert set(site.google.days_asked(TOTALS)) == {
+        (today() - timedelta(days=days_ago)).isoformat() for days_ago in (1, 2)
+    }
     assert site.data("get_search_performance", data_state="all")["totals"]["clicks"] == 3
 
 
@@ -61,8 +63,8 @@ def test_a_used_up_quota_leaves_the_rest_for_a_later_run(site: Site) -> None:
     site.google.add(day(3), "old", site.page(), 5, 50, 1.0)
     connection = site.connect()
 
-    done = site.fetch(connection)
-    assert 0 < done < HISTORY
+    fetched = site.fetch(connection)
+    assert 0 < fetched < HISTORY
     state = site.state()
     assert state.status == "active"
     assert state.due_at is not None
@@ -70,7 +72,7 @@ def test_a_used_up_quota_leaves_the_rest_for_a_later_run(site: Site) -> None:
     site.google.per_minute = 1200
     site.again()
     site.google.queries.clear()
-    assert site.fetch(connection) == HISTORY - done + 2, "the two days that are not final, and what was left"
+    assert site.fetch(connection) == HISTORY - fetched + 2, "the two days that are not final, and what was left"
     assert site.data("get_search_performance")["totals"]["clicks"] == 5
 
 
@@ -153,8 +155,8 @@ def test_two_at_once_fetch_no_day_twice(site: Site) -> None:
     async def both() -> list[tuple[int, bool]]:
         return list(await asyncio.gather(*(fetch_slice(other, connection.id) for _ in range(4))))
 
-    done = site.client.host.run(both())
-    assert sorted(days for days, _ in done) == [0, 0, 0, 4]
+    outcomes = site.client.host.run(both())
+    assert sorted(days for days, _ in outcomes) == [0, 0, 0, 4]
     assert max(Counter(site.google.days_asked(TOTALS)).values()) == 1
 
 

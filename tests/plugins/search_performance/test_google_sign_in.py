@@ -187,8 +187,8 @@ def test_what_goes_wrong_is_told_with_what_to_do(
     )
     form = page.fields(person.path) | {"source": "google", "do": "sign_in"}
     retried = person.browser.client.post(person.path, data=form, follow_redirects=False)
-    done = person.browser.get(site.google.accounts.consent(retried.headers["Location"]))
-    assert f"Property: {site.property}" in panel(done), "the form of the same page tries again"
+    retried_page = person.browser.get(site.google.accounts.consent(retried.headers["Location"]))
+    assert f"Property: {site.property}" in panel(retried_page), "the form of the same page tries again"
 
 
 @ON_SQLITE

@@ -50,8 +50,8 @@ def test_the_page_is_accessible_and_fits(full_host: RunningHost, apis: Apis, sha
     path = f"/dashboard/search/{site.website.id}"
     with BrowserWithoutScreen(full_host) as browser:
         browser.enter(full_host, full_host.run(full_host.host.accounts.users.get(site.client.user_id)))
-        typed = {"source": "plausible", "do": "connect", "property": DOMAIN, "api_key": Plausible.KEY}
-        assert browser.submit(browser.get(path), path, **typed).status == 200
+        fields = {"source": "plausible", "do": "connect", "property": DOMAIN, "api_key": Plausible.KEY}
+        assert browser.submit(browser.get(path), path, **fields).status == 200
         token = browser.session_cookie()
     for scheme, width in (("light", 1200), ("dark", 320)):
         options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}

@@ -35,10 +35,10 @@ def test_sitemaps(site: Site) -> None:
     site.connect()
     assert site.data("submit_urls")["sitemaps"] == []
     site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
-    done = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
+    result = site.data("submit_urls", sitemap_url=f"{site.property}sitemap.xml")
     message = f"the sitemap {site.property}sitemap.xml"
-    assert done["engines"] == [{"engine": "Google Search Console", "told": message, "problem": None}]
-    (sitemap,) = done["sitemaps"]
+    assert result["engines"] == [{"engine": "Google Search Console", "told": message, "problem": None}]
+    (sitemap,) = result["sitemaps"]
     assert (sitemap["path"], sitemap["submitted_urls"], sitemap["warnings"]) == (f"{site.property}sitemap.xml", 12, 1)
     assert "not connected" in site.client.refusal("submit_urls", website_id=site.other().website.id)
 
@@ -113,15 +113,15 @@ def submitting(
 
 def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
     site = new_site(submitting, google)
-    done = site.data("submit_urls", urls=[site.page("a"), site.page("b"), site.page("a")])
+    result = site.data("submit_urls", urls=[site.page("a"), site.page("b"), site.page("a")])
 
-    assert done["submitted"] == 2
-    assert [(engine["told"], engine["problem"]) for engine in done["engines"]] == [("2 URLs (HTTP 200)", None)]
+    assert result["submitted"] == 2
+    assert [(engine["told"], engine["problem"]) for engine in result["engines"]] == [("2 URLs (HTTP 200)", None)]
     assert indexnow.taken[-1]["urlList"] == [site.page("a"), site.page("b")]
     text = site.client.call("submit_urls", website_id=site.website.id, urls=[site.page("a")])["content"][0]["text"]
     assert "IndexNow (Bing, Yandex, Seznam, Naver and others) was told: 1 URL (HTTP 200)" in text
     assert "Nothing was sent to Google" in text
-    assert site.data("submit_urls", urls=[site.page("c")])["key_url"] == done["key_url"]
+    assert site.data("submit_urls", urls=[site.page("c")])["key_url"] == result["key_url"]
     for path in ("nothing-here", f"{'0' * 32}.txt"):
         assert httpx.get(f"{submitting.url}/{path}").status_code == 404
 

@@ -53,14 +53,14 @@ def test_quick_wins(site: Site) -> None:
 
 
 def test_declining_pages_with_their_queries(site: Site) -> None:
-    for back in range(7, 11):
-        site.google.add(day(back), "slipped", site.page("a"), 10, 100, 2.0)
-        site.google.add(day(back), "season", site.page("b"), 5, 100, 2.0)
-        site.google.add(day(back), "steady", site.page("c"), 5, 100, 2.0)
-    for back in range(4):
-        site.google.add(day(back), "slipped", site.page("a"), 2, 100, 8.0)
-        site.google.add(day(back), "season", site.page("b"), 2, 40, 2.0)
-        site.google.add(day(back), "steady", site.page("c"), 5, 100, 2.0)
+    for days_ago in range(7, 11):
+        site.google.add(day(days_ago), "slipped", site.page("a"), 10, 100, 2.0)
+        site.google.add(day(days_ago), "season", site.page("b"), 5, 100, 2.0)
+        site.google.add(day(days_ago), "steady", site.page("c"), 5, 100, 2.0)
+    for days_ago in range(4):
+        site.google.add(day(days_ago), "slipped", site.page("a"), 2, 100, 8.0)
+        site.google.add(day(days_ago), "season", site.page("b"), 2, 40, 2.0)
+        site.google.add(day(days_ago), "steady", site.page("c"), 5, 100, 2.0)
     site.google.add(day(8), "gone", site.page("d"), 3, 30, 2.0)
     site.google.add(day(11), "first", site.page("c"), 0, 1, 2.0)
     site.fetch(site.connect())
@@ -163,8 +163,8 @@ def test_following_phrases(site: Site) -> None:
         ("compost bin", None, None),
         ("unknown", None, None),
     ]
-    for back, position in ((0, 3.0), (7, 8.0)):
-        site.google.add(day(back), "compost bin", site.page("other"), 2, 10, position)
+    for days_ago, position in ((0, 3.0), (7, 8.0)):
+        site.google.add(day(days_ago), "compost bin", site.page("other"), 2, 10, position)
     site.fetch(site.connect())
 
     first, second = site.data("list_tracked_keywords", days=7)["rows"]

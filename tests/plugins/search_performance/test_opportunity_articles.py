@@ -122,7 +122,7 @@ def test_what_is_measured_is_improved_and_published_in_one_chain_of_calls(site: 
     article = ada.data("get_content", content_id=content_id)["content"]
     edits = [{"find": "rest in winter", "replace": "keep warm in winter, wing to wing"}]
     ada.data("update_content", content_id=content_id, expected_version=article["version"], edits=edits)
-    done = ada.data("publish_content", content_id=content_id, **where)
+    publication = ada.data("publish_content", content_id=content_id, **where)
 
-    assert (content_id, done["url"], done["status"]) == (draft["content_id"], url, "published")
+    assert (content_id, publication["url"], publication["status"]) == (draft["content_id"], url, "published")
     assert "keep warm in winter, wing to wing" in httpx.get(url).text

@@ -25,11 +25,11 @@ class Filled:
 def filled(host_with_weeks: RunningHost, shared_google: Google) -> Filled:
     """Return a website whose figures tests must not change."""
     site = new_site(host_with_weeks, empty(shared_google))
-    for back in range(10):
-        site.google.add(day(back), "compost", site.page("compost"), 10, 100, 2.0)
-        site.google.add(day(back), "compost bin", site.page("compost"), 4, 100, 6.0, country="gbr", device="MOBILE")
-        site.google.add(day(back), "worm farm", site.page("worms"), 1, 50, 11.0)
-        site.google.add(day(back), "why do worms", site.page("worms"), 5, 50, 3.0, rare=True)
+    for days_ago in range(10):
+        site.google.add(day(days_ago), "compost", site.page("compost"), 10, 100, 2.0)
+        site.google.add(day(days_ago), "compost bin", site.page("compost"), 4, 100, 6.0, country="gbr", device="MOBILE")
+        site.google.add(day(days_ago), "worm farm", site.page("worms"), 1, 50, 11.0)
+        site.google.add(day(days_ago), "why do worms", site.page("worms"), 5, 50, 3.0, rare=True)
     site.google.add(today() - timedelta(days=1), "compost", site.page("compost"), 7, 70, 2.0)
     site.fetch(site.connect())
     return Filled(site, tuple(site.google.searches))

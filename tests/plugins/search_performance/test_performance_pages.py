@@ -139,7 +139,7 @@ def test_periods(browser: BrowserWithoutScreen, host: RunningHost, person: User,
 def test_days_without_figures_are_gaps_and_days_of_zero_are_not(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
-    days = [Day(last_day() - timedelta(days=back)) for back in range(7) if back not in (2, 3)]
+    days = [Day(last_day() - timedelta(days=days_ago)) for days_ago in range(7) if days_ago not in (2, 3)]
     for day in days[:2]:
         day.add("day", 3, 30, 4.0, country="gbr", device="mobile")
     write(host, connect(host, person.id, website), days)
@@ -166,7 +166,9 @@ def test_one_day_is_a_dot(browser: BrowserWithoutScreen, host: RunningHost, pers
 def test_nothing_at_all_was_shown(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
-    write(host, connect(host, person.id, website), [Day(last_day() - timedelta(days=back)) for back in range(60)])
+    write(
+        host, connect(host, person.id, website), [Day(last_day() - timedelta(days=days_ago)) for days_ago in range(60)]
+    )
     page = browser.get(f"{PATH}/{website.id}")
     assert totals(page) == ["0", "0", "—", "—"]
     assert "No impressions" in page.text
@@ -176,8 +178,8 @@ def test_nothing_at_all_was_shown(
 def test_huge_numbers_and_hostile_texts(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
     website = add_website(host, person.id, HOSTILE)
     days = []
-    for back in range(60):
-        day = Day(last_day() - timedelta(days=back), truncated=back == 0)
+    for days_ago in range(60):
+        day = Day(last_day() - timedelta(days=days_ago), truncated=days_ago == 0)
         day.add("day", 2_000_000_000, 2_100_000_000, 1_000_000.0, country=HOSTILE[:16], device="<b>desk")
         day.add("query", 2_000_000_000, 2_100_000_000, 3.0, query=HOSTILE)
         day.add("page", 1, 2, 3.0, page=f"javascript:alert('{HOSTILE}')").add("page", 1, 2, 3.0, page="http://[")
@@ -213,8 +215,8 @@ def test_ten_thousand_queries_have_pages(
     second = browser.get(str(following.attributes["href"]))
     assert table(second, "Queries")[0][0] == "query 50"
     assert browser.get(f"{PATH}/{website.id}/queries?page=200").tree.css_first("a[rel=next]") is None
-    for odd in ("0", "-1", "x", "9" * 30, "201", "%F0%9F%92%A9"):
-        assert browser.get(f"{PATH}/{website.id}/queries?page={odd}").status == 200
+    for invalid in ("0", "-1", "x", "9" * 30, "201", "%F0%9F%92%A9"):
+        assert browser.get(f"{PATH}/{website.id}/queries?page={invalid}").status == 200
 
 
 def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
@@ -234,8 +236,10 @@ def test_a_second_source_shows_what_it_tells(
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
     days = [
-        Day(last_day() - timedelta(days=back)).add("day", 3, 30, 0.0).add("query", 3, 30, 2.5, query="compost in Bing")
-        for back in range(60)
+        Day(last_day() - timedelta(days=days_ago))
+        .add("day", 3, 30, 0.0)
+        .add("query", 3, 30, 2.5, query="compost in Bing")
+        for days_ago in range(60)
     ]
     write(host, connect(host, person.id, website, source="bing"), days)
     page = browser.get(f"{PATH}/{website.id}?days=7")

@@ -81,15 +81,15 @@ EVERY = pytest.mark.parametrize("name", KINDS)
 
 def connect(site: Site, apis: Apis, kind: Kind, **other: str) -> Page:
     """Connect on the dashboard page, as the owner does."""
-    typed = {**kind.typed, **other}
-    if "server" in typed and typed["server"] in apis.by_name:
-        typed["server"] = apis.at(typed["server"])
+    fields = {**kind.typed, **other}
+    if "server" in fields and fields["server"] in apis.by_name:
+        fields["server"] = apis.at(fields["server"])
     path = f"/dashboard/search/{site.website.id}"
     with BrowserWithoutScreen(site.client.host) as browser:
         browser.enter(
             site.client.host, site.client.host.run(site.client.host.host.accounts.users.get(site.client.user_id))
         )
-        return browser.submit(browser.get(path), path, source=kind.source, do="connect", **typed)
+        return browser.submit(browser.get(path), path, source=kind.source, do="connect", **fields)
 
 
 @EVERY
@@ -142,8 +142,8 @@ def test_dates_are_days_or_months(site: Site, apis: Apis, name: str) -> None:
 
 
 def test_a_website_id_may_be_pasted_in_upper_case(site: Site, apis: Apis) -> None:
-    typed = {"property": SITE_ID.upper()}
-    assert "connected" in connect(site, apis, KINDS["umami cloud"], **typed).one("#source-umami")
+    fields = {"property": SITE_ID.upper()}
+    assert "connected" in connect(site, apis, KINDS["umami cloud"], **fields).one("#source-umami")
     assert site.data("get_traffic_stats")["totals"]["visits"] == 3
 
 

@@ -31,5 +31,7 @@ assert "pressroom_seo.live_pages" in sys.modules
 
 
 def test_the_event_loop_does_not_wait_while_the_parsers_are_loaded() -> None:
-    done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=False, timeout=120)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    completed = subprocess.run(
+        [sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, "", "")

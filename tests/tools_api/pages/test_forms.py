@@ -102,9 +102,9 @@ def test_objects_are_typed_as_json() -> None:
 
 @pytest.mark.parametrize("text", ["{", "[1]", "null", '"x"', '{"a": NaN}', "[" * 100_000, '{"a":' * 100_000])
 def test_what_is_no_json_object_is_refused_by_name(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^props: must be (JSON|a JSON object)") as caught:
+    with pytest.raises(InvalidInput, match=r"^props: must be (JSON|a JSON object)") as exc_info:
         posted(IMAGE, props=text)
-    assert caught.value.field == "props"
+    assert exc_info.value.field == "props"
 
 
 def test_names_that_are_no_parameters_are_ignored() -> None:

@@ -71,10 +71,10 @@ DRAWN = [
 
 @pytest.mark.parametrize(("html", "named"), REFUSED)
 def test_what_is_refused_is_named(html: str, named: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(InvalidInput) as exc_info:
         render(html, 1200, 630)
-    assert caught.value.field == "html"
-    assert named in str(caught.value)
+    assert exc_info.value.field == "html"
+    assert named in str(exc_info.value)
 
 
 @pytest.mark.parametrize("html", DRAWN)

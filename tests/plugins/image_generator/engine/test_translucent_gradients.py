@@ -40,9 +40,9 @@ BLENDS = ("", "multiply", "screen")
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    with chromium_page(WIDTH, HEIGHT) as opened:
-        prepare(opened, WIDTH, HEIGHT)
-        yield opened
+    with chromium_page(WIDTH, HEIGHT) as page:
+        prepare(page, WIDTH, HEIGHT)
+        yield page
 
 
 def html_of(gradient: str, radius: int, transform: str, opacity: float, blend: str, tile: int, *, clipped: bool) -> str:

@@ -50,8 +50,8 @@ def odd(host: RunningHost, person: User) -> Website:
     """Return a website with a gap in its days, huge numbers and hostile texts."""
     website = add_website(host, person.id, HOSTILE * 2)
     days = []
-    for back in (0, 1, 5, 6, 40, 59):
-        day = Day(last_day() - timedelta(days=back))
+    for days_ago in (0, 1, 5, 6, 40, 59):
+        day = Day(last_day() - timedelta(days=days_ago))
         day.add("day", 2_000_000_000, 2_100_000_000, 98.7, country="gbr", device="mobile")
         day.add("query", 2_000_000_000, 2_100_000_000, 98.7, query=HOSTILE + "x" * 300)
         day.add("page", 2_000_000_000, 2_100_000_000, 98.7, page=f"https://example.com/{'y' * 300}")

@@ -132,9 +132,9 @@ def test_a_sitemap_that_is_cut_keeps_what_came(content: bytes) -> None:
     damaged = read_sitemap(SITEMAP, gzip.compress(content)[:-40])
     assert 0 < len(damaged.entries) < 500
     assert (damaged.problem, damaged.too_large) == ("the compressed content ends too early", False)
-    cut = read_sitemap(SITEMAP, content[:-5], whole=False)
-    assert [entry.url for entry in cut.entries] == ROWS[:-1]
-    assert (cut.problem, cut.too_large) == ("", True)
+    truncated = read_sitemap(SITEMAP, content[:-5], whole=False)
+    assert [entry.url for entry in truncated.entries] == ROWS[:-1]
+    assert (truncated.problem, truncated.too_large) == ("", True)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda part: f"<urlset><url><loc>{part}".encode()))
@@ -203,14 +203,14 @@ def facts_of(html: str) -> Any:
 
 
 def test_structured_data_of_every_kind() -> None:
-    deep = '{"@type": "Article", "@context": ' + "[" * 900 + "]" * 900 + "}"
+    nested = '{"@type": "Article", "@context": ' + "[" * 900 + "]" * 900 + "}"
     scripts = (
         '{"@context": "http://schema.org", "@graph": [{"@type": "Organization", "name": "A", "url": "/"}, 3]}',
         '[{"@context": {"@vocab": "https://schema.org/"}, "@type": ["Recipe", "Thing"], "name": "B"}, 7]',
         '{"@type": "Product", "name": "C"}',
         '{"@context": "https://schema.org"}',
         "",
-        deep,
+        nested,
     )
     html = "".join(f'<script type="Application/LD+JSON">{script}</script>' for script in scripts)
     facts = facts_of(html + '<div itemscope itemtype="https://schema.org/Person"></div><p vocab="x" typeof="Event">')

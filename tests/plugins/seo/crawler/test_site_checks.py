@@ -224,8 +224,8 @@ async def test_plain_http_must_redirect(world: World) -> None:
         world.site({"/": plain("hello")}, secure=False) as insecure,
         world.site({"/": redirect(site.url())}, secure=False) as closed,
     ):
-        opened = await crawl(world, site, others=(insecure,), plain_url=insecure.url())
-        assert opened.found() == {"http_not_redirected"}
+        crawled = await crawl(world, site, others=(insecure,), plain_url=insecure.url())
+        assert crawled.found() == {"http_not_redirected"}
         assert (await crawl(world, site, others=(closed,), plain_url=closed.url())).found() == set()
 
 

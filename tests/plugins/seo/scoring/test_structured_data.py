@@ -31,10 +31,10 @@ def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
 def test_an_article_is_built_whole(type_name: str) -> None:
     article = with_changes(site_name="Bread", site_logo="https://example.com/logo.png")
-    built = build_structured_data(article, type_name)
-    assert built.missing == ()
-    assert built.warnings == ()
-    data = built.json_ld
+    result = build_structured_data(article, type_name)
+    assert result.missing == ()
+    assert result.warnings == ()
+    data = result.json_ld
     assert data["@type"] == type_name
     assert data["headline"] == GOOD.title
     assert data["datePublished"] == "2026-01-05"
@@ -45,35 +45,35 @@ def test_an_article_is_built_whole(type_name: str) -> None:
 
 
 def test_what_an_article_lacks_is_left_out_and_named() -> None:
-    built = build_structured_data(ScoringArticle(body="Text", title="T"))
-    assert built.missing == ("image", "datePublished", "dateModified", "author")
-    assert "author" not in built.json_ld
-    assert len(built.warnings) == 4
+    result = build_structured_data(ScoringArticle(body="Text", title="T"))
+    assert result.missing == ("image", "datePublished", "dateModified", "author")
+    assert "author" not in result.json_ld
+    assert len(result.warnings) == 4
 
 
 def test_built_data_makes_the_check_good() -> None:
-    built = build_structured_data(with_changes(published=datetime(2026, 1, 1, 8, tzinfo=UTC)))
-    article = with_changes(structured_data=(built.json_ld,))
+    structured_data = build_structured_data(with_changes(published=datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    article = with_changes(structured_data=(structured_data.json_ld,))
     (result,) = score(article, checks=["structured_data"]).checks
     assert result.status == "good"
 
 
 def test_questions_and_answers_come_from_the_headings() -> None:
-    built = build_structured_data(GOOD, "FAQPage")
-    questions = built.json_ld["mainEntity"]
+    result = build_structured_data(GOOD, "FAQPage")
+    questions = result.json_ld["mainEntity"]
     assert [question["name"] for question in questions] == [
         "What is a sourdough starter?",
         "When is it ready to bake with?",
     ]
     assert questions[1]["acceptedAnswer"]["text"].startswith("Drop a spoonful into a glass of water.")
-    assert built.missing == ()
-    assert "health and government" in built.warnings[-1]
+    assert result.missing == ()
+    assert "health and government" in result.warnings[-1]
     assert build_structured_data(ScoringArticle(body="Text"), "FAQPage").missing == ("mainEntity",)
 
 
 def test_a_question_without_an_answer_is_named() -> None:
-    built = build_structured_data(ScoringArticle(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
-    assert built.missing == ("mainEntity.acceptedAnswer",)
+    result = build_structured_data(ScoringArticle(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
+    assert result.missing == ("mainEntity.acceptedAnswer",)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_a_question_without_an_answer_is_named() -> None:
     ],
 )
 def test_steps_come_from_numbered_headings_or_the_longest_list(body: str, steps: list[str]) -> None:
-    built = build_structured_data(ScoringArticle(body=body, title="Bread"), "HowTo")
-    assert [step["text"] for step in built.json_ld["step"]] == steps
-    assert built.missing == ()
+    result = build_structured_data(ScoringArticle(body=body, title="Bread"), "HowTo")
+    assert [step["text"] for step in result.json_ld["step"]] == steps
+    assert result.missing == ()
 
 
 def test_a_trail_comes_from_the_address_or_the_given_one() -> None:

@@ -282,14 +282,14 @@ def test_a_search_result_is_previewed(ada: ToolClient) -> None:
 def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="A hive")["website_id"]
     article = write(ada, website_id=website, author="Ada", meta_description="Of bees.")
-    built = ada.data("generate_structured_data", content_id=article["content_id"])
-    assert built["json_ld"]["headline"] == "Honey bees"
-    assert built["json_ld"]["author"] == [{"@type": "Person", "name": "Ada"}]
-    assert built["json_ld"]["url"].endswith("/honey-bees")
-    assert "datePublished" in built["missing"]
+    generated = ada.data("generate_structured_data", content_id=article["content_id"])
+    assert generated["json_ld"]["headline"] == "Honey bees"
+    assert generated["json_ld"]["author"] == [{"@type": "Person", "name": "Ada"}]
+    assert generated["json_ld"]["url"].endswith("/honey-bees")
+    assert "datePublished" in generated["missing"]
     faq = ada.data("generate_structured_data", content_id=article["content_id"], type="FAQPage")
     assert faq["json_ld"]["mainEntity"][0]["name"].endswith("flowers?")
-    result = ada.call("check_page_seo", json_ld=built["json_ld"])
+    result = ada.call("check_page_seo", json_ld=generated["json_ld"])
     report = result["structuredContent"]
     assert report["structured_data"]["items"][0]["type"] == "BlogPosting"
     assert (report["score"], report["fetched"], report["checks"]) == (None, None, [])
@@ -298,10 +298,10 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     broken = ada.call("check_page_seo", json_ld=product)
     error = broken["structuredContent"]["structured_data"]["errors"][0]
     assert error["message"] in broken["content"][0]["text"]
-    deep: dict[str, Any] = {"@type": "Article"}
+    nested: dict[str, Any] = {"@type": "Article"}
     for _ in range(40):
-        deep = {"@type": "Article", "author": deep}
-    assert ada.data("check_page_seo", json_ld=deep)["structured_data"]["items"]
+        nested = {"@type": "Article", "author": nested}
+    assert ada.data("check_page_seo", json_ld=nested)["structured_data"]["items"]
     assert "exactly one of url and json_ld" in ada.refusal("check_page_seo")
     assert "url" in ada.refusal("check_page_seo", json_ld=product, llms_txt=True)
     with serving(good_site()) as site:
@@ -335,9 +335,9 @@ def test_the_websites_default_author_is_the_author(ada: ToolClient) -> None:
         return str(check["message"])
 
     assert "author" in before["missing"]
-    built = ada.data("generate_structured_data", content_id=article)
-    assert built["json_ld"]["author"] == [{"@type": "Person", "name": "Ada Baker"}]
-    assert "author" not in built["missing"]
+    result = ada.data("generate_structured_data", content_id=article)
+    assert result["json_ld"]["author"] == [{"@type": "Person", "name": "Ada Baker"}]
+    assert "author" not in result["missing"]
     assert message(content_id=article) == "Author and dates are given."
     assert message(article={"body": "Tea.", "website_id": website}) == "Author and dates are given."
 

@@ -96,8 +96,8 @@ def _publish(ada: ToolClient, website: str, name: str, number: int) -> str:
         to = link["upload_url"].replace(ada.host.settings.public_url, ada.host.url)
         response = httpx.put(to, content=_image(f"#b9{number}02a"))
         assert response.status_code == 201, response.text
-        placed = {"alt_text": "What this is about, on a table", "role": role}
-        ada.data("import_image", image_ref=link["media_id"], content_id=article["content_id"], **placed)
+        placement = {"alt_text": "What this is about, on a table", "role": role}
+        ada.data("import_image", image_ref=link["media_id"], content_id=article["content_id"], **placement)
     ada.data("publish_content", content_id=article["content_id"], website_id=website)
     wait_until_live(ada, article["content_id"])
     [post] = ada.data("list_publications", content_id=article["content_id"])["publications"]
@@ -140,28 +140,28 @@ TRANSLATED: Final = (
 def _grown_blog(ada: ToolClient, website: str) -> list[str]:
     """Fill a site like a blog that has grown for some time, and return the URLs of its posts."""
     urls = []
-    for number, thing in enumerate(THINGS):
+    for number, subject in enumerate(THINGS):
         article = ada.data(
             "create_content",
-            title=f"How the {thing} came into use and what it does",
-            slug=thing,
-            body=f"{text(thing, 90).capitalize()}.\n\n## The {thing} at work\n\n{text(f'{thing} 2', 90).capitalize()}.",
+            title=f"How the {subject} came into use and what it does",
+            slug=subject,
+            body=f"{text(subject, 90).capitalize()}.\n\n## The {subject} at work\n\n{text(f'{subject} 2', 90).capitalize()}.",
             author=("Ada Baker", "Max Miller")[number % 2],
-            tags=["things", f"{thing}s", ("wood", "stone", "metal")[number % 3]],
+            tags=["things", f"{subject}s", ("wood", "stone", "metal")[number % 3]],
             categories=[("Indoors", "Outdoors")[number // 2 % 2]],
         )
-        done = ada.data("publish_content", content_id=article["content_id"], website_id=website)
-        urls.append(done["url"])
-        if thing == "amber":
-            moved = {
+        publication = ada.data("publish_content", content_id=article["content_id"], website_id=website)
+        urls.append(publication["url"])
+        if subject == "amber":
+            arguments = {
                 "content_id": article["content_id"],
                 "expected_version": article["version"],
                 "fields": {"slug": "ambers"},
             }
-            ada.data("update_content", **moved)
+            ada.data("update_content", **arguments)
             urls[-1] = ada.data("publish_content", content_id=article["content_id"], website_id=website)["url"]
-        if thing == "beacon":
-            ada.data("unpublish_content", publication_id=done["publication_id"], confirm=True)
+        if subject == "beacon":
+            ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
             urls.pop()
     for language, title, slug, sentence in TRANSLATED:
         article = ada.data("create_content", title=title, slug=slug, body=f"{sentence} " * 25, language=language)

@@ -111,7 +111,7 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
             assert (await crawls.request("u_ada", website, "free"))[0].id == row.id
             first = Counter(read_pages(site)[before:])
             with worker(processes, config, tmp_path):
-                done = await _finished(crawls, row.id)
+                finished = await _finished(crawls, row.id)
                 second = Counter(read_pages(site)[before + sum(first.values()) :])
                 assert await _counted(plugin, stored) == PAGES + 1
                 next_row, new = await crawls.request("u_ada", website, "free")
@@ -123,7 +123,7 @@ async def test_a_crawl_whose_process_is_killed_goes_on(
             assert second.total() - len(second) <= IN_FLIGHT
             assert len(first | second) == PAGES
             assert len(first & second) <= len(first) - CHECKPOINT + IN_FLIGHT
-            assert (done.pages, done.complete, done.active, done.host) == (PAGES + 1, True, None, None)
-            assert uninterrupted.score == done.score
-            assert {**uninterrupted.counts, "slow_answer": 0} == {**done.counts, "slow_answer": 0}
+            assert (finished.pages, finished.complete, finished.active, finished.host) == (PAGES + 1, True, None, None)
+            assert uninterrupted.score == finished.score
+            assert {**uninterrupted.counts, "slow_answer": 0} == {**finished.counts, "slow_answer": 0}
             assert await _counted(plugin, stored) == 0

@@ -66,28 +66,28 @@ def test_a_version_has_one_score_everywhere_and_always(
     ada: ToolClient, browser: BrowserWithoutScreen, with_website: bool
 ) -> None:
     website = ada.data("connect_website", platform="builtin", name="Scores of hives")["website_id"]
-    meant: dict[str, Any] = {"website_id": website} if with_website else {}
-    unsaved = ada.data("check_blog_seo", article={**FIELDS, **meant})
-    article = ada.data("create_content", **FIELDS, **meant, client_request_id="one")
+    website_arguments: dict[str, Any] = {"website_id": website} if with_website else {}
+    unsaved = ada.data("check_blog_seo", article={**FIELDS, **website_arguments})
+    article = ada.data("create_content", **FIELDS, **website_arguments, client_request_id="one")
     content_id, expected = article["content_id"], (article["seo"]["score"], article["word_count"])
-    repeated = ada.data("create_content", **FIELDS, **meant, client_request_id="one")
+    repeated = ada.data("create_content", **FIELDS, **website_arguments, client_request_id="one")
 
     assert (unsaved["score"], unsaved["words"]) == expected
     assert (repeated["seo"]["score"], repeated["word_count"]) == expected
     assert _same(everywhere(ada, browser, content_id), expected)
 
     # Another article with the same title, description and keyphrase.
-    ada.data("create_content", **{**FIELDS, **meant, "body": "Other words.", "slug": "others"})
+    ada.data("create_content", **{**FIELDS, **website_arguments, "body": "Other words.", "slug": "others"})
     assert _same(everywhere(ada, browser, content_id), expected)
 
     # It goes live, with a URL, dates, a Markdown twin and an entry in llms.txt.
     ada.data("publish_content", content_id=content_id, website_id=website)
     wait_until_live(ada, content_id)
     assert _same(everywhere(ada, browser, content_id), expected)
-    around = {check["id"]: check for check in ada.data("check_blog_seo", content_id=content_id)["checks"]}
-    assert (around["keyphrase_unique"]["status"], around["keyphrase_unique"]["weight"]) == ("ok", 0)
-    assert (around["title_unique"]["status"], around["title_unique"]["weight"]) == ("bad", 0)
-    assert around["markdown_twin"]["status"] == "good"
+    checks = {check["id"]: check for check in ada.data("check_blog_seo", content_id=content_id)["checks"]}
+    assert (checks["keyphrase_unique"]["status"], checks["keyphrase_unique"]["weight"]) == ("ok", 0)
+    assert (checks["title_unique"]["status"], checks["title_unique"]["weight"]) == ("bad", 0)
+    assert checks["markdown_twin"]["status"] == "good"
 
     # A new version that differs only in fields without influence on the score: the same score, and a delta of 0.
     changed = ada.data("update_content", content_id=content_id, expected_version=1, fields={"tags": ["bees"]})

@@ -33,6 +33,6 @@ def test_the_parsers_load_with_the_first_call() -> None:
         "import sys; from pressroom_seo.plugin import PLUGIN, pressroom_mcp_tools as tools, pressroom_article_scorers; "
         f"tools(); heavy = {HEAVY!r}; print([one for one in heavy if one in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert completed.stdout.strip() == "[]"
     assert PLUGIN.requires == ("content",)

@@ -160,10 +160,10 @@ async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plug
         read_before = len(set(asked(site)))
         busy.free = True
         site.seen.clear()
-        done = await work(plugin, "seo.crawl", waiting)
+        resumed_result = await work(plugin, "seo.crawl", waiting)
 
-    assert done["status"] == "finished"
-    assert done["pages"] == len(PATHS) + 1
+    assert resumed_result["status"] == "finished"
+    assert resumed_result["pages"] == len(PATHS) + 1
     requests = asked(site)
     assert len(requests) == len(set(requests)), "no page is asked for twice"
     assert len(requests) <= len(PATHS) - 5
@@ -178,9 +178,9 @@ async def test_a_site_that_is_busy_for_too_long_gets_a_report_of_what_was_read(p
     with serving(busy.pages()) as site:
         website = await connected(plugin, site.origin)
         row, _ = await Crawls(plugin).request("u_ada", website, "free")
-        done = await work(plugin, "seo.crawl", row)
-    assert done["status"] == "finished"
-    assert 1 < done["pages"] <= len(PATHS)
+        result = await work(plugin, "seo.crawl", row)
+    assert result["status"] == "finished"
+    assert 1 < result["pages"] <= len(PATHS)
     finished = await Crawls(plugin).newest("u_ada", website.id)
     assert finished is not None
     assert not finished.complete
@@ -228,8 +228,8 @@ async def test_a_checkpoint_of_another_version_begins_anew(plugin: PluginContext
     with serving(good_site()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
         await crawls.change(row.id, state={"version": 0, "start": row.start})
-        done = await work(plugin, "seo.crawl", row)
-    assert (done["status"], done["pages"]) == ("finished", 4)
+        result = await work(plugin, "seo.crawl", row)
+    assert (result["status"], result["pages"]) == ("finished", 4)
 
 
 async def test_what_was_read_of_a_disconnected_website_is_forgotten(config: dict[str, Any], tmp_path: Path) -> None:
