@@ -115,8 +115,8 @@ def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, ope
         assert "new@example.net" in form.text
         weak = browser.post("/password", form.fields("/password") | {"password": "short"})
         assert (weak.status, weak.tree.css_first("#f-password-error") is not None) == (400, True)
-        inside = browser.post("/password", form.fields("/password") | {"password": PASSWORD})
-        assert inside.path == "/dashboard"
+        overview = browser.post("/password", form.fields("/password") | {"password": PASSWORD})
+        assert overview.path == "/dashboard"
         second = browser.get(path)
         assert (second.status, "was already used" in second.text) == (404, True)
         assert browser.post("/password", form.fields("/password") | {"password": PASSWORD}).status in (403, 404)

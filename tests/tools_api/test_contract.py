@@ -193,7 +193,7 @@ def test_equal_requests_have_one_id_however_they_are_written(api: httpx.Client, 
 
 
 def test_other_requests_have_other_ids(api: httpx.Client) -> None:
-    others: list[dict[str, Any]] = [
+    variants: list[dict[str, Any]] = [
         {},
         {"size": 513},
         {"margin": 3},
@@ -202,7 +202,7 @@ def test_other_requests_have_other_ids(api: httpx.Client) -> None:
         {"errorCorrection": "H"},
     ]
 
-    assert len({qr(api, **options)["id"] for options in others}) == len(others)
+    assert len({qr(api, **options)["id"] for options in variants}) == len(variants)
 
 
 def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:

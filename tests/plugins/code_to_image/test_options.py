@@ -147,9 +147,9 @@ def test_other_line_numbers_are_refused(text: str) -> None:
 def test_a_character_that_no_font_has_shows_its_code_point_and_is_warned_of(draw: Draw) -> None:
     (warning,) = render(CodeImageParams(code="𓀀", language="plaintext")).warnings
     assert warning == "No font of this server has U+13000: their code points are shown."
-    shown, invisible = draw("𓀀", theme="nord"), draw("\u202e", theme="nord")
-    assert np.abs(_row(shown, 1) - _row(invisible, 1)).max() > 0
-    assert (_row(shown, 1)[4] == _row(invisible, 1)[4]).mean() > 0.9
+    boxed, invisible = draw("𓀀", theme="nord"), draw("\u202e", theme="nord")
+    assert np.abs(_row(boxed, 1) - _row(invisible, 1)).max() > 0
+    assert (_row(boxed, 1)[4] == _row(invisible, 1)[4]).mean() > 0.9
 
 
 @pytest.mark.parametrize("text", ["مرحبا بالعالم ", "日本語の文字列", "👩‍👩‍👧‍👦👍🏽", "שלום עולם "])

@@ -186,7 +186,7 @@ def test_other_kinds_are_not_even_tried(content: bytes) -> None:
 def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
     secret = tmp_path / "secret.png"
     secret.write_bytes(written(Image.new("RGB", (10, 10), "#ff0000"), "PNG"))
-    outside = [
+    external = [
         f'<image width="10" height="10" href="{secret.as_uri()}"/>',
         f'<image width="10" height="10" xlink:href="{secret}" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
         '<image width="10" height="10" href="https://example.com/b.png"/>',
@@ -196,7 +196,7 @@ def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
         '<foreignObject width="10" height="10"><iframe xmlns="http://www.w3.org/1999/xhtml" src="file:///"/></foreignObject>',
         '<filter id="f"><feImage href="https://example.com/f.png"/></filter>',
     ]
-    rendering = svg(GREEN + "".join(outside))
+    rendering = svg(GREEN + "".join(external))
     assert rendering.warnings == ()
     assert rendering.image.convert("RGB").getcolors() == [(10_000, (0, 255, 0))]
 

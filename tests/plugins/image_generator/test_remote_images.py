@@ -147,7 +147,7 @@ def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
 ) -> None:
     server, client = image_server
     props = {"title": "A title"}
-    without, _ = made(client, template="og", props=props)
+    plain, _ = made(client, template="og", props=props)
     image, warnings = made(client, template="og", props={**props, "imageUrl": at(server, "/gone")})
     assert len(warnings) == 1
-    assert image.tobytes() == without.tobytes()
+    assert image.tobytes() == plain.tobytes()

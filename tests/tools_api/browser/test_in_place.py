@@ -82,7 +82,11 @@ async def edge(page: Page) -> float:
 
 
 def distances(first: list[tuple[int, int, int, int]], second: list[tuple[int, int, int, int]]) -> list[int]:
-    return [abs(a - b) for row, same in zip(first, second, strict=True) for a, b in zip(row, same, strict=True)]
+    return [
+        abs(a - b)
+        for row, counterpart in zip(first, second, strict=True)
+        for a, b in zip(row, counterpart, strict=True)
+    ]
 
 
 async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, server: Server) -> None:

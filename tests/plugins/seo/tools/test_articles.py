@@ -190,8 +190,8 @@ def test_links_of_a_website(ada: ToolClient) -> None:
         crawl(ada, website)
         used = ada.data("get_account_usage")["usage"]["seo_reports"]["used"]
         report = ada.data("get_seo_report", **arguments)
-        gone = next(link for link in report["links"] if link["url"] == site.url("/gone"))
-        assert (gone["problems"][0], gone["found_in"]) == ("broken", [site.url("/")])
+        broken_link = next(link for link in report["links"] if link["url"] == site.url("/gone"))
+        assert (broken_link["problems"][0], broken_link["found_in"]) == ("broken", [site.url("/")])
         job = wait_for(ada, report["job_id"])
         assert job["status"] == "succeeded", job
         assert job["result"]["links"][0]["problems"][0] == "broken"
@@ -307,8 +307,8 @@ def test_structured_data_is_built_and_validated(ada: ToolClient) -> None:
     with serving(good_site()) as site:
         live = ada.data("check_page_seo", url=site.url("/bees"))
         assert [item["type"] for item in live["structured_data"]["items"]] == ["WebPage"]
-        gone = ada.data("check_page_seo", url=site.url("/gone"))
-        assert gone["fetched"]["status"] == 404
+        missing_page = ada.data("check_page_seo", url=site.url("/gone"))
+        assert missing_page["fetched"]["status"] == 404
 
 
 def test_structured_data_of_a_live_post_names_real_pages_and_times(ada: ToolClient) -> None:

@@ -140,19 +140,19 @@ TRANSLATED: Final = (
 def _grown_blog(ada: ToolClient, website: str) -> list[str]:
     """Fill a site like a blog that has grown for some time, and return the URLs of its posts."""
     urls = []
-    for number, subject in enumerate(THINGS):
+    for number, topic in enumerate(THINGS):
         article = ada.data(
             "create_content",
-            title=f"How the {subject} came into use and what it does",
-            slug=subject,
-            body=f"{text(subject, 90).capitalize()}.\n\n## The {subject} at work\n\n{text(f'{subject} 2', 90).capitalize()}.",
+            title=f"How the {topic} came into use and what it does",
+            slug=topic,
+            body=f"{text(topic, 90).capitalize()}.\n\n## The {topic} at work\n\n{text(f'{topic} 2', 90).capitalize()}.",
             author=("Ada Baker", "Max Miller")[number % 2],
-            tags=["things", f"{subject}s", ("wood", "stone", "metal")[number % 3]],
+            tags=["things", f"{topic}s", ("wood", "stone", "metal")[number % 3]],
             categories=[("Indoors", "Outdoors")[number // 2 % 2]],
         )
         publication = ada.data("publish_content", content_id=article["content_id"], website_id=website)
         urls.append(publication["url"])
-        if subject == "amber":
+        if topic == "amber":
             arguments = {
                 "content_id": article["content_id"],
                 "expected_version": article["version"],
@@ -160,7 +160,7 @@ def _grown_blog(ada: ToolClient, website: str) -> list[str]:
             }
             ada.data("update_content", **arguments)
             urls[-1] = ada.data("publish_content", content_id=article["content_id"], website_id=website)["url"]
-        if subject == "beacon":
+        if topic == "beacon":
             ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
             urls.pop()
     for language, title, slug, sentence in TRANSLATED:
