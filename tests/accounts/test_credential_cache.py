@@ -39,11 +39,11 @@ def cache(clock: FrozenClock) -> CredentialCache:
 
 
 async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: FrozenClock) -> None:
-    look_up = LookUps()
+    lookup = LookUps()
     for advance in (0, 4.9, 0.2, 4.9):
         clock.advance(advance)
-        assert await cache.identity(KEY, look_up) == identity()
-    assert look_up.count == 2
+        assert await cache.identity(KEY, lookup) == identity()
+    assert lookup.count == 2
 
 
 async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: CredentialCache, clock: FrozenClock) -> None:
@@ -64,9 +64,9 @@ async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache
 
 
 async def test_no_seconds_mean_a_look_each_time(clock: FrozenClock) -> None:
-    cache, look_up = CredentialCache(0, clock=clock.seconds), LookUps()
-    await asyncio.gather(*(cache.identity(KEY, look_up) for _ in range(3)))
-    assert look_up.count == 3
+    cache, lookup = CredentialCache(0, clock=clock.seconds), LookUps()
+    await asyncio.gather(*(cache.identity(KEY, lookup) for _ in range(3)))
+    assert lookup.count == 3
 
 
 async def test_a_refusal_reaches_all_who_wait_and_is_not_remembered(cache: CredentialCache) -> None:
@@ -77,8 +77,8 @@ async def test_a_refusal_reaches_all_who_wait_and_is_not_remembered(cache: Crede
         count += 1
         raise Rejected("no")
 
-    found = await asyncio.gather(*(cache.identity(KEY, refuse) for _ in range(5)), return_exceptions=True)
-    assert [type(one) for one in found] == [Rejected] * 5
+    results = await asyncio.gather(*(cache.identity(KEY, refuse) for _ in range(5)), return_exceptions=True)
+    assert [type(result) for result in results] == [Rejected] * 5
     assert count == 1
     assert await cache.identity(KEY, LookUps()) == identity()
 

@@ -144,11 +144,11 @@ async def test_a_secret_that_the_provider_publishes_is_no_key() -> None:
 
 
 async def test_a_key_in_the_header_is_not_asked() -> None:
-    own = dict(OTHER_RSA.as_dict(private=False))
+    jwk = dict(OTHER_RSA.as_dict(private=False))
     with pytest.raises(InvalidIdToken):
-        await verified(signed(CLAIMS, OTHER_RSA, jwk=own, jku="https://evil.example/keys"))
+        await verified(signed(CLAIMS, OTHER_RSA, jwk=jwk, jku="https://evil.example/keys"))
     with pytest.raises(UnknownKey):
-        await verified(signed(CLAIMS, OTHER_RSA, jwk=own, kid="other"))
+        await verified(signed(CLAIMS, OTHER_RSA, jwk=jwk, kid="other"))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_an_intruder_s_keys_and_approvals_end_when_the_owner_says_so(tmp_path: P
     ):
         person, other = add_person(host), add_person(host, "other@example.org")
         _, key = host.run(host.host.accounts.api_keys.create(person.id, "Intruder"))
-        _, others = host.run(host.host.accounts.api_keys.create(other.id, "Not theirs"))
+        _, other_key = host.run(host.host.accounts.api_keys.create(other.id, "Not theirs"))
         token = host.run(host.host.accounts.sessions.start(person.id))
         with httpx.Client(
             base_url=host.url, cookies={"pressroom_session": token}, headers={"Origin": host.url}
@@ -32,19 +32,19 @@ def test_an_intruder_s_keys_and_approvals_end_when_the_owner_says_so(tmp_path: P
             flow.register()
             tokens = flow.connect()
         credentials = [key, tokens["access_token"]]
-        assert [flow.call(one).status_code for one in credentials] == [200, 200]
+        assert [flow.call(credential).status_code for credential in credentials] == [200, 200]
         owner.enter(host, person)
         page = owner.get(ACCOUNT)
         assert "2 connections can use your account without your password" in page.text
         page = owner.submit(page, ACCOUNT, action="password", current=PASSWORD, password="copper meadow whistle tide")
         assert "API keys and connected clients still work" in page.text
-        assert [flow.call(one).status_code for one in credentials] == [200, 200]
+        assert [flow.call(credential).status_code for credential in credentials] == [200, 200]
         page = owner.submit(page, ACCOUNT, action="revoke-all")
         assert "All API keys and connected clients are revoked." in page.text
         assert not page.tree.css("#connections")
-        assert [flow.call(one).status_code for one in credentials] == [401, 401]
+        assert [flow.call(credential).status_code for credential in credentials] == [401, 401]
         assert flow.refresh(tokens["refresh_token"]).status_code == 400
-        assert flow.call(others).status_code == 200
+        assert flow.call(other_key).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,10 @@ async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:
     flood = [asyncio.create_task(hashes.matches("", WRONG)) for _ in range(260)]
     ended, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
     # Calls that find 200 waiting are refused immediately; nobody waits for more than 200 others.
-    assert sum(type(one.exception()) is Overloaded for one in ended) == 60
-    await asyncio.wait([one for one in flood if one not in ended], return_when=asyncio.FIRST_COMPLETED)
-    for one in flood:
-        one.cancel()
+    assert sum(type(task.exception()) is Overloaded for task in ended) == 60
+    await asyncio.wait([task for task in flood if task not in ended], return_when=asyncio.FIRST_COMPLETED)
+    for task in flood:
+        task.cancel()
     await asyncio.gather(*flood, return_exceptions=True)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     half = max(1, min(4, (os.cpu_count() or 1) // 2))
@@ -119,13 +119,13 @@ async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no priorities of threads")
 async def test_hashing_leaves_the_processor_to_the_rest_of_the_server() -> None:
-    seen: list[int] = []
+    priorities: list[int] = []
 
     class Hasher(PasswordHasher):
         def hash(self, *arguments: Any, **options: Any) -> str:
-            seen.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+            priorities.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
             return super().hash(*arguments, **options)
 
     await PasswordHashes(Hasher(time_cost=1, memory_cost=64, parallelism=1)).make(PASSWORD)
-    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-    assert seen == [min(19, own + 10)]
+    priority = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert priorities == [min(19, priority + 10)]

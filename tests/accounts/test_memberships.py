@@ -74,11 +74,11 @@ def where(session: BrowserSession) -> tuple[str, str, str, bool]:
 async def test_an_invitation_makes_one_member(
     invitations: Invitations, memberships: Memberships, ada: User, bob: User, users: Users
 ) -> None:
-    made, token = await invitations.create(ada.id, "editor", "  for\tBob ")
-    assert (made.account, made.role, made.note) == (ada, "editor", "for Bob")
-    assert made.expires_at - made.created_at == bounds.INVITATION_LIFETIME
-    assert await invitations.find(token) == made
-    assert await invitations.list(ada.id) == [made]
+    invitation, token = await invitations.create(ada.id, "editor", "  for\tBob ")
+    assert (invitation.account, invitation.role, invitation.note) == (ada, "editor", "for Bob")
+    assert invitation.expires_at - invitation.created_at == bounds.INVITATION_LIFETIME
+    assert await invitations.find(token) == invitation
+    assert await invitations.list(ada.id) == [invitation]
     await invitations.accept(token, bob)
     (member,) = await memberships.of_account(ada.id)
     assert (member.account, member.member, member.role) == (ada, bob, "editor")
@@ -109,7 +109,7 @@ async def test_of_many_who_use_a_link_at_once_one_wins(
         invitations.accept_with_new_account(token, email="new@example.com", name="", password=PASSWORD),
         return_exceptions=True,
     )
-    assert sorted(type(one).__name__ for one in outcomes if isinstance(one, Exception)) == ["NotFound"] * 5
+    assert sorted(type(outcome).__name__ for outcome in outcomes if isinstance(outcome, Exception)) == ["NotFound"] * 5
     (member,) = await memberships.of_account(ada.id)
     # A person whose invitation was already used leaves no account behind.
     assert await users.by_email("new@example.com") in (None, member.member)
@@ -120,8 +120,8 @@ async def test_people_who_invite_each_other_at_once_do_not_block_each_other(
 ) -> None:
     (_, to_bob), (_, to_ada) = await invitations.create(ada.id, "editor"), await invitations.create(bob.id, "reader")
     await asyncio.gather(invitations.accept(to_bob, bob), invitations.accept(to_ada, ada))
-    assert [one.role for one in await memberships.of_member(bob.id)] == ["editor"]
-    assert [one.role for one in await memberships.of_member(ada.id)] == ["reader"]
+    assert [membership.role for membership in await memberships.of_member(bob.id)] == ["editor"]
+    assert [membership.role for membership in await memberships.of_member(ada.id)] == ["reader"]
 
 
 async def test_a_refused_acceptance_leaves_the_link_good(
@@ -136,7 +136,7 @@ async def test_a_refused_acceptance_leaves_the_link_good(
     for email, password in (("bob@example.com", PASSWORD), ("nobody", PASSWORD), ("eve@example.com", "short")):
         with pytest.raises(InvalidInput):
             await invitations.accept_with_new_account(token, email=email, name="", password=password)
-    assert [one.role for one in await memberships.of_account(ada.id)] == ["reader"]
+    assert [member.role for member in await memberships.of_account(ada.id)] == ["reader"]
     assert await invitations.find(token) is not None
 
 
@@ -146,7 +146,7 @@ async def test_a_link_makes_an_account_that_is_a_member(
     _, token = await invitations.create(ada.id, "reader")
     user = await invitations.accept_with_new_account(token, email="Eve@Example.com", name="Eve", password=PASSWORD)
     assert await users.verify_password("eve@example.com", PASSWORD) == user
-    assert [(one.member, one.role) for one in await memberships.of_account(ada.id)] == [(user, "reader")]
+    assert [(member.member, member.role) for member in await memberships.of_account(ada.id)] == [(user, "reader")]
     with pytest.raises(NotFound):
         await invitations.accept_with_new_account(token, email="more@example.com", name="", password=PASSWORD)
     assert await users.by_email("more@example.com") is None
@@ -162,13 +162,13 @@ async def test_a_link_that_is_not_good_any_more_does_nothing(
     bob: User,
     database: SqlDatabase,
 ) -> None:
-    made, token = await invitations.create(ada.id, "editor")
+    invitation, token = await invitations.create(ada.id, "editor")
     match ends:
         case "expires":
             async with database.writing() as session:
                 await session.execute(update(InvitationRow).values(expires_at=datetime.now(UTC)))
         case "is revoked":
-            await invitations.revoke(ada.id, made.id)
+            await invitations.revoke(ada.id, invitation.id)
         case _:
             await users.set_disabled(ada.id, True)
     assert await invitations.find(token) is None
@@ -199,10 +199,10 @@ async def test_nobody_changes_members_or_invitations_of_another_account(
     invitations: Invitations, memberships: Memberships, users: Users, ada: User, bob: User
 ) -> None:
     await join(invitations, ada, bob)
-    made, _ = await invitations.create(ada.id, "editor")
+    invitation, _ = await invitations.create(ada.id, "editor")
     eve = await users.add("eve@example.com")
     for refused in (
-        invitations.revoke(eve.id, made.id),
+        invitations.revoke(eve.id, invitation.id),
         memberships.remove(eve.id, bob.id),
         memberships.set_role(eve.id, bob.id, "reader"),
         memberships.set_role(ada.id, ada.id, "reader"),
@@ -212,8 +212,8 @@ async def test_nobody_changes_members_or_invitations_of_another_account(
             await refused
     with pytest.raises(InvalidInput):
         await memberships.set_role(ada.id, bob.id, "owner")
-    assert [one.role for one in await memberships.of_account(ada.id)] == ["editor"]
-    assert await invitations.list(ada.id) == [made]
+    assert [member.role for member in await memberships.of_account(ada.id)] == ["editor"]
+    assert await invitations.list(ada.id) == [invitation]
 
 
 async def test_members_and_invitations_are_bounded_also_at_once(
@@ -221,19 +221,19 @@ async def test_members_and_invitations_are_bounded_also_at_once(
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_INVITATIONS", 3)
     monkeypatch.setattr(bounds, "MAX_MEMBERS", 2)
-    made: list[Any] = await asyncio.gather(
+    results: list[Any] = await asyncio.gather(
         *(invitations.create(ada.id, "reader") for _ in range(6)), return_exceptions=True
     )
-    refused = [one for one in made if isinstance(one, InvalidInput)]
+    refused = [result for result in results if isinstance(result, InvalidInput)]
     assert len(refused) == 3
     assert "revoke one" in refused[0].problem
-    tokens = [one[1] for one in made if not isinstance(one, BaseException)]
+    tokens = [result[1] for result in results if not isinstance(result, BaseException)]
     people = [await users.add(f"p{number}@example.com") for number in range(3)]
     joined: list[Any] = await asyncio.gather(
         *(invitations.accept(token, person) for token, person in zip(tokens, people, strict=True)),
         return_exceptions=True,
     )
-    assert sum(isinstance(one, InvalidInput) for one in joined) == 1
+    assert sum(isinstance(result, InvalidInput) for result in joined) == 1
     assert len(await memberships.of_account(ada.id)) == 2
 
 

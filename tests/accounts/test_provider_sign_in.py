@@ -32,15 +32,15 @@ def host(tmp_path: Path) -> Iterator[RunningHost]:
 def left(browser: BrowserWithoutScreen) -> str:
     """Start a sign-in at the provider and return its authorisation URL."""
     fields = browser.get("/sign-in").fields("/sign-in/provider")
-    answer = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
-    return str(answer.headers["Location"])
+    response = browser.client.post("/sign-in/provider", data=fields, headers={"Origin": BASE}, follow_redirects=False)
+    return str(response.headers["Location"])
 
 
 def test_made_up_codes_are_not_sent_on_without_end(host: RunningHost) -> None:
     with BrowserWithoutScreen(host, BASE) as stranger, BrowserWithoutScreen(host, BASE) as ada:
-        kept = left(stranger)
+        location = left(stranger)
         cookie = stranger.client.cookies["pressroom_provider"]
-        state = kept.partition("state=")[2].partition("&")[0]
+        state = location.partition("state=")[2].partition("&")[0]
         statuses = [
             stranger.client.get(
                 CALLBACK,
@@ -53,6 +53,6 @@ def test_made_up_codes_are_not_sent_on_without_end(host: RunningHost) -> None:
         # Others can still sign in, without limit: successful sign-ins are not counted.
         for _ in range(4):
             query = asyncio.run(oidc_provider.sign_in(left(ada), "ada", BASE + CALLBACK))
-            answer = ada.client.get(CALLBACK, params=query, headers={"X-Forwarded-For": "198.51.100.7"})
-            assert answer.url.path == "/dashboard"
+            response = ada.client.get(CALLBACK, params=query, headers={"X-Forwarded-For": "198.51.100.7"})
+            assert response.url.path == "/dashboard"
             ada.submit(ada.get("/dashboard"), "/sign-out")

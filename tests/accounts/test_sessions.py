@@ -38,11 +38,11 @@ async def age(database: SqlDatabase, token: str, *, created: timedelta, seen: ti
 
 async def test_a_session_tells_who_it_is_and_where_it_began(sessions: Sessions, user: User) -> None:
     token = await sessions.start(user.id, client_ip="192.0.2.7", user_agent="Browser/1 \0\x1b[31m" + "x" * 500)
-    found = await sessions.find(token)
-    assert found is not None
-    assert (found.user, found.client_ip, len(found.user_agent)) == (user, "192.0.2.7", 300)
-    assert found.user_agent.isprintable()
-    assert found.expires_at - found.created_at == timedelta(hours=1)
+    session = await sessions.find(token)
+    assert session is not None
+    assert (session.user, session.client_ip, len(session.user_agent)) == (user, "192.0.2.7", 300)
+    assert session.user_agent.isprintable()
+    assert session.expires_at - session.created_at == timedelta(hours=1)
 
 
 async def test_only_a_hash_of_the_token_is_stored(sessions: Sessions, user: User, database: SqlDatabase) -> None:
@@ -75,8 +75,8 @@ async def test_a_session_ends_after_its_lifetime_or_when_it_idles(
     token = await sessions.start(user.id)
     await age(database, token, created=created, seen=seen)
     listed = await sessions.list(user.id)
-    found = await sessions.find(token)
-    assert (found is not None, len(listed)) == (good, int(good))
+    session = await sessions.find(token)
+    assert (session is not None, len(listed)) == (good, int(good))
 
 
 async def test_use_keeps_a_session_alive_but_not_beyond_its_lifetime(
@@ -84,12 +84,12 @@ async def test_use_keeps_a_session_alive_but_not_beyond_its_lifetime(
 ) -> None:
     token = await sessions.start(user.id)
     await age(database, token, created=timedelta(hours=23, minutes=30), seen=timedelta(minutes=50))
-    found = await sessions.find(token)
-    assert found is not None
-    assert found.expires_at == found.created_at + timedelta(hours=24)
-    again = await sessions.find(token)
-    assert again is not None
-    assert again.seen_at == found.seen_at
+    first = await sessions.find(token)
+    assert first is not None
+    assert first.expires_at == first.created_at + timedelta(hours=24)
+    second = await sessions.find(token)
+    assert second is not None
+    assert second.seen_at == first.seen_at
 
 
 async def test_use_is_written_once_a_minute(sessions: Sessions, user: User, database: SqlDatabase) -> None:
@@ -108,8 +108,8 @@ async def test_use_is_written_once_a_minute(sessions: Sessions, user: User, data
 async def test_many_requests_of_a_session_at_once(sessions: Sessions, user: User, database: SqlDatabase) -> None:
     token = await sessions.start(user.id)
     await age(database, token, created=timedelta(minutes=30), seen=timedelta(minutes=10))
-    found = await asyncio.gather(*(sessions.find(token) for _ in range(20)))
-    assert all(session is not None and session.user == user for session in found)
+    results = await asyncio.gather(*(sessions.find(token) for _ in range(20)))
+    assert all(session is not None and session.user == user for session in results)
 
 
 async def test_signing_out_here_and_everywhere_else(sessions: Sessions, user: User) -> None:

@@ -49,11 +49,11 @@ async def test_of_many_links_made_at_once_one_is_good(links: SetupLinks, databas
 
 async def test_of_many_who_use_a_link_at_once_one_wins(links: SetupLinks, users: Users) -> None:
     token = await links.create()
-    made = await asyncio.gather(
+    results = await asyncio.gather(
         *(links.redeem(token, email=f"p{number}@example.com", name="", password=PASSWORD) for number in range(6)),
         return_exceptions=True,
     )
-    assert sorted(type(result).__name__ for result in made) == ["NotFound"] * 5 + ["User"]
+    assert sorted(type(result).__name__ for result in results) == ["NotFound"] * 5 + ["User"]
     assert len(await users.list()) == 1
 
 

@@ -40,17 +40,17 @@ async def own_database(settings: Settings) -> AsyncIterator[SqlDatabase]:
 
 @pytest.fixture
 async def users(own_database: SqlDatabase, settings: Settings) -> Users:
-    found = Users(own_database, settings)
-    await found.add("ada@example.com", password=PASSWORD)
-    return found
+    users = Users(own_database, settings)
+    await users.add("ada@example.com", password=PASSWORD)
+    return users
 
 
 @pytest.fixture
 async def limiter(settings: Settings) -> AsyncIterator[Limiter]:
-    made = memory_limits(settings)
-    await made.open()
-    yield made
-    await made.close()
+    limiter = memory_limits(settings)
+    await limiter.open()
+    yield limiter
+    await limiter.close()
 
 
 async def outcome(sign_in: SignIn, email: str, password: str, address: str = "192.0.2.1", device: str = "") -> str:
@@ -74,12 +74,12 @@ async def test_an_address_that_nobody_has_is_answered_like_one_that_somebody_has
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
     await users.add("bare@example.com")
-    answers = []
+    results = []
     for number, email in enumerate(("ada@example.com", "bob@example.com", "bare@example.com", "no address")):
-        answers.append([await outcome(sign_in, email, WRONG, f"192.0.2.{number}") for _ in range(5)])
-    assert answers[0][:3] == ["sign_in_failed: the e-mail address or the password is wrong"] * 3
-    assert answers[0][3:] == ["rate_limited: too many sign-ins have failed; try again in 60 minutes"] * 2
-    assert all(answer == answers[0] for answer in answers)
+        results.append([await outcome(sign_in, email, WRONG, f"192.0.2.{number}") for _ in range(5)])
+    assert results[0][:3] == ["sign_in_failed: the e-mail address or the password is wrong"] * 3
+    assert results[0][3:] == ["rate_limited: too many sign-ins have failed; try again in 60 minutes"] * 2
+    assert all(result == results[0] for result in results)
 
 
 async def test_once_limited_even_the_right_password_is_not_looked_at(
@@ -99,8 +99,8 @@ async def test_guesses_from_many_addresses_are_limited_together(
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
     for email in ("ada@example.com", "nobody@example.com"):
-        answers = [await outcome(sign_in, email, WRONG, f"198.51.100.{number}") for number in range(10)]
-        assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 8 + ["rate_limited"] * 2
+        results = [await outcome(sign_in, email, WRONG, f"198.51.100.{number}") for number in range(10)]
+        assert [result.partition(":")[0] for result in results] == ["sign_in_failed"] * 8 + ["rate_limited"] * 2
         assert (await outcome(sign_in, email, PASSWORD, "192.0.2.9")).startswith("rate_limited")
 
 
@@ -111,20 +111,20 @@ async def test_a_known_browser_is_limited_apart_from_all_others(
     for number in range(10):
         await outcome(sign_in, "ada@example.com", WRONG, f"198.51.100.{number}")
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "198.51.100.1", "laptop") == "ada@example.com"
-    answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", "laptop") for _ in range(4)]
-    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 3 + ["rate_limited"]
+    results = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", "laptop") for _ in range(4)]
+    assert [result.partition(":")[0] for result in results] == ["sign_in_failed"] * 3 + ["rate_limited"]
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.1", "phone") == "ada@example.com"
     # All browsers that once signed in with the right password share one limit, however many there are.
-    answers = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", f"one {n}") for n in range(10)]
-    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 5 + ["rate_limited"] * 5
+    results = [await outcome(sign_in, "ada@example.com", WRONG, "192.0.2.1", f"one {n}") for n in range(10)]
+    assert [result.partition(":")[0] for result in results] == ["sign_in_failed"] * 5 + ["rate_limited"] * 5
 
 
 async def test_one_address_that_tries_many_accounts_is_limited_and_others_are_not(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
-    answers = [await outcome(sign_in, f"p{number}@example.com", WRONG) for number in range(8)]
-    assert [answer.partition(":")[0] for answer in answers] == ["sign_in_failed"] * 6 + ["rate_limited"] * 2
+    results = [await outcome(sign_in, f"p{number}@example.com", WRONG) for number in range(8)]
+    assert [result.partition(":")[0] for result in results] == ["sign_in_failed"] * 6 + ["rate_limited"] * 2
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.2") == "ada@example.com"
 
 
@@ -144,7 +144,7 @@ async def test_guesses_that_are_made_all_at_once_are_limited_too(
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
     guesses = (outcome(sign_in, "ada@example.com", f"{WRONG} {number}", f"192.0.2.{number}") for number in range(30))
-    codes = [answer.partition(":")[0] for answer in await asyncio.gather(*guesses)]
+    codes = [result.partition(":")[0] for result in await asyncio.gather(*guesses)]
     assert (codes.count("sign_in_failed"), codes.count("rate_limited")) == (8, 22)
 
 
@@ -161,8 +161,10 @@ class Away:
 async def test_while_nothing_can_be_counted_the_operator_s_choice_holds(
     users: Users, settings: Settings, on_outage: str
 ) -> None:
-    chosen = settings.model_copy(update={"limits": settings.limits.model_copy(update={"on_outage": on_outage})})
-    sign_in = SignIn(users, Away(), chosen)
+    changed_settings = settings.model_copy(
+        update={"limits": settings.limits.model_copy(update={"on_outage": on_outage})}
+    )
+    sign_in = SignIn(users, Away(), changed_settings)
     if on_outage == "refuse":
         with pytest.raises(Overloaded):
             await sign_in.with_password("ada@example.com", PASSWORD, client_ip="192.0.2.1")
@@ -199,8 +201,10 @@ class AwayInBetween:
 async def test_a_sign_in_that_is_only_half_counted_costs_nothing(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
-    chosen = settings.model_copy(update={"limits": settings.limits.model_copy(update={"on_outage": "refuse"})})
-    sign_in = SignIn(users, AwayInBetween(limiter), chosen)
+    changed_settings = settings.model_copy(
+        update={"limits": settings.limits.model_copy(update={"on_outage": "refuse"})}
+    )
+    sign_in = SignIn(users, AwayInBetween(limiter), changed_settings)
     for _ in range(5):
         assert (await outcome(sign_in, "ada@example.com", PASSWORD)).startswith("overloaded")
     assert await outcome(SignIn(users, limiter, settings), "ada@example.com", PASSWORD) == "ada@example.com"

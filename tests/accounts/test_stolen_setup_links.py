@@ -16,8 +16,8 @@ from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, add_person
 def test_a_stranger_cannot_guess_a_setup_link(tmp_path: Path, token: str) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         host.run(host.host.accounts.setup_links.create())
-        shown = browser.client.get("/setup", params={"token": token})
-        assert shown.status_code == 404
+        response = browser.client.get("/setup", params={"token": token})
+        assert response.status_code == 404
         csrf = browser.get("/sign-in").fields("/sign-in")["csrf"]
         form = {"csrf": csrf, "token": token, "email": "mallory@example.net", "password": PASSWORD}
         assert browser.post("/setup", form).status == 403
@@ -34,8 +34,8 @@ def test_a_link_makes_one_account_however_many_use_it_at_once(tmp_path: Path) ->
             return await asyncio.gather(*each, return_exceptions=True)
 
         outcomes = host.run(race())
-        assert sum(not isinstance(one, BaseException) for one in outcomes) == 1
-        assert all(isinstance(one, PressroomError) for one in outcomes if isinstance(one, BaseException))
+        assert sum(not isinstance(outcome, BaseException) for outcome in outcomes) == 1
+        assert all(isinstance(outcome, PressroomError) for outcome in outcomes if isinstance(outcome, BaseException))
 
 
 def test_a_link_that_was_left_over_makes_no_second_account(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -74,8 +74,10 @@ def test_a_stranger_cannot_collect_exports_at_the_same_moment(host: RunningHost,
     plugin = content_of(host)
 
     async def many() -> None:
-        one = exporting.export
-        await asyncio.gather(*(one(plugin, bob.user_id, "json", website_id=None, content_ids=None) for _ in range(8)))
+        export = exporting.export
+        await asyncio.gather(
+            *(export(plugin, bob.user_id, "json", website_id=None, content_ids=None) for _ in range(8))
+        )
 
     host.run(many())
     assert _exports(host, bob) == 1
@@ -99,10 +101,10 @@ def fill(client: Client) -> list[str]:
 def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Client) -> None:
     ids = fill(bob)
     assert len(ids) == 7
-    told = bob.refusal("create_content", title="One more", body=BODY)
-    assert "282.4 kB of 300 kB" in told
-    assert "articles with their versions 282.4 kB" in told
-    assert "delete articles with delete_content" in told
+    message = bob.refusal("create_content", title="One more", body=BODY)
+    assert "282.4 kB of 300 kB" in message
+    assert "articles with their versions 282.4 kB" in message
+    assert "delete articles with delete_content" in message
     assert "Article 0" in str(bob.data("get_content", content_id=ids[0])), "what is there can be read"
     bob.data("create_content", title="Small", body="A few words.")
 
@@ -130,7 +132,7 @@ def test_usage_shows_what_takes_how_much(bob: Client) -> None:
     assert 40_000 < storage["kinds"]["articles"]["bytes"] < 41_000
     assert 20_000 < storage["kinds"]["exports"]["bytes"] < 21_000
     assert storage["kinds"]["images"]["bytes"] == 0
-    assert storage["used_bytes"] == sum(one["bytes"] for one in storage["kinds"].values())
+    assert storage["used_bytes"] == sum(kind["bytes"] for kind in storage["kinds"].values())
     assert storage["left_bytes"] == STORAGE - storage["used_bytes"]
 
 
@@ -171,23 +173,23 @@ def test_a_stranger_cannot_take_the_last_room_twice_at_once(host: RunningHost, b
         return await asyncio.gather(*writing, return_exceptions=True)
 
     results = host.run(many())
-    assert sum(not isinstance(one, BaseException) for one in results) == 1
-    assert sum(isinstance(one, QuotaExceeded) for one in results) == 5
+    assert sum(not isinstance(result, BaseException) for result in results) == 1
+    assert sum(isinstance(result, QuotaExceeded) for result in results) == 5
 
 
 def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
     host: RunningHost, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = host.host.accounts.stored
-    hosts = [here, *(AccountStorage(host.host.settings, host.host.database) for _ in range(3))]
+    local_storage = host.host.accounts.stored
+    hosts = [local_storage, *(AccountStorage(host.host.settings, host.host.database) for _ in range(3))]
     for other in hosts[1:]:
         other.know_kinds(host.host.compiled.storage_kinds)
-    turns = cycle([one.reserve for one in hosts])
+    turns = cycle([storage.reserve for storage in hosts])
 
     async def reserve(session: Any, subject: str, size: int) -> None:
         await next(turns)(session, subject, size)
 
-    monkeypatch.setattr(here, "reserve", reserve)
+    monkeypatch.setattr(local_storage, "reserve", reserve)
 
     async def until_refused() -> None:
         for number in range(1000):
@@ -196,7 +198,7 @@ def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
 
     with pytest.raises(QuotaExceeded):
         host.run(until_refused())
-    used = host.run(here.storage(bob.user_id)).used
+    used = host.run(local_storage.storage(bob.user_id)).used
     assert STORAGE * 29 / 30 < used <= STORAGE * (1 + 3 / 64)
 
 
@@ -208,14 +210,14 @@ def test_what_another_account_stores_does_not_count(host: RunningHost, bob: Clie
 
 def test_a_stranger_cannot_have_one_export_made_after_the_other(bob: Client) -> None:
     bob.data("create_content", title="Small", body="A few words.")
-    answers = [bob.call("export_content", format="wxr") for _ in range(31)]
-    assert "the limit of 30 per minute is used up" in str(answers[-1])
+    results = [bob.call("export_content", format="wxr") for _ in range(31)]
+    assert "the limit of 30 per minute is used up" in str(results[-1])
 
 
 def _exports(host: RunningHost, client: Client) -> int:
     async def counted() -> int:
         async with host.host.database.reading() as session:
-            wanted = select(func.count()).select_from(ExportRow).where(ExportRow.user_id == client.user_id)
-            return int(await session.scalar(wanted) or 0)
+            statement = select(func.count()).select_from(ExportRow).where(ExportRow.user_id == client.user_id)
+            return int(await session.scalar(statement) or 0)
 
     return int(host.run(counted()))

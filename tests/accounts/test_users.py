@@ -32,10 +32,10 @@ async def stored_hash(database: SqlDatabase, user_id: str) -> str:
 
 async def test_an_account_is_found_however_its_address_is_typed(users: Users) -> None:
     assert not await users.any()
-    made = await users.add("  Zoë@Example.COM ", name=" Zoë ")
-    assert (made.email, made.name, made.plan, made.has_password) == ("zoë@example.com", "Zoë", "free", False)
+    user = await users.add("  Zoë@Example.COM ", name=" Zoë ")
+    assert (user.email, user.name, user.plan, user.has_password) == ("zoë@example.com", "Zoë", "free", False)
     assert await users.any()
-    assert await users.by_email("ZOË@example.com") == await users.get(made.id) == made
+    assert await users.by_email("ZOË@example.com") == await users.get(user.id) == user
     assert await users.by_email("zoe@example.com") is None
     assert await users.by_email("no address") is None
 
@@ -49,8 +49,8 @@ async def test_an_address_belongs_to_one_account(users: Users) -> None:
 
 
 async def test_of_many_who_take_an_address_at_once_one_gets_it(users: Users) -> None:
-    made = await asyncio.gather(*(users.add("ada@example.com") for _ in range(8)), return_exceptions=True)
-    assert sorted(type(result).__name__ for result in made) == ["InvalidInput"] * 7 + ["User"]
+    results = await asyncio.gather(*(users.add("ada@example.com") for _ in range(8)), return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["InvalidInput"] * 7 + ["User"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_accounts_are_found_by_a_part_of_their_address_or_name(users: User
     for email, name in names.items():
         await users.add(email, name=name)
     assert [user.email for user in await users.list(find=find)] == found
-    assert [user.email for user in await users.list(find=find, after="b")] == [one for one in found if one > "b"]
+    assert [user.email for user in await users.list(find=find, after="b")] == [email for email in found if email > "b"]
 
 
 async def test_the_right_password_is_the_only_one(users: Users, database: SqlDatabase) -> None:
@@ -189,9 +189,9 @@ async def test_a_hash_that_cannot_be_renewed_is_good_for_the_sign_in(tmp_path: P
         async with database.writing() as session:
             await session.execute(update(UserRow).where(UserRow.id == user.id).values(password_hash=old))
         with locked(Path(str(database.url.database))), capture_logs() as logs:
-            found = await users.verify_password("ada@example.com", PASSWORD)
-        assert found is not None
-        assert found.password_stamp == password_stamp(old)
+            verified = await users.verify_password("ada@example.com", PASSWORD)
+        assert verified is not None
+        assert verified.password_stamp == password_stamp(old)
         assert [(line["log_level"], line["event"]) for line in logs if line.get("user") == user.id] == [
             ("warning", "a password could not be hashed again with the current parameters")
         ]
@@ -204,7 +204,7 @@ async def test_sessions_end_with_what_let_them_in(
 ) -> None:
     sessions = Sessions(database, database_settings.accounts)
     user, other = await users.add("ada@example.com"), await users.add("bob@example.com")
-    token, others = await sessions.start(user.id), await sessions.start(other.id)
+    token, other_token = await sessions.start(user.id), await sessions.start(other.id)
     match by:
         case "disabling":
             await users.set_disabled(user.id, True)
@@ -214,7 +214,7 @@ async def test_sessions_end_with_what_let_them_in(
         case _:
             await users.clear_password(user.id)
     assert await sessions.find(token) is None
-    assert await sessions.find(others) is not None
+    assert await sessions.find(other_token) is not None
 
 
 async def test_a_person_at_a_provider_signs_in_to_one_account(users: Users) -> None:

@@ -78,8 +78,8 @@ def embedded(tmp_path: Path) -> Command:
 
 
 def test_an_operator_makes_an_account_and_changes_it(users: Command) -> None:
-    made = users("add", "Ada@Example.com", "--name", "Ada", "--password-stdin", stdin=PASSWORD + "\n")
-    assert (made.returncode, made.stdout) == (0, "ada@example.com has an account on the plan free.\n")
+    added = users("add", "Ada@Example.com", "--name", "Ada", "--password-stdin", stdin=PASSWORD + "\n")
+    assert (added.returncode, added.stdout) == (0, "ada@example.com has an account on the plan free.\n")
     assert users("set-plan", "ada@example.com", "pro").returncode == 0
     assert users("disable", "ada@example.com").stdout == "ada@example.com is disabled.\n"
     listed = users("list")
@@ -98,13 +98,13 @@ def test_an_operator_makes_an_account_and_changes_it(users: Command) -> None:
     assert not users.json("clear-password", "ada@example.com")["hasPassword"]
     changed = users("set-password", "ada@example.com", "--password-stdin", stdin=PASSWORD)
     assert changed.returncode == 0
-    assert PASSWORD not in made.stdout + made.stderr + changed.stdout + changed.stderr
+    assert PASSWORD not in added.stdout + added.stderr + changed.stdout + changed.stderr
 
 
 def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None:
-    made = embedded("add", "ada@example.com")
-    assert made.returncode == 0
-    assert "pressroom users set-password ada@example.com --password-stdin" in made.stderr
+    result = embedded("add", "ada@example.com")
+    assert result.returncode == 0
+    assert "pressroom users set-password ada@example.com --password-stdin" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
 def test_the_list_says_in_whose_accounts_people_work(users: Command) -> None:
     assert users("add", "ada@example.com").returncode == 0
     assert users("add", "bob@example.com").returncode == 0
-    assert [one["memberOf"] for one in users.json("list")["users"]] == [[], []]
+    assert [user["memberOf"] for user in users.json("list")["users"]] == [[], []]
     assert "Works in" not in users("list").stdout
     asyncio.run(users.let_in("ada@example.com", "bob@example.com"))
     assert users.json("list", "--find", "bob")["users"][0]["memberOf"] == [

@@ -60,27 +60,27 @@ def test_doctor_lists_errors_before_warnings_and_nothing_else(tmp_path: Path, en
 @pytest.mark.services
 def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "pressroom", "serve", "--port", "0"]
-    shown, terminal = pty.openpty()
+    reader, terminal = pty.openpty()
     environment |= {"COLUMNS": "100", "TERM": "xterm"}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=terminal, stderr=terminal, stdin=terminal)
     os.close(terminal)
     text = b""
     try:
         while b"/setup?token=" not in text:
-            text += os.read(shown, 65_536)
+            text += os.read(reader, 65_536)
     finally:
         process.send_signal(signal.SIGTERM)
         while True:
             try:
-                text += os.read(shown, 65_536) or b""
+                text += os.read(reader, 65_536) or b""
             except OSError:  # the terminal is closed: the process has exited
                 break
         process.wait(60)
-        os.close(shown)
-    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
-    assert "PRODUCTION" not in said
-    assert r"\u001b" not in said
-    table, _, end = said.partition("What it adds")[2].partition("\nTools ")
+        os.close(reader)
+    output = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
+    assert "PRODUCTION" not in output
+    assert r"\u001b" not in output
+    table, _, end = output.partition("What it adds")[2].partition("\nTools ")
     assert len(table.splitlines()) < 30
     rows = dict(re.findall(r"^ *(\w+) +active +(.*?)[ \r]*$", table, re.MULTILINE))
     assert rows["account"] == "tools get_account_usage, get_job, list_activity"

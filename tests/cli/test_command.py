@@ -92,8 +92,8 @@ def test_a_single_problem_is_the_message_itself(tmp_path: Path) -> None:
     assert done.stderr.startswith(
         "Error: pressroom.toml:2:8: not valid TOML: the value is not valid\nPut text in quotes"
     )
-    again = json.loads(run("config", "check", "--json", cwd=tmp_path).stdout)["error"]
-    assert again["problems"][0]["origin"] == {"kind": "file", "name": "pressroom.toml", "line": 2, "column": 8}
+    error = json.loads(run("config", "check", "--json", cwd=tmp_path).stdout)["error"]
+    assert error["problems"][0]["origin"] == {"kind": "file", "name": "pressroom.toml", "line": 2, "column": 8}
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -121,10 +121,10 @@ def test_show_masks_secrets_and_names_origins(tmp_path: Path) -> None:
     assert re.search(r"^storage\.redis +\*{8} +pressroom\.toml:2$", human.stdout, re.MULTILINE)
     assert re.search(r"^secret_key +\*{8} +PRESSROOM_SECRET_KEY$", human.stdout, re.MULTILINE)
     assert re.search(r"^server\.port +8000 +default$", human.stdout, re.MULTILINE)
-    shown = json.loads(machine.stdout)
-    assert shown["settings"]["plugins"]["shout"]["config"] == {"password": "********", "volume": 11}
-    assert shown["origins"]["plugins.shout.config.volume"] == {"kind": "file", "name": "pressroom.toml", "line": 5}
-    assert shown["file"] == "pressroom.toml"
+    document = json.loads(machine.stdout)
+    assert document["settings"]["plugins"]["shout"]["config"] == {"password": "********", "volume": 11}
+    assert document["origins"]["plugins.shout.config.volume"] == {"kind": "file", "name": "pressroom.toml", "line": 5}
+    assert document["file"] == "pressroom.toml"
 
 
 @pytest.mark.parametrize("arguments", [["config", "schema"], ["config", "schema", "--json"]])
@@ -351,10 +351,10 @@ def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
 
 def test_explain_finds_the_plan_of_a_tool_and_refuses_others_with_advice(tmp_path: Path) -> None:
     variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
-    found = run("explain", "create_content", cwd=tmp_path, **variables)
-    assert found.returncode == 0
-    assert "free sees" in found.stdout
-    assert "For callers on the plan 'free'" in found.stderr
+    result = run("explain", "create_content", cwd=tmp_path, **variables)
+    assert result.returncode == 0
+    assert "free sees" in result.stdout
+    assert "For callers on the plan 'free'" in result.stderr
     refused = run("explain", "create_content", "--plan", "anonymous", cwd=tmp_path, **variables)
     assert refused.returncode == 1
     assert "--plan free" in refused.stderr

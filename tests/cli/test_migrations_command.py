@@ -70,15 +70,15 @@ def drawer(tmp_path: Path) -> Drawer:
 
 
 def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> None:
-    code, told = drawer.run("check", "drawer")
+    code, output = drawer.run("check", "drawer")
     assert code == 1
-    assert "drawer: add_table drawer_thing" in told
-    assert "pressroom migrations new drawer" in told
+    assert "drawer: add_table drawer_thing" in output
+    assert "pressroom migrations new drawer" in output
 
-    code, told = drawer.run("new", "drawer", "make the  table of things")
+    code, output = drawer.run("new", "drawer", "make the  table of things")
     [first] = drawer.revisions()
     assert (code, first.name) == (0, "0001_make_the_table_of_things.py")
-    assert str(first) in told
+    assert str(first) in output
     source = first.read_text()
     assert source.startswith('"""Make the table of things."""\n')
     assert 'revision = "0001"\ndown_revision = None\n' in source
@@ -86,8 +86,8 @@ def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> No
     assert drawer.run("check", "drawer")[0] == 0
 
     drawer.describe(MORE)
-    code, told = drawer.run("check", "--json")
-    [host, differing] = json.loads(told)["plugins"]
+    code, output = drawer.run("check", "--json")
+    [host, differing] = json.loads(output)["plugins"]
     assert (code, host["plugin"], host["ok"]) == (1, "pressroom", True)
     assert len(differing["differences"]) == 2
     assert "add_column drawer_thing.kept_at" in differing["differences"]
@@ -107,10 +107,10 @@ def test_a_table_that_is_no_longer_described_differs(drawer: Drawer) -> None:
     drawer.run("new", "drawer", "make the table")
     drawer.describe("from sqlalchemy import MetaData\n\nMETADATA = MetaData()\n")
 
-    code, told = drawer.run("check", "drawer")
+    code, output = drawer.run("check", "drawer")
 
     assert code == 1
-    assert "drawer: remove_table drawer_thing" in told
+    assert "drawer: remove_table drawer_thing" in output
 
 
 def test_a_migration_that_fails_is_named(drawer: Drawer) -> None:
@@ -118,10 +118,10 @@ def test_a_migration_that_fails_is_named(drawer: Drawer) -> None:
     [first] = drawer.revisions()
     first.write_text(first.read_text().replace("def upgrade() -> None:", "def upgrade() -> None:\n    raise KeyError"))
 
-    code, told = drawer.run("check", "--json")
+    code, output = drawer.run("check", "--json")
 
     assert code == 1
-    assert "KeyError" in json.loads(told)["plugins"][1]["error"]
+    assert "KeyError" in json.loads(output)["plugins"][1]["error"]
     assert drawer.run("new", "drawer", "another")[0] == 1
     assert drawer.revisions() == [first]
 
@@ -129,10 +129,10 @@ def test_a_migration_that_fails_is_named(drawer: Drawer) -> None:
 def test_a_plugin_that_does_not_load_says_why(drawer: Drawer) -> None:
     (drawer.package / "migrations" / "versions").rmdir()
 
-    code, told = drawer.run("new", "drawer", "make the table")
+    code, output = drawer.run("new", "drawer", "make the table")
 
     assert code == 1
-    assert "has no folder versions" in told
+    assert "has no folder versions" in output
 
 
 @pytest.mark.parametrize(
@@ -145,15 +145,15 @@ def test_a_plugin_that_does_not_load_says_why(drawer: Drawer) -> None:
     ],
 )
 def test_what_cannot_be_done_is_said(drawer: Drawer, arguments: tuple[str, ...], said: str) -> None:
-    code, told = drawer.run(*arguments)
+    code, output = drawer.run(*arguments)
 
     assert code != 0
-    assert said in told
+    assert said in output
 
 
 def test_the_built_in_plugins_have_all_their_migrations(tmp_path: Path) -> None:
     done = run_command(["migrations", "check", "--json"], cwd=tmp_path, env=command_environment(tmp_path))
 
-    found = {one["plugin"]: (one["differences"], one["error"]) for one in json.loads(done.stdout)["plugins"]}
-    assert found == dict.fromkeys(["pressroom", "content", "images", "search_performance", "seo"], ([], ""))
+    results = {row["plugin"]: (row["differences"], row["error"]) for row in json.loads(done.stdout)["plugins"]}
+    assert results == dict.fromkeys(["pressroom", "content", "images", "search_performance", "seo"], ([], ""))
     assert done.returncode == 0

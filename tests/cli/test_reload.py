@@ -79,10 +79,10 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
 
     # A browser keeps its connection open, and no request is refused during the restart.
     reloading.write("two words")
-    answers = {said(reloading.port, seconds=SECONDS)}
-    while "two words" not in answers:
-        answers.add(said(reloading.port, seconds=SECONDS))
-    assert answers <= {"one", "two words"}
+    responses = {said(reloading.port, seconds=SECONDS)}
+    while "two words" not in responses:
+        responses.add(said(reloading.port, seconds=SECONDS))
+    assert responses <= {"one", "two words"}
     browser.close()
 
     # A file with a syntax error is reported, and the server keeps running unchanged.
@@ -188,8 +188,8 @@ def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
 
 
 def test_changes_are_files_written_made_and_removed(tmp_path: Path) -> None:
-    kept, written, removed = (tmp_path / name for name in ("kept.py", "written.py", "removed.html"))
-    for file in (kept, written, removed):
+    unchanged, written, removed = (tmp_path / name for name in ("kept.py", "written.py", "removed.html"))
+    for file in (unchanged, written, removed):
         file.write_text("1")
     (tmp_path / "__pycache__").mkdir()
     before = state_of([tmp_path, tmp_path / "missing.toml"])
@@ -212,9 +212,9 @@ def test_a_syntax_error_has_its_file_and_line(source: bytes, line: int | None, t
 
     [sentence] = syntax_errors([file, tmp_path / "gone.py", tmp_path / "style.css"])
 
-    found = re.fullmatch(rf"{re.escape(str(file))}(?:, line (\d+))?: .+", sentence)
-    assert found
-    assert line is None or int(found[1]) == line
+    match = re.fullmatch(rf"{re.escape(str(file))}(?:, line (\d+))?: .+", sentence)
+    assert match
+    assert line is None or int(match[1]) == line
 
 
 def test_the_sources_are_those_that_people_edit(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     talking = "import structlog\nprint('printed')\nstructlog.get_logger().warning('logged')\n"
     install_plugin(tmp_path / "plugins", "talking", talking + SOUND)
     (tmp_path / "pressroom.toml").write_text("[plugins.talking]\n[logging]\nformat = 'text'\nlevel = 'warning'\n")
-    found = command_environment(tmp_path, HOME=str(tmp_path))
-    return {**found, "PYTHONPATH": f"{found['PYTHONPATH']}{os.pathsep}{tmp_path / 'plugins'}"}
+    variables = command_environment(tmp_path, HOME=str(tmp_path))
+    return {**variables, "PYTHONPATH": f"{variables['PYTHONPATH']}{os.pathsep}{tmp_path / 'plugins'}"}
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_it_is_the_same_in_both(
     arguments: list[str], stdin: str | bytes, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    here = run_command(arguments, cwd=tmp_path, env=environment, stdin=stdin)
-    there = run_process(arguments, cwd=tmp_path, env=environment, stdin=stdin)
+    in_process = run_command(arguments, cwd=tmp_path, env=environment, stdin=stdin)
+    in_subprocess = run_process(arguments, cwd=tmp_path, env=environment, stdin=stdin)
 
-    assert (here.returncode, here.stdout) == (there.returncode, there.stdout)
-    assert without_times(here.stderr) == without_times(there.stderr)
-    assert here.stdout + here.stderr
+    assert (in_process.returncode, in_process.stdout) == (in_subprocess.returncode, in_subprocess.stdout)
+    assert without_times(in_process.stderr) == without_times(in_subprocess.stderr)
+    assert in_process.stdout + in_process.stderr
 
 
 def without_times(log: str) -> list[str]:

@@ -33,9 +33,9 @@ SECRETS = {
 
 
 def test_no_secret_is_shown() -> None:
-    shown = json.dumps(as_data(Settings.model_validate(SECRETS)))
-    assert "hunter2" not in shown
-    assert shown.count(MASK) == 9
+    text = json.dumps(as_data(Settings.model_validate(SECRETS)))
+    assert "hunter2" not in text
+    assert text.count(MASK) == 9
 
 
 def test_what_is_no_secret_is_shown_and_what_is_not_set_is_null() -> None:
@@ -207,5 +207,5 @@ def test_an_item_of_a_list_may_be_a_reference() -> None:
 
 
 def toml_of(key: str, table: dict[str, Any]) -> str:
-    inside = ", ".join(f"{json.dumps(name)} = {json.dumps(one)}" for name, one in table.items())
-    return f"{key} = {{ {inside} }}\n"
+    pairs = ", ".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in table.items())
+    return f"{key} = {{ {pairs} }}\n"

@@ -25,8 +25,8 @@ def loaded(file: str = "", **environ: str) -> LoadedConfig:
 def problem(file: str = "", **environ: str) -> ConfigProblem:
     with pytest.raises(InvalidConfig) as caught:
         loaded(file, **environ)
-    (found,) = caught.value.problems
-    return found
+    (problem,) = caught.value.problems
+    return problem
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def problem(file: str = "", **environ: str) -> ConfigProblem:
 )
 def test_a_variable_is_named_after_its_key(name: str, text: str, path: str, value: Any) -> None:
     config = loaded(**{name: text})
-    found: Any = config.settings
+    setting: Any = config.settings
     for part in path.split("."):
-        found = getattr(found, part)
-    assert found == value
+        setting = getattr(setting, part)
+    assert setting == value
     assert str(config.origin_of(path)) == f"PRESSROOM_{name}"
 
 
@@ -154,9 +154,9 @@ def test_a_whole_table_is_merged_with_the_file_and_with_single_keys() -> None:
     ],
 )
 def test_an_unknown_variable_is_answered_with_the_one_that_was_meant(name: str, meant: str) -> None:
-    found = problem(**{name: "1"})
-    assert str(found) == f"PRESSROOM_{name}: is not the name of a setting"
-    assert found.hint == f"Did you mean PRESSROOM_{meant}?"
+    config_problem = problem(**{name: "1"})
+    assert str(config_problem) == f"PRESSROOM_{name}: is not the name of a setting"
+    assert config_problem.hint == f"Did you mean PRESSROOM_{meant}?"
 
 
 @pytest.mark.parametrize("name", ["", "__", "SERVER__", "__PORT", "PLUGINS____ENABLED", "XYZZY", "PORT_80"])
@@ -181,8 +181,8 @@ def test_the_variables_of_kubernetes_services_are_passed_over() -> None:
 
 
 def test_a_bad_value_names_the_variable_and_the_key() -> None:
-    found = problem(SERVER__PORT="http")
-    assert str(found) == 'PRESSROOM_SERVER__PORT: server.port: must be a whole number (got the string "http")'
+    config_problem = problem(SERVER__PORT="http")
+    assert str(config_problem) == 'PRESSROOM_SERVER__PORT: server.port: must be a whole number (got the string "http")'
 
 
 @pytest.mark.parametrize("name", ["SERVER", "TOOLS", "TOOLS__QR", "PLUGINS__SHOUT__CONFIG"])
@@ -191,14 +191,14 @@ def test_a_table_has_to_be_json(name: str) -> None:
 
 
 def test_a_variable_whose_table_has_a_wrong_name_is_named() -> None:
-    found = problem(**{"PLUGINS__x-y__CONFIG__SERVER": "0"})
-    assert str(found).startswith("PRESSROOM_PLUGINS__x-y__CONFIG__SERVER: ")
-    assert "its name must match the pattern" in found.problem
+    config_problem = problem(**{"PLUGINS__x-y__CONFIG__SERVER": "0"})
+    assert str(config_problem).startswith("PRESSROOM_PLUGINS__x-y__CONFIG__SERVER: ")
+    assert "its name must match the pattern" in config_problem.problem
 
 
 def test_two_variables_for_one_key_are_refused() -> None:
-    found = problem(SERVER__PORT="1", server__port="2")
-    assert str(found) == "PRESSROOM_server__port: sets server.port, and so does PRESSROOM_SERVER__PORT"
+    config_problem = problem(SERVER__PORT="1", server__port="2")
+    assert str(config_problem) == "PRESSROOM_server__port: sets server.port, and so does PRESSROOM_SERVER__PORT"
 
 
 @given(

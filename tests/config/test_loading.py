@@ -97,12 +97,12 @@ def test_the_process_environment_is_read_unless_another_is_given(monkeypatch: py
 
 
 def test_all_problems_are_reported_at_once_in_the_order_of_their_places() -> None:
-    found = problems(
+    all_problems = problems(
         "[server]\nport = 70000\nprt = 1\n\n[loging]\nlevel = 'info'\n",
         {"PRESSROOM_EXECUTORS__THREADS": "many", "PRESSROOM_LIMITS__BACKEN": "redis"},
         {"branding.accent": "red"},
     )
-    assert [str(problem.origin) for problem in found] == [
+    assert [str(problem.origin) for problem in all_problems] == [
         "pressroom.toml:2",
         "pressroom.toml:3",
         "pressroom.toml:5",
@@ -118,8 +118,8 @@ def test_a_problem_names_the_key_the_bounds_and_the_value() -> None:
 
 
 def test_a_syntax_error_does_not_hide_what_is_wrong_in_the_environment() -> None:
-    found = problems("[server\n", {"PRESSROOM_SERVER__PORT": "http"})
-    assert [problem.origin.kind for problem in found] == ["file", "environment"]
+    all_problems = problems("[server\n", {"PRESSROOM_SERVER__PORT": "http"})
+    assert [problem.origin.kind for problem in all_problems] == ["file", "environment"]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_an_unknown_key_is_answered_with_the_one_that_was_meant(text: str, line:
 
 
 def test_a_key_in_the_wrong_table_is_sent_to_the_right_one() -> None:
-    top, level, kept = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\nprune_interval = 5\n")
+    top, level, interval = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\nprune_interval = 5\n")
     assert top.hint == "base_url is at the top of the file, before the first [table]."
     assert level.hint == "level is in [logging]."
-    assert kept.hint == "prune_interval is in [storage]."
+    assert interval.hint == "prune_interval is in [storage]."
 
 
 def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> None:
@@ -203,10 +203,10 @@ def test_the_error_is_a_config_error_that_survives_pickling() -> None:
     with pytest.raises(InvalidConfig) as caught:
         load(write("[server]\nport = 70000\nhost = 5\n"), {})
     assert isinstance(caught.value, ConfigError)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert isinstance(again, InvalidConfig)
-    assert again.problems == caught.value.problems
-    assert str(again).startswith("the configuration has 2 problems:\n- pressroom.toml:2: server.port: must be")
+    restored = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(restored, InvalidConfig)
+    assert restored.problems == caught.value.problems
+    assert str(restored).startswith("the configuration has 2 problems:\n- pressroom.toml:2: server.port: must be")
 
 
 def test_keys_with_dots_and_quotes_have_origins_too() -> None:

@@ -31,16 +31,16 @@ def loaded(text: str, **environ: str) -> Any:
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 def test_a_secret_is_read_from_a_file_without_the_newline_at_its_end(end: str) -> None:
     Path("key").write_bytes(f" {SECRET} {end}".encode())
-    found = loaded('secret_key = { "$file" = "key" }')
-    assert found.settings.secret_key.get_secret_value() == f" {SECRET} "
-    assert str(found.origin_of("secret_key")) == "key"
+    config = loaded('secret_key = { "$file" = "key" }')
+    assert config.settings.secret_key.get_secret_value() == f" {SECRET} "
+    assert str(config.origin_of("secret_key")) == "key"
 
 
 def test_every_kind_of_setting_can_be_elsewhere(folder: Path) -> None:
     (folder / "port").write_text("8123\n")
     (folder / "networks").write_text("10.0.0.0/8, 192.168.0.0/16\n")
     (folder / "plan").write_text('{"tools": ["*"]}')
-    found = loaded(
+    config = loaded(
         """
         [server]
         port = { "$file" = "port" }
@@ -56,9 +56,9 @@ def test_every_kind_of_setting_can_be_elsewhere(folder: Path) -> None:
         """,
         BRAND="Acme",
     )
-    settings = found.settings
+    settings = config.settings
     assert (settings.server.port, settings.branding.name) == (8123, "Acme")
-    assert [str(one) for one in settings.fetch.private_networks] == ["10.0.0.0/8", "192.168.0.0/16"]
+    assert [str(network) for network in settings.fetch.private_networks] == ["10.0.0.0/8", "192.168.0.0/16"]
     assert settings.plans["staff"].tools == ("*",)
     assert settings.plugins["acme"].config == {"number": "8123", "deep": {"list": [1, "Acme"]}}
 
@@ -97,14 +97,14 @@ def test_what_is_not_there_is_named_with_its_key_and_its_place(key: str, referen
 
 def test_what_a_file_holds_is_never_shown(folder: Path) -> None:
     Path("brand").write_text(SECRET)
-    found = loaded('[branding]\nname = { "$file" = "brand" }\n[server]\nhost = "127.0.0.1"\n')
-    data = as_data(found.settings, origins=found.origins)
+    config = loaded('[branding]\nname = { "$file" = "brand" }\n[server]\nhost = "127.0.0.1"\n')
+    data = as_data(config.settings, origins=config.origins)
     assert (data["branding"]["name"], data["server"]["host"]) == (MASK, "127.0.0.1")
     for arguments in (["config", "show", "--origin"], ["config", "show", "--origin", "--json"]):
-        shown = run_command(arguments, cwd=folder, env=command_environment(folder))
-        assert shown.returncode == 0
-        assert SECRET not in shown.stdout + shown.stderr
-        assert "brand" in shown.stdout
+        result = run_command(arguments, cwd=folder, env=command_environment(folder))
+        assert result.returncode == 0
+        assert SECRET not in result.stdout + result.stderr
+        assert "brand" in result.stdout
 
 
 def test_a_message_about_it_does_not_repeat_it() -> None:
@@ -119,11 +119,11 @@ def test_a_message_about_it_does_not_repeat_it() -> None:
 @pytest.mark.parametrize("key", ["plans", "plans.staff", "storage.s3"])
 def test_a_table_that_is_not_json_is_called_that(key: str, held: str) -> None:
     Path("table").write_text(held)
-    for reference, place in (('{ "$file" = "table" }', "table"), ('{ "$env" = "TABLE" }', "TABLE")):
+    for reference, source in (('{ "$file" = "table" }', "table"), ('{ "$env" = "TABLE" }', "TABLE")):
         with pytest.raises(InvalidConfig) as caught:
             loaded(f"{key} = {reference}", TABLE=held)
         (problem,) = caught.value.problems
-        assert str(problem) == f"{place}: {key}: must be a JSON object"
+        assert str(problem) == f"{source}: {key}: must be a JSON object"
         assert SECRET not in str(caught.value) + caught.value.hint
 
 
@@ -143,11 +143,11 @@ def test_a_plugin_shows_neither_its_value_nor_a_wrong_one(folder: Path) -> None:
     Path("token").write_text(f"{SECRET}\n")
     head = "builtin_plugins = false\n[plugins.own.config]\n"
     Path("pressroom.toml").write_text(head + 'token = { "$file" = "token" }\n')
-    shown = run_command(["plugins", "show", "own", "--json"], cwd=folder, env=environment)
-    found = json.loads(shown.stdout)
-    (told,) = found if isinstance(found, list) else [found]
-    assert {one["name"]: one["value"] for one in told["settings"]} == {"token": MASK, "number": 1}
+    result = run_command(["plugins", "show", "own", "--json"], cwd=folder, env=environment)
+    document = json.loads(result.stdout)
+    (plugin,) = document if isinstance(document, list) else [document]
+    assert {setting["name"]: setting["value"] for setting in plugin["settings"]} == {"token": MASK, "number": 1}
     Path("pressroom.toml").write_text(head + 'number = { "$file" = "token" }\n')
     doctor = run_command(["doctor", "--verbose"], cwd=folder, env=environment)
     assert "plugins.own.config.number" in doctor.stdout
-    assert SECRET not in shown.stdout + shown.stderr + doctor.stdout + doctor.stderr
+    assert SECRET not in result.stdout + result.stderr + doctor.stdout + doctor.stderr

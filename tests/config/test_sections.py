@@ -57,19 +57,21 @@ def test_a_problem_names_the_plugin_the_field_the_bounds_and_the_line(tmp_path: 
 
 
 def test_all_problems_of_a_plugin_are_reported_at_once(tmp_path: Path) -> None:
-    found = problems(
+    all_problems = problems(
         tmp_path,
         "[plugins.shout.config]\nvolum = 1\n[[plugins.shout.config.sites]]\nurl = 'u'\n"
         "[[plugins.shout.config.sites]]\nweight = 0\n",
         GREETING="much too long for that",
     )
-    assert [(problem.key.removeprefix(f"{PATH}."), str(problem.origin).rpartition("/")[2]) for problem in found] == [
+    assert [
+        (problem.key.removeprefix(f"{PATH}."), str(problem.origin).rpartition("/")[2]) for problem in all_problems
+    ] == [
         ("volum", "p.toml:2"),
         ("sites.1.url", "p.toml:5"),
         ("sites.1.weight", "p.toml:6"),
         ("greeting", "PRESSROOM_PLUGINS__SHOUT__CONFIG__GREETING"),
     ]
-    assert "did you mean volume?" in found[0].problem
+    assert "did you mean volume?" in all_problems[0].problem
 
 
 def test_a_rule_of_the_whole_model_names_the_table(tmp_path: Path) -> None:

@@ -149,9 +149,9 @@ def test_any_bytes_are_toml_or_an_invalid_config(content: bytes, tmp_path_factor
 def test_a_byte_order_mark_and_windows_line_ends_are_no_error(tmp_path: Path) -> None:
     path = tmp_path / "pressroom.toml"
     path.write_bytes(b"\xef\xbb\xbf# made on Windows\r\n[server]\r\nport = 1\r\n")
-    read = read_toml(path)
-    assert read.values == {"server": {"port": 1}}
-    assert read.lines == {("server",): 2, ("server", "port"): 3}
+    parsed = read_toml(path)
+    assert parsed.values == {"server": {"port": 1}}
+    assert parsed.lines == {("server",): 2, ("server", "port"): 3}
 
 
 def test_a_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ WEAK: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", WEAK)
 def test_a_setting_that_weakens_the_server_is_named_with_what_to_do(name: str) -> None:
     config, message = WEAK[name]
-    (found,) = weaknesses(Settings.model_validate(config))
-    assert found.status == "warning"
-    assert message in found.message
-    assert found.hint
+    (weakness,) = weaknesses(Settings.model_validate(config))
+    assert weakness.status == "warning"
+    assert message in weakness.message
+    assert weakness.hint
 
 
 def test_the_defaults_and_a_server_behind_a_proxy_are_fine() -> None:
-    behind = {"base_url": "https://press.example", "server": {"trusted_proxies": 1}}
-    assert [*weaknesses(Settings()), *weaknesses(Settings.model_validate(behind))] == []
+    behind_proxy = {"base_url": "https://press.example", "server": {"trusted_proxies": 1}}
+    assert [*weaknesses(Settings()), *weaknesses(Settings.model_validate(behind_proxy))] == []

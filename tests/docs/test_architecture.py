@@ -18,18 +18,18 @@ def test_every_path_is_there() -> None:
 
 def test_every_test_that_an_explanation_names_is_there() -> None:
     tests = REPOSITORY / "tests"
-    named = {
+    names = {
         name
         for page in (REPOSITORY / "docs/explanation").glob("*.md")
         for name in re.findall(r"`((?:[a-z_]+/)+test_[a-z_]+\.py)`", page.read_text("utf-8"))
     }
-    assert len(named) > 10
-    assert [name for name in sorted(named) if not (tests / name).exists()] == []
+    assert len(names) > 10
+    assert [name for name in sorted(names) if not (tests / name).exists()] == []
 
 
 def test_every_package_and_module_of_the_host_is_in_the_table() -> None:
     table = PAGE[PAGE.index("| Package or module |") : PAGE.index("### Starting")]
-    named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line)))
+    names = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line)))
     packages = {path.parent.name for path in HOST.glob("*/__init__.py")}
     modules = {path.stem for path in HOST.glob("*.py")} - {"__init__", "__main__", "version"}
-    assert named == packages | modules
+    assert names == packages | modules

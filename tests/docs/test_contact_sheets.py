@@ -102,16 +102,16 @@ def template_shots() -> Iterator[Shot]:
     """Yield every template in every theme with every case: a block per template, a row per case."""
     left = GAP
     top = GAP
-    for template, (width, height, made) in TEMPLATES.items():
+    for template, (width, height, image_width) in TEMPLATES.items():
         if template == "square":
             left, top = GAP + 5 * (152 + GAP) + GAP, GAP
         if template == "story":
             top = GAP + 5 * (84 + GAP) + GAP
         for row, props in enumerate(cases()):
             for column, theme in enumerate(THEMES):
-                shown = {**props, "theme": theme, "accentColor": ACCENTS[column]}
+                all_props = {**props, "theme": theme, "accentColor": ACCENTS[column]}
                 yield Shot(
-                    {"template": template, "width": made, "props": shown},
+                    {"template": template, "width": image_width, "props": all_props},
                     left + column * (width + GAP),
                     top + row * (height + GAP),
                     width,
@@ -292,13 +292,13 @@ SHEETS: Final = [
 
 def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
     """Return the server's images with their positions."""
-    found: list[tuple[Shot, Image.Image]] = []
+    drawings: list[tuple[Shot, Image.Image]] = []
     bottoms: dict[int, int] = {}
     for shot in sheet.shots():
-        made = client.post(f"/tools/{sheet.tool}/api/generate", json=shot.body | {"response": "binary"})
-        assert made.status_code == 200, made.text
-        assert "x-warnings" not in made.headers
-        image = Image.open(io.BytesIO(made.content)).convert("RGBA")
+        response = client.post(f"/tools/{sheet.tool}/api/generate", json=shot.body | {"response": "binary"})
+        assert response.status_code == 200, response.text
+        assert "x-warnings" not in response.headers
+        image = Image.open(io.BytesIO(response.content)).convert("RGBA")
         placed = shot
         if not shot.height:
             height = round(shot.width * image.height / image.width)
@@ -308,8 +308,8 @@ def drawn(sheet: Sheet, client: httpx.Client) -> list[tuple[Shot, Image.Image]]:
         ground = Image.new("RGBA", image.size, GROUND)
         ground.alpha_composite(image)
         size = (round(sheet.scale * placed.width), round(sheet.scale * placed.height))
-        found.append((placed, ground.convert("RGB").resize(size, Image.Resampling.LANCZOS)))
-    return found
+        drawings.append((placed, ground.convert("RGB").resize(size, Image.Resampling.LANCZOS)))
+    return drawings
 
 
 def contact_sheet(images: Sequence[tuple[Shot, Image.Image]], quality: int) -> str:
@@ -348,9 +348,9 @@ def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path
         sheet.file.write_text(contact_sheet(images, sheet.quality))
     text = sheet.file.read_text()
     assert len(text) < MAX_BYTES
-    found = shown(text)
-    assert len(found) == len(images)
-    for (shot, wanted), one in zip(images, found, strict=True):
-        assert one.size == wanted.size, shot.body
-        difference = np.abs(np.asarray(one, dtype=int) - np.asarray(wanted, dtype=int))
+    stored_images = shown(text)
+    assert len(stored_images) == len(images)
+    for (shot, expected), actual in zip(images, stored_images, strict=True):
+        assert actual.size == expected.size, shot.body
+        difference = np.abs(np.asarray(actual, dtype=int) - np.asarray(expected, dtype=int))
         assert difference.mean() < 6, shot.body

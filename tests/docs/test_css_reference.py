@@ -20,8 +20,8 @@ ENTRIES = [entry for group in GROUPS for entry in group.entries]
 
 
 def test_every_property_and_shorthand_has_its_row() -> None:
-    named = [name for entry in ENTRIES for name in entry.names.split()]
-    assert sorted(named) == sorted({*PROPERTIES, *SHORTHANDS})
+    names = [name for entry in ENTRIES for name in entry.names.split()]
+    assert sorted(names) == sorted({*PROPERTIES, *SHORTHANDS})
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
@@ -36,12 +36,12 @@ def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
 def test_an_image_is_what_the_engine_draws(entry: Entry) -> None:
     """Images match, apart from rounding: other versions of fonts and libraries move an edge by part of a pixel."""
     file = IMAGES / f"{entry.id}.svg"
-    made = svg_image(entry)
+    svg = svg_image(entry)
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        file.write_text(made)
-    shown, wanted = pixels(file.read_text()), pixels(made)
-    assert shown.shape == wanted.shape
-    assert np.abs(shown - wanted).mean() < 1.5, f"{entry.names}: draw it anew with PRESSROOM_TEST_UPDATE=1"
+        file.write_text(svg)
+    stored, expected = pixels(file.read_text()), pixels(svg)
+    assert stored.shape == expected.shape
+    assert np.abs(stored - expected).mean() < 1.5, f"{entry.names}: draw it anew with PRESSROOM_TEST_UPDATE=1"
 
 
 def test_every_image_belongs_to_a_row_and_is_like_no_other() -> None:
@@ -58,10 +58,10 @@ def test_the_page_is_up_to_date() -> None:
     text = PAGE.read_text()
     begin, end = "<!-- begin properties -->\n", "<!-- end properties -->"
     before, _, rest = text.partition(begin)
-    part, found, after = rest.partition(end)
-    assert found
-    wanted = f"\n{page_part().strip()}\n\n"
+    part, end_marker, after = rest.partition(end)
+    assert end_marker
+    expected = f"\n{page_part().strip()}\n\n"
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        PAGE.write_text(before + begin + wanted + end + after)
+        PAGE.write_text(before + begin + expected + end + after)
     else:
-        assert part == wanted, "render it anew with PRESSROOM_TEST_UPDATE=1"
+        assert part == expected, "render it anew with PRESSROOM_TEST_UPDATE=1"

@@ -20,7 +20,7 @@ def declared(file: Path) -> Iterator[str]:
     project = document.get("project", {})
     lists = [project.get("dependencies", []), *project.get("optional-dependencies", {}).values()]
     lists += document.get("dependency-groups", {}).values()
-    for requirement in (one for group in lists for one in group if isinstance(one, str)):
+    for requirement in (entry for group in lists for entry in group if isinstance(entry, str)):
         name = re.match(r"[A-Za-z0-9._-]+", requirement)
         assert name, requirement
         if name[0] != "pressroom" and not name[0].startswith("pressroom-"):
@@ -38,18 +38,22 @@ def test_the_page_has_every_dependency_and_no_other() -> None:
 def licence(name: str) -> str:
     """Return the licence from a package's metadata, or an empty string if it has none."""
     metadata = importlib.metadata.metadata(name)
-    said = metadata.get_all("License-Expression") or [
-        one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")
+    licences = metadata.get_all("License-Expression") or [
+        classifier.rpartition(" :: ")[2]
+        for classifier in metadata.get_all("Classifier") or []
+        if classifier.startswith("License ::")
     ]
-    return "; ".join(said or metadata.get_all("License") or [])
+    return "; ".join(licences or metadata.get_all("License") or [])
 
 
 def test_a_licence_that_is_not_permissive_is_named() -> None:
     section = (DOCS / "explanation/dependencies.md").read_text().partition("## Licences of the whole tree")[2]
-    named = set(re.findall(r"`([a-z0-9-]+)`", section.partition("\n## ")[0]))
+    documented = set(re.findall(r"`([a-z0-9-]+)`", section.partition("\n## ")[0]))
     locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / ".lock/runtime.txt").read_text(), re.MULTILINE))
     # Packages needed only on other platforms or Python versions are not installed here.
-    here = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
-    assert len(locked & here) > 40
-    special = {name for name in locked & here if not PERMISSIVE.fullmatch(licence(name))}
-    assert special - named == set()
+    installed = {
+        distribution.metadata["Name"].lower().replace("_", "-") for distribution in importlib.metadata.distributions()
+    }
+    assert len(locked & installed) > 40
+    special = {name for name in locked & installed if not PERMISSIVE.fullmatch(licence(name))}
+    assert special - documented == set()

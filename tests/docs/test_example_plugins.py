@@ -40,22 +40,22 @@ def test_the_page_lists_every_example() -> None:
 
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_an_example_keeps_every_promise(folder: Path, plugin: str) -> None:
-    others = {name: {"enabled": False} for name in PLUGINS if name != plugin}
+    disabled = {name: {"enabled": False} for name in PLUGINS if name != plugin}
     config = KEYS.get(plugin, {}).get("config")
-    host_config = {"plugins_dir": str(folder), "plugins": others, "builtin_plugins": False}
+    host_config = {"plugins_dir": str(folder), "plugins": disabled, "builtin_plugins": False}
     assert check_plugin(plugin, config, host_config=host_config) == []
 
 
 def test_a_calendar_file_reaches_people_and_ai_clients(host: RunningHost) -> None:
     event = {"title": "Tea; cakes, and more", "start": "2026-12-01T09:00:00+01:00", "minutes": 90}
-    answer = httpx.post(f"{host.url}/tools/calendar-file/api/generate", json={**event, "response": "binary"})
-    assert answer.headers["content-type"].startswith("text/calendar")
-    lines = answer.text.split("\r\n")
+    response = httpx.post(f"{host.url}/tools/calendar-file/api/generate", json={**event, "response": "binary"})
+    assert response.headers["content-type"].startswith("text/calendar")
+    lines = response.text.split("\r\n")
     assert "DTSTART:20261201T080000Z" in lines
     assert "DTEND:20261201T093000Z" in lines
     assert r"SUMMARY:Tea\; cakes\, and more" in lines
-    made = host.call_tool("make_calendar_file", event)
-    assert httpx.get(made["url"].replace(host.settings.public_url, host.url)).content == answer.content
+    result = host.call_tool("make_calendar_file", event)
+    assert httpx.get(result["url"].replace(host.settings.public_url, host.url)).content == response.content
 
 
 def test_a_long_title_is_folded_at_75_octets(host: RunningHost) -> None:
@@ -89,8 +89,8 @@ def test_bookmarks_are_kept_found_shown_and_deleted(host: RunningHost) -> None:
     ada, ben = host.account("ada@example.org"), host.account("ben@example.org")
     ada.call_tool("bookmark_page", {"url": "https://example.org/a", "note": "first"})
     ada.call_tool("bookmark_page", {"url": "https://example.org/a", "note": "100 % <b>mine</b>"})
-    (kept,) = ada.call_tool("list_bookmarks", {"text": "100 %"})["bookmarks"]
-    assert kept["note"] == "100 % <b>mine</b>"
+    (bookmark,) = ada.call_tool("list_bookmarks", {"text": "100 %"})["bookmarks"]
+    assert bookmark["note"] == "100 % <b>mine</b>"
     assert ben.call_tool("list_bookmarks")["bookmarks"] == []
     with pytest.raises(ToolFailed, match="https"):
         ada.call_tool("bookmark_page", {"url": "javascript:alert(1)"})

@@ -64,8 +64,8 @@ def test_comments_say_what_is_done_with_a_block() -> None:
         "1. An item:\n\n    <!-- example: file a.toml -->\n    ```toml\n    [a]\n    ```\n\n"
         "<!-- example: skip, it needs a cloud -->\n```bash\ntrue\n```\n\n```text\nshown\n```\n"
     )
-    found = [(block.language, block.text, block.mark.partition(" ")[0], block.skipped) for block in blocks(page)]
-    assert found == [
+    parsed = [(block.language, block.text, block.mark.partition(" ")[0], block.skipped) for block in blocks(page)]
+    assert parsed == [
         ("bash", "echo prepared > file\n", "setup", False),
         ("toml", "[a]\n", "file", False),
         ("bash", "true\n", "skip,", True),

@@ -60,13 +60,13 @@ def test_the_contact_sheet_is_what_the_server_makes(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         for params in ICONS:
             body = params | {"response": "binary"}
-            made = httpx.post(f"{host.url}/tools/favicon-generator/api/generate", json=body, timeout=30)
-            bundles.append(zipfile.ZipFile(io.BytesIO(made.content)))
+            response = httpx.post(f"{host.url}/tools/favicon-generator/api/generate", json=body, timeout=30)
+            bundles.append(zipfile.ZipFile(io.BytesIO(response.content)))
     sheet = contact_sheet(bundles)
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
         SHEET.write_text(sheet)
-    shown, wanted = pixels(SHEET.read_text()), pixels(sheet)
-    assert len(shown) == len(wanted) == len(ICONS) * len(ROWS)
-    for one, other in zip(shown, wanted, strict=True):
+    stored, expected = pixels(SHEET.read_text()), pixels(sheet)
+    assert len(stored) == len(expected) == len(ICONS) * len(ROWS)
+    for one, other in zip(stored, expected, strict=True):
         assert one.shape == other.shape
         assert abs(one - other).max() <= 2

@@ -46,9 +46,9 @@ def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) ->
 
 
 def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:
-    found = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
+    files = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
     command = [sys.executable, "-m", "mypy", *STRICT]
     done = subprocess.run(
-        [*command, *map(str, found)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+        [*command, *map(str, files)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stdout

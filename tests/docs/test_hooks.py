@@ -60,9 +60,9 @@ async def connect():
 
 def example(hook: str) -> str:
     doc = getattr(hookspecs, hook).__doc__
-    found = re.search(r"```python\n(.*?)\n *```", doc, re.DOTALL)
-    assert found, f"{hook} has no example"
-    return textwrap.dedent(found[1])
+    match = re.search(r"```python\n(.*?)\n *```", doc, re.DOTALL)
+    assert match, f"{hook} has no example"
+    return textwrap.dedent(match[1])
 
 
 @pytest.mark.parametrize("hook", RECORD_TYPES)
@@ -80,7 +80,11 @@ def test_the_example_of_a_hook_is_a_plugin_that_loads(
 
     (record,) = loaded.records
     assert (record.status, record.error) == ("active", "")
-    assert [type(one.record) for one in loaded.contributions.of(RECORD_TYPES[hook]) if one.plugin == "example"]
+    assert [
+        type(contribution.record)
+        for contribution in loaded.contributions.of(RECORD_TYPES[hook])
+        if contribution.plugin == "example"
+    ]
     sys.modules.pop(module)
 
 

@@ -63,9 +63,9 @@ def test_nothing_cites_a_document_that_readers_do_not_have() -> None:
 
 def test_the_tests_of_sections_name_sections_of_the_contract() -> None:
     text = (ROOT / "tests/tools_api/test_contract.py").read_text(encoding="utf-8")
-    named = re.findall(r"def test_(\d+(?:_\d+)?)_", text)
-    assert named
-    assert {one.replace("_", ".") for one in named} <= SECTIONS
+    numbers = re.findall(r"def test_(\d+(?:_\d+)?)_", text)
+    assert numbers
+    assert {number.replace("_", ".") for number in numbers} <= SECTIONS
 
 
 @pytest.mark.parametrize("slug", GENERATORS)
@@ -101,9 +101,10 @@ def test_every_response_header_of_the_server_is_on_the_page() -> None:
 
 def test_sections_are_numbered_without_a_gap() -> None:
     numbers = [
-        tuple(map(int, one.split("."))) for one in re.findall(r"^#{2,3} (\d+(?:\.\d+)?)\.? ", PAGE, re.MULTILINE)
+        tuple(map(int, heading.split(".")))
+        for heading in re.findall(r"^#{2,3} (\d+(?:\.\d+)?)\.? ", PAGE, re.MULTILINE)
     ]
     assert numbers == sorted(numbers)
-    for chapter in {one[0] for one in numbers}:
-        parts = [one[1] for one in numbers if one[0] == chapter and len(one) == 2]
+    for chapter in {number[0] for number in numbers}:
+        parts = [number[1] for number in numbers if number[0] == chapter and len(number) == 2]
         assert parts == list(range(1, len(parts) + 1))

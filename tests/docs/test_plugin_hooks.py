@@ -40,11 +40,11 @@ class HookExample:
 
 
 def _example(hook: str, function: Callable[..., Any]) -> HookExample:
-    found = _CODE.search(docstring(function))
-    assert found, f"{hook} has no example"
-    named = _ID.search(found[1])
-    assert named, f"the example of {hook} has no PLUGIN"
-    return HookExample(hook, named[1], found[1])
+    code = _CODE.search(docstring(function))
+    assert code, f"{hook} has no example"
+    id_match = _ID.search(code[1])
+    assert id_match, f"the example of {hook} has no PLUGIN"
+    return HookExample(hook, id_match[1], code[1])
 
 
 EXAMPLES: Final = {hook: _example(hook, function) for hook, function in offered_hooks()}
@@ -52,10 +52,15 @@ EXAMPLES: Final = {hook: _example(hook, function) for hook, function in offered_
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("examples")
-    for one in EXAMPLES.values():
-        install(made, f"example-{one.plugin}", {f"{one.module}.py": one.source}, {one.plugin: one.module})
-    return made
+    folder = tmp_path_factory.mktemp("examples")
+    for example in EXAMPLES.values():
+        install(
+            folder,
+            f"example-{example.plugin}",
+            {f"{example.module}.py": example.source},
+            {example.plugin: example.module},
+        )
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,7 @@ def ada(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clie
         "seo": {},
         "search_performance": {},
         "image_generator": {},
-        **{one.plugin: {} for one in EXAMPLES.values()},
+        **{example.plugin: {} for example in EXAMPLES.values()},
     }
     config = {"builtin_plugins": False, "plugins": plugins}
     data = tmp_path_factory.mktemp("data")
@@ -79,7 +84,7 @@ def ada(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clie
 @pytest.mark.parametrize("hook", EXAMPLES)
 def test_the_example_contributes_to_its_hook(ada: Client, hook: str) -> None:
     example = EXAMPLES[hook]
-    (record,) = (one for one in ada.host.host.compiled.plugins.records if one.id == example.plugin)
+    (record,) = (record for record in ada.host.host.compiled.plugins.records if record.id == example.plugin)
     assert (record.status, record.contributes) == ("active", (hook,))
 
 
@@ -92,8 +97,8 @@ def test_the_examples_pass_strict_types(folder: Path) -> None:
 
 def values_of(client: Client, tool: str, parameter: str) -> list[str]:
     tools = Peer(client.host, headers={"authorization": f"Bearer {client.key}"}).tools()
-    (found,) = (one for one in tools if one["name"] == tool)
-    values: list[str] = found["inputSchema"]["properties"][parameter]["enum"]
+    (definition,) = (definition for definition in tools if definition["name"] == tool)
+    values: list[str] = definition["inputSchema"]["properties"][parameter]["enum"]
     return values
 
 
@@ -124,21 +129,21 @@ def test_sources_of_the_examples_are_offered_on_the_dashboard(ada: Client) -> No
 
 
 def test_keyword_data_of_the_example_is_returned(ada: Client) -> None:
-    answer = ada.data("get_keyword_data", phrases=["bread"])
-    assert (answer["provider"], answer["rows"][0]["volume"]) == ("Volumes", 90_500)
+    result = ada.data("get_keyword_data", phrases=["bread"])
+    assert (result["provider"], result["rows"][0]["volume"]) == ("Volumes", 90_500)
 
 
 def test_an_article_is_scored_and_reviewed(ada: Client) -> None:
-    made = ada.data("create_content", title="Bread", body="This is bread. " * 150 + "SHOUTED")
-    assert made["seo"]["top_fixes"] == ["Cut it to 300 words."]
-    answer = ada.data("check_blog_seo", content_id=made["content_id"], include=["shouting"])
-    assert answer["shouting"] == {"words": ["SHOUTED"]}
+    article = ada.data("create_content", title="Bread", body="This is bread. " * 150 + "SHOUTED")
+    assert article["seo"]["top_fixes"] == ["Cut it to 300 words."]
+    result = ada.data("check_blog_seo", content_id=article["content_id"], include=["shouting"])
+    assert result["shouting"] == {"words": ["SHOUTED"]}
 
 
 def test_an_article_is_judged_in_the_language_of_the_example(ada: Client) -> None:
     article = {"title": "moku pona", "body": "jan li moku e pan. " * 40, "language": "tok"}
-    answer = ada.data("check_blog_seo", article=article)
-    assert not [note for note in answer["notes"] if "rules" in note]
+    result = ada.data("check_blog_seo", article=article)
+    assert not [note for note in result["notes"] if "rules" in note]
 
 
 def test_an_image_is_generated_from_the_template(ada: Client) -> None:
@@ -151,6 +156,6 @@ async def read(library: MediaLibrary, client: Client) -> MediaFile:
 
 
 def test_a_logo_is_read_from_the_library(ada: Client) -> None:
-    (library,) = (one for owner, one in media_libraries(ada.plugin) if owner == "logos")
+    (library,) = (library for owner, library in media_libraries(ada.plugin) if owner == "logos")
     file: MediaFile = asyncio.run(read(library, ada))
     assert file.media_type == "image/svg+xml"

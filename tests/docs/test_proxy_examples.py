@@ -25,9 +25,9 @@ UNITS = {"": 1, "k": 1024, "m": 1024**2}
 
 
 def documented_bytes() -> int:
-    found = re.search(r"client_max_body_size (\d+)([km]?);", documented_nginx())
-    assert found
-    return int(found[1]) * UNITS[found[2]]
+    match = re.search(r"client_max_body_size (\d+)([km]?);", documented_nginx())
+    assert match
+    return int(match[1]) * UNITS[match[2]]
 
 
 def largest_body(host: RunningHost) -> int:
@@ -70,13 +70,13 @@ def test_nginx_passes_on_large_articles_and_images(host: RunningHost, tmp_path: 
     with nginx(tmp_path, host.url) as url, httpx.Client(verify=False, timeout=120) as client:
         body = "Leaves fall in autumn. " * 65_000
         call = {"name": "create_content", "arguments": {"title": "Long", "body": body}}
-        made = client.post(
+        response = client.post(
             f"{url}/api/mcp",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
             headers={"authorization": f"Bearer {ada.key}", "mcp-protocol-version": "2025-06-18"},
         )
-        assert made.status_code == 200, made.text[:300]
-        assert not made.json()["result"].get("isError"), made.text[:300]
+        assert response.status_code == 200, response.text[:300]
+        assert not response.json()["result"].get("isError"), response.text[:300]
         link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
         files = {"file": ("large.jpg", photograph(10_485_760), "image/jpeg")}
         sent = client.post(link.replace(host.url, url), files=files)

@@ -13,9 +13,9 @@ PARAMS = {"text": "https://example.com/", "format": "svg", "fgColor": "#1d1a17",
 
 def test_the_image_is_what_the_server_makes(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
-        made = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=PARAMS)
-    assert made.headers["content-type"] == "image/svg+xml"
+        response = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=PARAMS)
+    assert response.headers["content-type"] == "image/svg+xml"
     file = DOCS / "images/qr-code.svg"
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        file.write_bytes(made.content)
-    assert file.read_bytes() == made.content
+        file.write_bytes(response.content)
+    assert file.read_bytes() == response.content

@@ -21,15 +21,15 @@ def test_a_generated_part_is_up_to_date(name: str) -> None:
     file = DOCS / page
     text = file.read_text()
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
-    before, found, rest = text.partition(begin)
-    part, found_too, after = rest.partition(end)
-    assert found, f"{page} has no {begin!r}"
-    assert found_too, f"{page} has no {end!r}"
-    wanted = f"\n{render().strip()}\n\n"
+    before, begin_marker, rest = text.partition(begin)
+    part, end_marker, after = rest.partition(end)
+    assert begin_marker, f"{page} has no {begin!r}"
+    assert end_marker, f"{page} has no {end!r}"
+    expected = f"\n{render().strip()}\n\n"
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        file.write_text(before + begin + wanted + end + after)
+        file.write_text(before + begin + expected + end + after)
     else:
-        assert part == wanted, f"{page}: render it anew with PRESSROOM_TEST_UPDATE=1"
+        assert part == expected, f"{page}: render it anew with PRESSROOM_TEST_UPDATE=1"
 
 
 @pytest.mark.parametrize("name", [name for name, _ in hook_functions()])
@@ -63,10 +63,10 @@ def test_every_setting_is_in_a_table_with_a_default() -> None:
 
 def test_every_backend_that_is_counted_is_named() -> None:
     sources = (ROOT / "core" / "src").rglob("*.py")
-    counted = {name for file in sources for name in re.findall(r'backend_failure\("(\w+)"\)', file.read_text())}
-    assert len(counted) >= 4
-    said = (DOCS / "reference/metrics.md").read_text().partition("\n`backend` is ")[2].partition(".")[0]
-    assert set(re.findall(r"`(\w+)`", said)) == counted
+    backends = {name for file in sources for name in re.findall(r'backend_failure\("(\w+)"\)', file.read_text())}
+    assert len(backends) >= 4
+    sentence = (DOCS / "reference/metrics.md").read_text().partition("\n`backend` is ")[2].partition(".")[0]
+    assert set(re.findall(r"`(\w+)`", sentence)) == backends
 
 
 def test_one_request_walks_the_stages_in_their_order() -> None:
@@ -76,8 +76,8 @@ def test_one_request_walks_the_stages_in_their_order() -> None:
 
 def test_every_status_and_every_phase_of_a_plugin_is_explained() -> None:
     text = (DOCS / "reference/plugins.md").read_text()
-    named = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
-    assert named == [*Status.__args__, *Phase.__args__]  # type: ignore[attr-defined] # a Literal's values
+    documented = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert documented == [*Status.__args__, *Phase.__args__]  # type: ignore[attr-defined] # a Literal's values
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ def test_every_row_of_the_threat_model_names_tests_that_exist() -> None:
     lines = [line for line in text.splitlines() if line.startswith("| ") and not line.endswith("| Tests |")]
     rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
     assert len(rows) > 30
-    for what, bound, named in rows:
-        paths = re.findall(r"`([^`]+)`", named)
+    for threat, bound, tests in rows:
+        paths = re.findall(r"`([^`]+)`", tests)
         missing = [path for path in paths if not (TESTS / path).exists()]
-        assert not missing, (what, missing)
-        assert paths or "cannot be prevented" in bound, f"no test is named: {what}"
+        assert not missing, (threat, missing)
+        assert paths or "cannot be prevented" in bound, f"no test is named: {threat}"

@@ -56,9 +56,9 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
         for node in LexborHTMLParser(page.read_text()).css(
             "link[href], script[src], img[src], iframe[src], source[src]"
         ):
-            address = node.attributes.get("src") or node.attributes.get("href") or ""
-            if urlsplit(address).netloc and node.attributes.get("rel") != "canonical":
-                foreign.append(f"{page.relative_to(site)}: {address}")
+            url = node.attributes.get("src") or node.attributes.get("href") or ""
+            if urlsplit(url).netloc and node.attributes.get("rel") != "canonical":
+                foreign.append(f"{page.relative_to(site)}: {url}")
     style = (site / "stylesheets/pressroom.css").read_text()
     assert foreign == []
     assert "http" not in style
@@ -80,9 +80,9 @@ def test_no_page_names_a_package_registry_or_a_folder_of_one_machine() -> None:
 
 def targets(page: Path) -> Iterator[str]:
     for node in LexborHTMLParser(page.read_text()).css("a[href], img[src]"):
-        address = node.attributes.get("href") or node.attributes.get("src")
-        if address:
-            yield address
+        url = node.attributes.get("href") or node.attributes.get("src")
+        if url:
+            yield url
 
 
 def has_anchor(page: Path, name: str) -> bool:

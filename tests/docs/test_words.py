@@ -62,4 +62,4 @@ def test_names_that_a_program_defines_are_checked(tmp_path: Path, text: str, wor
 
 def test_every_exception_has_a_reason() -> None:
     document = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    assert [one for one in (*document["allow"], *document["allow_name"]) if not one.get("reason")] == []
+    assert [entry for entry in (*document["allow"], *document["allow_name"]) if not entry.get("reason")] == []

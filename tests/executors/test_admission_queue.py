@@ -65,13 +65,13 @@ async def test_a_call_that_waits_too_long_is_turned_away_and_leaves_the_queue() 
 async def test_a_cancelled_call_leaves_the_queue_and_takes_no_place() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=2)
     await gate.enter(LONG)
-    given_up = asyncio.create_task(gate.enter(LONG))
+    impatient = asyncio.create_task(gate.enter(LONG))
     patient = asyncio.create_task(gate.enter(LONG))
     await asyncio.sleep(0)
-    given_up.cancel()
+    impatient.cancel()
     gate.leave(0.1)
     await patient
-    assert given_up.cancelled()
+    assert impatient.cancelled()
     assert (gate.running, gate.waiting) == (1, 0)
 
 

@@ -44,11 +44,11 @@ async def test_large_results_come_back_whole(executors: Executors) -> None:
 
 async def test_a_hundred_quick_calls_all_get_their_own_answer() -> None:
     executors = Executors(ExecutorsSettings(processes=2, process_queue=100, recycle_after=0))
-    answers = await asyncio.gather(
+    results = await asyncio.gather(
         *(executors.by_name["process"].run(work(executor_tools.echo, text=str(number))) for number in range(100))
     )
     await executors.close(0)
-    assert answers == [str(number) for number in range(100)]
+    assert results == [str(number) for number in range(100)]
 
 
 async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
@@ -133,13 +133,13 @@ async def test_the_memory_limit_is_each_calls_own(executors: Executors) -> None:
     before = await workers(executors)
     for _ in range(2):
         for memory_mib, number in ((100, 20), (400, 200)):
-            answers = [
+            results = [
                 await executors.by_name["process"].run(
                     work(executor_tools.allocate, number=number, memory_mib=memory_mib)
                 )
                 for _ in before
             ]
-            assert answers == [number * 2**20] * 2
+            assert results == [number * 2**20] * 2
     assert await workers(executors) == before
     with capture_logs(), pytest.raises(InternalError, match="more memory"):
         await executors.by_name["process"].run(work(executor_tools.allocate, number=200, memory_mib=100))
@@ -198,11 +198,11 @@ async def test_a_worker_that_ends_between_two_calls_is_replaced(executors: Execu
     for pid in before:
         os.kill(pid, signal.SIGKILL)
     with capture_logs():
-        answers = await asyncio.gather(
+        results = await asyncio.gather(
             *(executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(2)),
             return_exceptions=True,
         )
-    assert all(isinstance(answer, int | InternalError) for answer in answers)
+    assert all(isinstance(result, int | InternalError) for result in results)
     after = await workers(executors)
     assert len(after) == 2
     assert not before & after

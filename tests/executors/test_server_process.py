@@ -46,7 +46,7 @@ async def server(act: str, *paths: Path, **environment: str) -> AsyncIterator[as
 
 def members(group: int) -> list[int]:
     """Return the IDs of a group's processes that have not ended."""
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -55,8 +55,8 @@ def members(group: int) -> list[int]:
         except OSError:
             continue
         if int(fields[2]) == group and fields[0] != "Z":
-            found.append(int(entry.name))
-    return found
+            pids.append(int(entry.name))
+    return pids
 
 
 def outlives(pid: int, number: signal.Signals) -> bool:

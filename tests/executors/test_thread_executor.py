@@ -111,9 +111,9 @@ async def test_no_thread_is_left_when_the_calls_are_done(executors: Executors) -
 
 
 async def test_calls_one_after_the_other_share_a_thread_that_has_their_names(executors: Executors) -> None:
-    named = [await executors.by_name["thread"].run(work(executor_tools.name_its_thread)) for _ in range(3)]
-    assert len({number for number, _ in named}) == 1
-    assert {name for _, name in named} == {"thread executor: name_its_thread"}
+    threads = [await executors.by_name["thread"].run(work(executor_tools.name_its_thread)) for _ in range(3)]
+    assert len({number for number, _ in threads}) == 1
+    assert {name for _, name in threads} == {"thread executor: name_its_thread"}
 
 
 async def test_a_thread_that_is_busy_gets_no_other_call(executors: Executors, tmp_path: Path) -> None:

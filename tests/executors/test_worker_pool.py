@@ -40,11 +40,11 @@ def released(path: Path) -> Iterator[None]:
 
 @pytest.fixture
 async def pool() -> AsyncIterator[WorkerPool]:
-    made = WorkerPool(ExecutorsSettings(plugin_processes=2, niceness=0))
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=2, niceness=0))
     try:
-        yield made
+        yield pool
     finally:
-        await made.close()
+        await pool.close()
 
 
 async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
@@ -100,29 +100,29 @@ async def test_a_process_that_ends_costs_its_own_work_alone(pool: WorkerPool) ->
 
 async def test_no_owner_takes_the_place_of_another(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
-        mine = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(4)]
+        tasks = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(4)]
         assert await pool.run(doubled, 3, owner="bob") == 6
-        assert not any(task.done() for task in mine)
-    assert await asyncio.gather(*mine) == ["go"] * 4
+        assert not any(task.done() for task in tasks)
+    assert await asyncio.gather(*tasks) == ["go"] * 4
 
 
 async def test_work_of_a_call_or_job_is_its_owners(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
         with Share("ann", "call"):
-            mine = [asyncio.create_task(pool.run(until, tmp_path / "go")) for _ in range(4)]
+            tasks = [asyncio.create_task(pool.run(until, tmp_path / "go")) for _ in range(4)]
         assert await pool.run(doubled, 3) == 6
-        assert not any(task.done() for task in mine)
-    await asyncio.gather(*mine)
+        assert not any(task.done() for task in tasks)
+    await asyncio.gather(*tasks)
 
 
 async def test_an_owner_with_much_work_is_turned_away(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
-        mine = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(16)]
+        tasks = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(16)]
         await asyncio.sleep(0)
         with pytest.raises(Overloaded, match="Too much work of this caller is already waiting"):
             await pool.run(doubled, 1, owner="ann")
         assert await pool.run(doubled, 1, owner="bob") == 2
-    await asyncio.gather(*mine)
+    await asyncio.gather(*tasks)
 
 
 async def test_work_that_waits_goes_when_its_caller_goes(pool: WorkerPool, tmp_path: Path) -> None:
@@ -145,6 +145,6 @@ async def test_closing_ends_what_runs_and_what_waits(tmp_path: Path) -> None:
     await asyncio.sleep(0)
     await pool.close()
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [type(one) for one in outcomes] == [Overloaded, Overloaded]
+    assert [type(outcome) for outcome in outcomes] == [Overloaded, Overloaded]
     with pytest.raises(Overloaded, match="shutting down"):
         await pool.run(doubled, 1)

@@ -41,7 +41,7 @@ def fetcher_for(authority: Authority) -> Fetcher:
             concurrency=concurrency,
             tls=authority.client_context(),
             resolver=names or StubNames(["127.0.0.1"]),
-            exempt=[("127.0.0.1", one.port) for one in origins],
+            exempt=[("127.0.0.1", origin.port) for origin in origins],
         )
 
     return make

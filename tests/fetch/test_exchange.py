@@ -26,10 +26,10 @@ async def test_a_redirect_is_an_answer(secure_origin: RunOrigin, fetcher_for: Ma
         await visit.answer(b"moved", "Location: http://10.0.0.1/", "X-A: 1", "x-a: 2", status="301 Moved Permanently")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
-        answer = await exchange(fetcher, at(running, "/a"))
-    assert (answer.url, answer.status, answer.content, answer.whole) == (at(running, "/a"), 301, b"moved", True)
-    assert answer.headers[:3] == (("location", "http://10.0.0.1/"), ("x-a", "1"), ("x-a", "2"))
-    assert 0 < answer.first_byte <= answer.seconds
+        response = await exchange(fetcher, at(running, "/a"))
+    assert (response.url, response.status, response.content, response.whole) == (at(running, "/a"), 301, b"moved", True)
+    assert response.headers[:3] == (("location", "http://10.0.0.1/"), ("x-a", "1"), ("x-a", "2"))
+    assert 0 < response.first_byte <= response.seconds
     assert len(running.visits) == 1
 
 
@@ -55,8 +55,8 @@ async def test_content_is_cut_at_the_bound(secure_origin: RunOrigin, fetcher_for
         await visit.answer(b"x" * 1000)
 
     async with secure_origin(endless) as running, fetcher_for(running) as fetcher:
-        answer = await exchange(fetcher, at(running))
-        assert (answer.content, answer.whole) == (b"x" * 1000, False)
+        response = await exchange(fetcher, at(running))
+        assert (response.content, response.whole) == (b"x" * 1000, False)
         await running.left.wait()
     async with secure_origin(exact) as running, fetcher_for(running) as fetcher:
         assert (await exchange(fetcher, at(running))).whole
@@ -67,8 +67,8 @@ async def test_a_head_request_has_no_content(secure_origin: RunOrigin, fetcher_f
         await visit.send(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
-        answer = await exchange(fetcher, at(running), method="HEAD")
-    assert (answer.status, answer.content, answer.whole) == (200, b"", True)
+        response = await exchange(fetcher, at(running), method="HEAD")
+    assert (response.status, response.content, response.whole) == (200, b"", True)
     assert running.visits[0].head.startswith("HEAD / ")
 
 

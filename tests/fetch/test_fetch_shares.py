@@ -51,10 +51,10 @@ class Origin:
 
 @asynccontextmanager
 async def origin(content: bytes = b"here") -> AsyncIterator[Origin]:
-    made = Origin(content)
-    async with serving(made.answer) as port:
-        made.url = f"http://127.0.0.1:{port}"
-        yield made
+    site = Origin(content)
+    async with serving(site.answer) as port:
+        site.url = f"http://127.0.0.1:{port}"
+        yield site
 
 
 async def get(fetcher: GuardedFetcher, url: str) -> Fetched:
@@ -114,11 +114,11 @@ async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
 
 
 async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() -> None:
-    places = FairSlots(1, fair=True)
-    holder = places.one()
+    slots = FairSlots(1, fair=True)
+    holder = slots.one()
     await holder.__aenter__()
-    waiter = asyncio.create_task(places.one().__aenter__())
-    other = asyncio.create_task(places.one().__aenter__())
+    waiter = asyncio.create_task(slots.one().__aenter__())
+    other = asyncio.create_task(slots.one().__aenter__())
     await asyncio.sleep(0)  # both are waiting
 
     waiter.cancel()
@@ -197,9 +197,9 @@ def running(tmp_path: Path) -> Iterator[RunningHost]:
 
 def test_a_stranger_pays_for_requests_that_the_server_is_made_to_send(running: RunningHost) -> None:
     target = f"{running.url}/healthz"
-    answers = [
+    responses = [
         httpx.post(f"{running.url}/tools/probe/api/generate", json={"url": target, "text": text}, timeout=30)
         for text in ("before", "after", "before")
     ]
-    assert [answer.status_code for answer in answers] == [400] * 3
-    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["100", "99", "99"]
+    assert [response.status_code for response in responses] == [400] * 3
+    assert [response.headers["ratelimit-remaining"] for response in responses] == ["100", "99", "99"]

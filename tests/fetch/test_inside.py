@@ -77,10 +77,10 @@ class _Connections:
 
     @contextmanager
     def recorded(self) -> Iterator[list[object]]:
-        made: list[object] = []
-        self.made = made
+        connections: list[object] = []
+        self.made = connections
         try:
-            yield made
+            yield connections
         finally:
             self.made = None
 
@@ -120,9 +120,9 @@ async def test_connections_are_recorded(secure_origin: RunOrigin, fetcher_for: F
         await visit.answer()
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
-        with CONNECTIONS.recorded() as made:
+        with CONNECTIONS.recorded() as connections:
             await fetcher.get(f"https://{NAME}:{running.port}/", accept="*/*", max_bytes=1, seconds=30)
-    assert made == [("127.0.0.1", running.port)]
+    assert connections == [("127.0.0.1", running.port)]
 
 
 async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(

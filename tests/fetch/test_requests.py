@@ -24,7 +24,7 @@ async def test_a_request_goes_out_as_it_was_given(secure_origin: RunOrigin, fetc
         secure_origin(answering(b'{"id":1}', "X-Total: 3", "Link: a", "Link: b", status="201 Created")) as running,
         fetcher_for(running) as fetcher,
     ):
-        answer = await fetcher.request(
+        response = await fetcher.request(
             "POST",
             f"https://{NAME}:{running.port}/posts",
             headers={**SECRET, "Content-Type": "application/json"},
@@ -32,8 +32,8 @@ async def test_a_request_goes_out_as_it_was_given(secure_origin: RunOrigin, fetc
             max_bytes=1000,
             seconds=30,
         )
-    assert (answer.status, answer.content) == (201, b'{"id":1}')
-    assert (answer.headers["x-total"], answer.headers["link"]) == ("3", "a, b")
+    assert (response.status, response.content) == (201, b'{"id":1}')
+    assert (response.headers["x-total"], response.headers["link"]) == ("3", "a, b")
     [visit] = running.visits
     assert visit.head.startswith("POST /posts HTTP/1.1")
     assert visit.header("Authorization") == "Bearer secret"
@@ -130,11 +130,11 @@ async def test_an_answer_that_breaks_a_bound_does_not_undo_what_was_asked_for(
 
 
 async def test_a_host_that_is_not_reached_leaves_nothing_unknown(fetcher_for: Fetcher) -> None:
-    async with origin(answering()) as gone:
+    async with origin(answering()) as unreachable:
         pass
-    async with fetcher_for(gone) as fetcher:
+    async with fetcher_for(unreachable) as fetcher:
         with pytest.raises(FetchFailed):
-            await fetcher.request("POST", f"https://{NAME}:{gone.port}/", max_bytes=1000, seconds=30)
+            await fetcher.request("POST", f"https://{NAME}:{unreachable.port}/", max_bytes=1000, seconds=30)
 
 
 async def test_networks_of_the_operator_are_allowed() -> None:

@@ -40,14 +40,14 @@ async def test_bytes_go_there_and_back() -> None:
 async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     names = StubNames(["127.0.0.1"], ["169.254.169.254"])
     async with serving(echo) as port, fetcher_to(port, names=names) as fetcher:
-        with CONNECTIONS.recorded() as made:
+        with CONNECTIONS.recorded() as connections:
             async with fetcher.connect(NAME, port, seconds=30) as (_, writer):
                 assert writer.get_extra_info("peername") == ("127.0.0.1", port)
-            assert (made, names.asked) == ([("127.0.0.1", port)], [NAME])
+            assert (connections, names.asked) == ([("127.0.0.1", port)], [NAME])
             with pytest.raises(FetchRefused, match="not on the public internet"):
                 async with fetcher.connect(NAME, port, seconds=30):
                     pass
-        assert made == [("127.0.0.1", port)]
+        assert connections == [("127.0.0.1", port)]
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
 )
 async def test_what_is_inside_or_has_two_readings_is_not_connected_to(host: str) -> None:
     async with GuardedFetcher(resolver=StubNames(["127.0.0.1"])) as fetcher:
-        with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused):
+        with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused):
             async with fetcher.connect(host, 22, seconds=30):
                 pass
-    assert made == []
+    assert connections == []
 
 
 @pytest.mark.parametrize("answer", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["fd00::1", PUBLIC]])
 async def test_a_name_with_an_inside_address_is_not_connected_to(answer: list[str]) -> None:
     async with GuardedFetcher(resolver=StubNames(answer)) as fetcher:
-        with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused) as caught:
+        with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused) as caught:
             async with fetcher.connect(NAME, 22, seconds=30):
                 pass
-    assert made == []
+    assert connections == []
     assert not any(address in str(caught.value) for address in answer)
 
 
@@ -77,10 +77,10 @@ async def test_other_ports_of_the_internet_are_not_connected_to(port: int) -> No
     networks = [IPv4Network("10.0.0.0/8")]
     for fetcher in (GuardedFetcher(), GuardedFetcher(private_networks=networks)):
         async with fetcher:
-            with CONNECTIONS.recorded() as made, pytest.raises(FetchRefused, match="only 22 and 443 are"):
+            with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused, match="only 22 and 443 are"):
                 async with fetcher.connect(PUBLIC, port, seconds=30):
                     pass
-        assert made == []
+        assert connections == []
 
 
 async def test_networks_that_the_operator_allows_have_any_port() -> None:

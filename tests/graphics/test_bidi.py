@@ -57,11 +57,11 @@ def test_brackets_go(text: str, direction: Literal["ltr", "rtl"], expected: str)
     hebrew = text.translate(HEBREW)
     base, levels_found = levels(hebrew, direction)
     assert base == ("ltr", "rtl").index(direction)
-    shown = [
+    visual = [
         MIRRORED.get(hebrew[index], hebrew[index]) if levels_found[index] % 2 else hebrew[index]
         for index in visual_order(levels_found)
     ]
-    assert "".join(shown).translate(LATIN) == expected
+    assert "".join(visual).translate(LATIN) == expected
 
 
 def test_isolates_are_boundaries_that_have_no_direction() -> None:

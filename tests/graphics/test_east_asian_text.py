@@ -67,16 +67,16 @@ def test_the_characters_without_a_glyph_are_named_once_in_order() -> None:
 
 
 def test_doctor_is_content_with_the_extra() -> None:
-    found = check_fonts([])
-    assert (found.status, found.hint) == ("ok", "")
+    result = check_fonts([])
+    assert (result.status, result.hint) == ("ok", "")
 
 
 def test_doctor_warns_where_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     without_packages("noto_cjk", monkeypatch)
-    found = check_fonts([])
-    assert found.status == "warning"
-    assert found.message.endswith("; none for Chinese or Japanese or Korean: their text is drawn as boxes")
-    assert "install pressroom[graphics,cjk]" in found.hint
+    result = check_fonts([])
+    assert result.status == "warning"
+    assert result.message.endswith("; none for Chinese or Japanese or Korean: their text is drawn as boxes")
+    assert "install pressroom[graphics,cjk]" in result.hint
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_doctor_warns_of_any_script_without_a_font(
     package: str, language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_packages(package, monkeypatch)
-    found = check_fonts([])
-    assert found.status == "warning"
-    assert f"; none for {language}: " in found.message
+    result = check_fonts([])
+    assert result.status == "warning"
+    assert f"; none for {language}: " in result.message
 
 
 @pytest.mark.parametrize(("language", "text"), SENTENCES.items(), ids=SENTENCES)
@@ -113,7 +113,7 @@ def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) ->
     )
     covered = [face.coverage for face in LIBRARY.all_faces()]
     assert len(text) > 4000
-    assert [one for one in text if not any(ord(one) in coverage for coverage in covered)] == []
+    assert [character for character in text if not any(ord(character) in coverage for coverage in covered)] == []
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) ->
     ],
 )
 def test_the_generators_draw_it_without_a_warning(host: RunningHost, tool: str, body: dict[str, Any]) -> None:
-    answer = httpx.post(f"{host.url}/tools/{tool}/api/generate", json=body, timeout=60)
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["data"].get("warnings", []) == []
+    response = httpx.post(f"{host.url}/tools/{tool}/api/generate", json=body, timeout=60)
+    assert response.status_code == 200, response.text
+    assert response.json()["data"].get("warnings", []) == []
 
 
 def test_weights_are_regular_and_bold() -> None:
@@ -137,7 +137,9 @@ def test_weights_are_regular_and_bold() -> None:
 
 
 def test_the_language_chooses_the_forms_of_ideographs() -> None:
-    japanese, chinese, unknown = (drawn("门骨直", TextStyle(30, language=one)) for one in ("ja", "zh-Hans", ""))
+    japanese, chinese, unknown = (
+        drawn("门骨直", TextStyle(30, language=language)) for language in ("ja", "zh-Hans", "")
+    )
     assert (japanese != chinese).any()
     assert (japanese == unknown).all()
 
@@ -146,6 +148,6 @@ def test_a_font_of_the_operator_serves_as_well(tmp_path: Path, monkeypatch: pyte
     font = next(face.path for face in LIBRARY.all_faces() if "CJK" in face.family)
     shutil.copy(font, tmp_path / "east.otf")
     without_packages("noto_cjk", monkeypatch)
-    found = check_fonts([tmp_path])
-    assert (found.status, found.hint) == ("ok", "")
-    assert load_faces(tmp_path / "east.otf")[0].family in found.message
+    result = check_fonts([tmp_path])
+    assert (result.status, result.hint) == ("ok", "")
+    assert load_faces(tmp_path / "east.otf")[0].family in result.message

@@ -33,8 +33,8 @@ def most_memory(server: Server) -> int:
 def upload_url(server: Server, key: str) -> str:
     params: dict[str, Any] = {"name": "create_upload_url", "arguments": {"content_type": "image/png"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    answer = httpx.post(f"{server.url}/api/mcp", json=body, headers={"authorization": f"Bearer {key}"}, timeout=60)
-    return server.url + httpx.URL(answer.json()["result"]["structuredContent"]["upload_url"]).path
+    response = httpx.post(f"{server.url}/api/mcp", json=body, headers={"authorization": f"Bearer {key}"}, timeout=60)
+    return server.url + httpx.URL(response.json()["result"]["structuredContent"]["upload_url"]).path
 
 
 def test_large_images_are_not_decoded_by_the_server_itself(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ def test_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> N
 
 def test_doctor_counts_fonts_and_names_a_broken_one(folder: Path) -> None:
     assert check_fonts([]).status == "ok"
-    found = check_fonts([folder])
-    assert found.status == "ok"
-    assert "1 of your own (JetBrains Mono)" in found.message
+    result = check_fonts([folder])
+    assert result.status == "ok"
+    assert "1 of your own (JetBrains Mono)" in result.message
     (folder / "broken.otf").write_text("no font")
     broken = check_fonts([folder])
     assert (broken.status, broken.message) == ("error", "[graphics] fonts: broken.otf is not a readable font")

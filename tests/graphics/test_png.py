@@ -35,8 +35,8 @@ def test_every_image_comes_back(mode: str, width: int, height: int, seed: int, p
 @pytest.mark.parametrize(("mode", "width", "height"), [("RGBA", 700, 400), ("RGB", 3, 90_001), ("1", 4001, 300)])
 def test_a_large_image_comes_back(mode: str, width: int, height: int, photographic: bool) -> None:
     image = noise(mode, width, height, 1)
-    read = Image.open(io.BytesIO(encode_png(image, photographic=photographic)))
-    assert read.tobytes() == image.tobytes()
+    decoded = Image.open(io.BytesIO(encode_png(image, photographic=photographic)))
+    assert decoded.tobytes() == image.tobytes()
 
 
 @pytest.mark.parametrize("transparency", [1, bytes([255, 0, 128])])
@@ -45,5 +45,5 @@ def test_a_palette_keeps_what_is_transparent(transparency: int | bytes) -> None:
     image.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255])
     image.putdata([0, 1, 2])
     image.info["transparency"] = transparency
-    read = Image.open(io.BytesIO(encode_png(image))).convert("RGBA")
-    assert [read.getpixel((x, 0))[3] for x in range(3)] == ([255, 0, 255] if transparency == 1 else [255, 0, 128])  # type: ignore[index]
+    decoded = Image.open(io.BytesIO(encode_png(image))).convert("RGBA")
+    assert [decoded.getpixel((x, 0))[3] for x in range(3)] == ([255, 0, 255] if transparency == 1 else [255, 0, 128])  # type: ignore[index]

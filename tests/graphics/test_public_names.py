@@ -44,9 +44,9 @@ def test_a_module_has_the_promised_names(name: str) -> None:
     module = importlib.import_module(f"pressroom.graphics.{name}")
     assert sorted(module.__all__) == sorted(PUBLIC[name])
     for member in module.__all__:
-        found = getattr(module, member)
-        if inspect.isfunction(found) or (inspect.isclass(found) and found.__module__.startswith("pressroom.")):
-            assert inspect.getdoc(found), member
+        exported = getattr(module, member)
+        if inspect.isfunction(exported) or (inspect.isclass(exported) and exported.__module__.startswith("pressroom.")):
+            assert inspect.getdoc(exported), member
 
 
 def test_the_reference_has_every_name_and_no_other() -> None:

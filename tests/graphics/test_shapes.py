@@ -42,7 +42,7 @@ def test_boxes_and_shadows_are_those_of_chromium() -> None:
 
 def test_a_border_leaves_the_inside_free() -> None:
     mask = border_mask(40, 30, (8, 8, 8, 8), 3)
-    assert [mask.getpixel(place) for place in ((0, 0), (20, 0), (20, 2), (20, 3), (20, 15), (39, 15))] == [
+    assert [mask.getpixel(position) for position in ((0, 0), (20, 0), (20, 2), (20, 3), (20, 15), (39, 15))] == [
         0,
         255,
         255,

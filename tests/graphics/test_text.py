@@ -98,7 +98,7 @@ def test_weights_sizes_kerning_and_ligatures() -> None:
     assert width("a", size=14) / 14 != pytest.approx(width("a", size=32) / 32, rel=1e-3)  # the optical size
     assert width("1111", features=(("tnum", 1),)) == pytest.approx(width("0000", features=(("tnum", 1),)))
     joined, single = (shape("=>", TextStyle(20, ("mono",), ligatures=on), LIBRARY) for on in (True, False))
-    assert [one.glyph for one in joined.glyphs] != [one.glyph for one in single.glyphs]
+    assert [glyph.glyph for glyph in joined.glyphs] != [glyph.glyph for glyph in single.glyphs]
     assert width("abc", letter_spacing=5) == pytest.approx(width("abc", ligatures=False) + 15)
 
 

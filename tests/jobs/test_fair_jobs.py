@@ -49,7 +49,7 @@ async def queued(database: SqlDatabase, kind: str, subject: str, number: int, *,
     async with database.writing() as session:
         for begin in range(0, number, 10_000):
             ids = range(begin, min(number, begin + 10_000))
-            await session.execute(insert(JobRow), [{**empty, "id": f"j_{kind}{subject}{one}"} for one in ids])
+            await session.execute(insert(JobRow), [{**empty, "id": f"j_{kind}{subject}{index}"} for index in ids])
 
 
 async def test_a_stranger_cannot_hold_all_places_with_endless_crawls(database: SqlDatabase) -> None:

@@ -58,17 +58,17 @@ async def test_two_jobs_with_one_lock_never_run_at_once(database: SqlDatabase) -
     readers = Readers()
     kinds = [Job(kind, readers, lock=by_book) for kind in ("read", "copy")]
     async with (
-        running(database, *kinds, settings=MANY) as one,
+        running(database, *kinds, settings=MANY) as queue,
         running(database, *kinds, settings=MANY) as other,
     ):
         ids = [
-            await (one, other)[number % 2].enqueue(kind, {"book": book})
+            await (queue, other)[number % 2].enqueue(kind, {"book": book})
             for number in range(8)
             for kind in ("read", "copy")
             for book in ("a", "b", "c")
         ]
         for job_id in ids:
-            await reached(one, job_id, "succeeded")
+            await reached(queue, job_id, "succeeded")
     assert readers.most == {"a": 1, "b": 1, "c": 1}
     assert readers.most_of_all > 1, "other keys run beside it"
     assert await locks(database) == 0
@@ -89,7 +89,7 @@ async def test_a_job_that_waits_for_its_lock_holds_no_place_and_begins_once_it_i
         await queue.enqueue("hold", {"book": "a"})
         await began.wait()
         waiting = await queue.enqueue("read", {"book": "a"})
-        assert await eventually(lambda: state_of(database, waiting), lambda found: found[1] != "") == (
+        assert await eventually(lambda: state_of(database, waiting), lambda state: state[1] != "") == (
             "queued",
             "notes:a",
         )
@@ -104,7 +104,7 @@ async def test_code_beside_jobs_holds_the_same_lock(database: SqlDatabase) -> No
     async with running(database, Job("read", readers, lock=by_book), settings=NEVER_POLLS) as queue:
         async with queue.lock("notes:a"):
             job_id = await queue.enqueue("read", {"book": "a"})
-            await eventually(lambda: state_of(database, job_id), lambda found: found[1] != "")
+            await eventually(lambda: state_of(database, job_id), lambda state: state[1] != "")
             with pytest.raises(LockTaken, match="notes:a"):
                 async with queue.lock("notes:a", wait=0.2):
                     raise AssertionError("two have it")
@@ -261,8 +261,8 @@ async def test_a_job_runs_again_at_another_time_with_what_it_returned(database: 
             case _:
                 return {"pages": run.payload["page"]}
 
-    one = JobsSettings.model_validate({"poll_interval": 3600, "concurrency": 1})
-    async with running(database, Job("work", work, attempts=2), settings=one) as queue:
+    serial = JobsSettings.model_validate({"poll_interval": 3600, "concurrency": 1})
+    async with running(database, Job("work", work, attempts=2), settings=serial) as queue:
         job_id = await queue.enqueue("work", {"page": 1})
         status = await reached(queue, job_id, "succeeded")
     assert [(attempt, page) for _, attempt, page in runs] == [(1, 1), (2, 1), (1, 2), (1, 2)]

@@ -23,9 +23,9 @@ from support.job_worker import EVERY, LEASE, kinds
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    made = Workers()
-    yield made
-    made.close()
+    workers = Workers()
+    yield workers
+    workers.close()
 
 
 def storage_of(settings: Settings) -> dict[str, object]:

@@ -72,7 +72,7 @@ STATEMENTS: list[tuple[str, Any, str]] = [
 async def test_an_index_is_used(filled: SqlDatabase) -> None:
     for name, statement, index in STATEMENTS:
         async with filled.writing() as session:
-            found = await plan(session, filled.dialect, statement)
-        assert any(one in found for one in index.split("|")), f"{name}: {found}"
-        assert "Seq Scan" not in found, name
-        assert "SCAN jobs\n" not in f"{found}\n", name
+            query_plan = await plan(session, filled.dialect, statement)
+        assert any(alternative in query_plan for alternative in index.split("|")), f"{name}: {query_plan}"
+        assert "Seq Scan" not in query_plan, name
+        assert "SCAN jobs\n" not in f"{query_plan}\n", name

@@ -82,15 +82,15 @@ async def test_an_id_that_no_job_has_is_not_found(database: SqlDatabase, job_id:
 
 async def test_a_key_makes_one_job_for_each_account_and_kind(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double), Job("triple", double)])
-    same = await asyncio.gather(*(queue.enqueue("double", {}, subject="u_1", key="k") for _ in range(20)))
-    assert len(set(same)) == 1
-    others = {
+    same_key = await asyncio.gather(*(queue.enqueue("double", {}, subject="u_1", key="k") for _ in range(20)))
+    assert len(set(same_key)) == 1
+    other_keys = {
         await queue.enqueue("double", {}, subject="u_2", key="k"),
         await queue.enqueue("triple", {}, subject="u_1", key="k"),
         await queue.enqueue("double", {}, subject="u_1"),
         await queue.enqueue("double", {}, subject="u_1"),
     }
-    assert len(others | set(same)) == 5
+    assert len(other_keys | set(same_key)) == 5
     assert await rows(database) == 5
 
 
@@ -146,7 +146,7 @@ async def test_a_failing_job_is_tried_again_until_its_attempts_are_used_up(datab
     assert [number for number, _ in attempts] == [1, 2, 3, 4]
     times = [at for _, at in attempts]
     pauses = [later - earlier for earlier, later in pairwise(times)]
-    assert all(pause >= least for pause, least in zip(pauses, (0.05, 0.1, 0.2), strict=True))
+    assert all(pause >= minimum for pause, minimum in zip(pauses, (0.05, 0.1, 0.2), strict=True))
     assert (status.message, status.attempts, status.result) == (INTERNAL_FAILURE, 4, None)
     failures = [(line["log_level"], line["job"]) for line in logs if line["event"].startswith("job failed")]
     assert failures == [("warning", job_id)] * 3 + [("error", job_id)]
@@ -255,8 +255,8 @@ async def test_a_long_job_keeps_its_lease(database: SqlDatabase) -> None:
         await steps.began.wait()
         claimed_until = await due_at(database, job_id)
         # One lease later, the first attempt is still running.
-        kept = claimed_until + timedelta(seconds=lease)
-        await eventually(lambda: due_at(database, job_id), lambda until: until > kept)
+        one_lease_later = claimed_until + timedelta(seconds=lease)
+        await eventually(lambda: due_at(database, job_id), lambda until: until > one_lease_later)
         steps.go.set()
         status = await reached(queue, job_id, "succeeded")
     assert (steps.begun, status.attempts) == (1, 1)
@@ -355,8 +355,8 @@ async def test_a_job_that_pauses_continues_later_without_an_attempt_less(databas
         attempts.append(run.attempt)
         return Pause(0.1) if len(attempts) < 5 else None
 
-    one = JobsSettings.model_validate({"poll_interval": 3600, "concurrency": 1})
-    async with running(database, Job("work", work, attempts=1), Job("double", double), settings=one) as queue:
+    serial = JobsSettings.model_validate({"poll_interval": 3600, "concurrency": 1})
+    async with running(database, Job("work", work, attempts=1), Job("double", double), settings=serial) as queue:
         job_id = await queue.enqueue("work", {})
         await reached(queue, await queue.enqueue("double", {"number": 1}), "succeeded")
         status = await reached(queue, job_id, "succeeded")
@@ -395,7 +395,9 @@ async def test_a_paused_job_keeps_its_progress_and_can_be_cancelled(database: Sq
 
     async with running(database, Job("work", work)) as queue:
         job_id = await queue.enqueue("work", {})
-        paused = await eventually(lambda: queue.status(job_id), lambda one: one.progress > 0 and one.state == "queued")
+        paused = await eventually(
+            lambda: queue.status(job_id), lambda status: status.progress > 0 and status.state == "queued"
+        )
         assert (paused.progress, paused.message, paused.attempts) == (0.5, "half", 0)
         assert await queue.cancel(job_id)
         assert (await queue.status(job_id)).state == "cancelled"

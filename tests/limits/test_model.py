@@ -40,10 +40,10 @@ class PlainLimiter:
         return allowed, *self._left(rate, key, now)
 
     def give_back(self, rate: Rate, key: str, amount: int, now: int) -> tuple[bool, int, int]:
-        counted = [entry for entry in self._counted(rate, key, now) if entry[1] == amount]
-        if counted:
+        entries = [entry for entry in self._counted(rate, key, now) if entry[1] == amount]
+        if entries:
             taken = self._taken[rate, key]
-            newest = len(taken) - 1 - taken[::-1].index(counted[-1])
+            newest = len(taken) - 1 - taken[::-1].index(entries[-1])
             del taken[newest]
         return self.peek(rate, key, now)
 

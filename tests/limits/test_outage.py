@@ -98,8 +98,8 @@ async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisS
 async def test_a_crowd_before_a_frozen_server_fails_together(server: RedisServer, host: Host) -> None:
     server.freeze()
     async with asyncio.timeout(30):  # sequential timeouts would take 50 seconds
-        taken = await asyncio.gather(*(host.limiter.take(RATE, "a", 1) for _ in range(2000)), return_exceptions=True)
-    assert all(isinstance(status, BackendError) for status in taken)
+        statuses = await asyncio.gather(*(host.limiter.take(RATE, "a", 1) for _ in range(2000)), return_exceptions=True)
+    assert all(isinstance(status, BackendError) for status in statuses)
     assert host.events() == [BEGIN]
 
 
@@ -170,10 +170,10 @@ async def test_a_server_that_is_not_there_yet_is_no_error_at_the_start(server: R
 
 
 async def test_a_crowd_before_a_healthy_server_is_no_outage(host: Host) -> None:
-    taken = await asyncio.gather(
+    results = await asyncio.gather(
         *(host.limiter.take(RATE, "a", 1) for _ in range(3000)), *(host.cache.get("a") for _ in range(1000))
     )
-    assert len(taken) == 4000
+    assert len(results) == 4000
     assert host.events() == []
 
 
@@ -203,12 +203,12 @@ async def test_callers_that_leave_do_not_mix_up_the_answers_of_others(server: Re
             for _ in range(steps % 7):
                 await asyncio.sleep(0)
             task.cancel()
-        for answer in await asyncio.gather(*tasks, return_exceptions=True):
-            if not isinstance(answer, BaseException):
-                content_id, entry = answer
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(result, BaseException):
+                content_id, entry = result
                 assert entry == entries[content_id]
             else:
-                assert isinstance(answer, asyncio.CancelledError)
+                assert isinstance(result, asyncio.CancelledError)
     assert host.events() == []
 
 

@@ -42,9 +42,11 @@ def compile_with(tmp_path: Path) -> Iterator[Compile]:
         def compile_(
             *distributions: Distribution, plugins: Mapping[str, Any] | None = None, **config: Any
         ) -> LoadedApp:
-            stack.enter_context(on_path(*dict.fromkeys(one.folder for one in distributions)))
-            named = {id_: table for one in distributions for id_, table in one.plugins.items()} | dict(plugins or {})
-            tables = {id_: table for id_, table in named.items() if table is not None}
+            stack.enter_context(on_path(*dict.fromkeys(distribution.folder for distribution in distributions)))
+            all_tables = {
+                id_: table for distribution in distributions for id_, table in distribution.plugins.items()
+            } | dict(plugins or {})
+            tables = {id_: table for id_, table in all_tables.items() if table is not None}
             return LoadedApp(settings_for_test({"plugins": tables, **config}, tmp_path / "data"))
 
         yield compile_

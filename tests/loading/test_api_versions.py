@@ -100,15 +100,15 @@ def test_a_host_that_deprecates_a_name_warns_of_the_plugins_that_use_it(tmp_path
         command = [sys.executable, "-m", "pressroom", *arguments, "--config", "pressroom.toml"]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
-    said = "pressroom.sdk.per_day is deprecated and ends with plugin API 4: use pressroom.sdk.Rate"
+    message = "pressroom.sdk.per_day is deprecated and ends with plugin API 4: use pressroom.sdk.Rate"
     listed = command("plugins", "list", "--json")
     records = {record["id"]: record for record in json.loads(listed.stdout)}
-    assert (records["using"]["status"], records["using"]["warnings"]) == ("active", [said])
+    assert (records["using"]["status"], records["using"]["warnings"]) == ("active", [message])
     assert (records["modern"]["status"], records["modern"]["warnings"]) == ("active", [])
-    assert f"using: {said}" in command("plugins", "list").stderr
+    assert f"using: {message}" in command("plugins", "list").stderr
     checks = {row["check"]: row for row in json.loads(command("doctor", "--json").stdout)["checks"]}
     assert (checks["plugin using"]["status"], checks["plugin modern"]["status"]) == ("warning", "ok")
-    assert said in checks["plugin using"]["message"]
+    assert message in checks["plugin using"]["message"]
 
 
 def test_a_plugin_that_states_no_interface_is_warned_of(tmp_path: Path) -> None:

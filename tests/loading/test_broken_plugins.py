@@ -21,12 +21,12 @@ def records_of(compiled: LoadedApp, id_: str) -> list[PluginRecord]:
 
 def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
     """Check that each expected failure has a matching record."""
-    left = {id_: records_of(compiled, id_) for id_ in {one.id for one in expected}}
-    for one in expected:
-        record = left[one.id].pop(0)
-        assert (record.status, record.phase) == (one.status, one.phase), record
-        assert [word for word in one.error if word not in record.error] == [], record.error
-        assert [word for word in one.hint if word not in record.hint] == [], record.hint
+    left = {id_: records_of(compiled, id_) for id_ in {expectation.id for expectation in expected}}
+    for expectation in expected:
+        record = left[expectation.id].pop(0)
+        assert (record.status, record.phase) == (expectation.status, expectation.phase), record
+        assert [word for word in expectation.error if word not in record.error] == [], record.error
+        assert [word for word in expectation.hint if word not in record.hint] == [], record.hint
         assert record.error.isprintable()
         assert len(record.error) <= MAX_ERROR_LENGTH
         assert record.contributes == ()
@@ -38,7 +38,7 @@ def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path,
     broken = BROKEN[name](tmp_path / "site")
     compiled = compile_with(broken, healthy(tmp_path / "site"))
     assert_told(compiled, broken.expected)
-    assert {record.id for record in compiled.plugins.failed} == {one.id for one in broken.expected}
+    assert {record.id for record in compiled.plugins.failed} == {expectation.id for expectation in broken.expected}
     assert sorted(compiled.catalog.plans["anonymous"].tools) == ["healthy", "qr-code-generator"]
     contributors = {contribution.plugin for contribution in compiled.plugins.contributions.of(object)}
     assert contributors == {"pressroom", "healthy", "qr_code_generator"}

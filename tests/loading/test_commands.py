@@ -19,7 +19,7 @@ def only_one_builtin_plugin() -> None:
 
 def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tuple[int, str]]:
     """Run commands one after another; return the exit code and the output of each."""
-    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    tables = {id_: table for distribution in installed for id_, table in distribution.plugins.items()}
     environment = {"PYTHONPATH": str(folder), "PRESSROOM_STORAGE__PATH": str(folder / "data")}
     # An environment variable can hold JSON arrays and objects; the standard library has no TOML writer.
     environment |= {f"PRESSROOM_PLUGINS__{id_.upper()}__ENABLED": "true" for id_ in tables}
@@ -50,23 +50,23 @@ def test_each_command_tells_of_a_broken_plugin(name: str, tmp_path: Path) -> Non
 
 
 def assert_listed(expected: tuple[Expected, ...], records: list[dict[str, Any]]) -> None:
-    rows = [row for row in records if row["id"] in {one.id for one in expected}]
-    assert [row["id"] for row in rows] == sorted(one.id for one in expected)
+    rows = [row for row in records if row["id"] in {expectation.id for expectation in expected}]
+    assert [row["id"] for row in rows] == sorted(expectation.id for expectation in expected)
     assert {row["id"]: row["status"] for row in records}["healthy"] == "active"
-    for one in expected:
-        row = rows.pop(next(number for number, row in enumerate(rows) if row["id"] == one.id))
-        assert (row["status"], row["phase"]) == (one.status, one.phase)
-        assert_in(one.error, row["error"])
-        assert_in(one.hint, row["hint"])
+    for expectation in expected:
+        row = rows.pop(next(number for number, row in enumerate(rows) if row["id"] == expectation.id))
+        assert (row["status"], row["phase"]) == (expectation.status, expectation.phase)
+        assert_in(expectation.error, row["error"])
+        assert_in(expectation.hint, row["hint"])
 
 
 def assert_diagnosed(expected: tuple[Expected, ...], checks: list[dict[str, str]]) -> None:
     errors = [check for check in checks if check["status"] == "error"]
-    assert [check["check"] for check in errors] == sorted(f"plugin {one.id}" for one in expected)
-    for one in expected:
-        check = errors.pop(next(i for i, check in enumerate(errors) if check["check"] == f"plugin {one.id}"))
-        assert_in((one.status, one.phase, *one.error), check["message"])
-        assert_in(one.hint, check["hint"])
+    assert [check["check"] for check in errors] == sorted(f"plugin {expectation.id}" for expectation in expected)
+    for expectation in expected:
+        check = errors.pop(next(i for i, check in enumerate(errors) if check["check"] == f"plugin {expectation.id}"))
+        assert_in((expectation.status, expectation.phase, *expectation.error), check["message"])
+        assert_in(expectation.hint, check["hint"])
 
 
 CONFIGURED = """
@@ -83,19 +83,19 @@ PLUGIN = Plugin(id="$id", api="1", title="Cloud", summary="For tests.", config=C
 def test_the_settings_of_a_plugin_are_listed_with_their_values_and_secrets_masked(tmp_path: Path) -> None:
     installed = install_plugin(tmp_path, "cloud", f"from pydantic import SecretStr\n{SOUND}{CONFIGURED}")
     config = {"language": "de", "token": "nutmeg", "account": "acme"}
-    given = Distribution(installed.folder, {"cloud": {"config": config}})
+    distribution = Distribution(installed.folder, {"cloud": {"config": config}})
     (_, data), (_, table), (_, broken) = [
-        *run(["plugins show cloud --json", "plugins show cloud"], tmp_path, given),
+        *run(["plugins show cloud --json", "plugins show cloud"], tmp_path, distribution),
         *run(["plugins show cloud --json"], tmp_path, Distribution(installed.folder, {"cloud": {}})),
     ]
-    settings = {one["name"]: one for one in json.loads(data)[0]["settings"]}
-    assert {name: (one["value"], one["default"]) for name, one in settings.items()} == {
+    settings = {setting["name"]: setting for setting in json.loads(data)[0]["settings"]}
+    assert {name: (setting["value"], setting["default"]) for name, setting in settings.items()} == {
         "language": ("de", "en"),
         "token": ("**********", ""),
         "words": ([], []),
         "account": ("acme", None),
     }
-    assert [name for name, one in settings.items() if one["required"]] == ["account"]
+    assert [name for name, setting in settings.items() if setting["required"]] == ["account"]
     assert_a_line(table, "language", "de", "en", "Language of the words.")
     assert_a_line(table, "account", "acme", "required", "Name of the account.")
     assert "nutmeg" not in data + table
@@ -106,9 +106,16 @@ def test_people_read_the_same_as_programs(tmp_path: Path) -> None:
     broken = [BROKEN[name](tmp_path) for name in EXEMPLARY]
     (listed, list_output), (checked, doctor_output) = run(["plugins list", "doctor"], tmp_path, *broken)
     assert (listed, checked) == (1, 1)
-    for one in (one for installed in broken for one in installed.expected):
-        assert_a_line(list_output, one.id, one.status, one.phase, *one.error)
-        assert_a_line(doctor_output, f"plugin {one.id}", one.status, one.phase, *one.error, *one.hint)
+    for expectation in (expectation for installed in broken for expectation in installed.expected):
+        assert_a_line(list_output, expectation.id, expectation.status, expectation.phase, *expectation.error)
+        assert_a_line(
+            doctor_output,
+            f"plugin {expectation.id}",
+            expectation.status,
+            expectation.phase,
+            *expectation.error,
+            *expectation.hint,
+        )
 
 
 def assert_a_line(output: str, *words: str) -> None:

@@ -195,7 +195,7 @@ request = Proxy()
 
 def test_a_plugin_without_hooks_is_active(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(install_plugin(tmp_path, "silent", HEAD))
-    record = next(one for one in compiled.plugins.records if one.id == "silent")
+    record = next(record for record in compiled.plugins.records if record.id == "silent")
     assert (record.status, record.title, record.contributes) == ("active", "The plugin silent", ())
 
 

@@ -196,17 +196,19 @@ def test_a_contract_says_its_version_and_how_it_changes(contract: ModuleType) ->
 @pytest.mark.parametrize("name", CONTENT)
 def test_every_name_has_a_docstring(name: str) -> None:
     sources = Path(str(pressroom_content.contract.__file__)).parent.glob("*.py")
-    assert name in {found for source in sources for found in documented(source)}
+    assert name in {documented_name for source in sources for documented_name in documented(source)}
 
 
 def test_every_hook_is_read_through_one_typed_function() -> None:
-    found: dict[str, list[str]] = {}
+    return_types: dict[str, list[str]] = {}
     for source in (ROOT / "plugins").rglob("*.py"):
         for function in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and (read := _READ.findall(ast.unparse(function))):
-                found.setdefault(read[0], []).append(f"{ast.unparse(function.returns)}" if function.returns else "")
-    assert found.keys() == {name for name, _ in offered_hooks()}
-    assert [hook for hook, types in found.items() if len(types) != 1 or "Any" in types[0]] == []
+            if isinstance(function, ast.FunctionDef) and (hooks := _READ.findall(ast.unparse(function))):
+                return_types.setdefault(hooks[0], []).append(
+                    f"{ast.unparse(function.returns)}" if function.returns else ""
+                )
+    assert return_types.keys() == {name for name, _ in offered_hooks()}
+    assert [hook for hook, types in return_types.items() if len(types) != 1 or "Any" in types[0]] == []
 
 
 def test_the_contract_loads_neither_the_database_nor_parsers() -> None:

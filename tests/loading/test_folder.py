@@ -19,13 +19,13 @@ from support.server import serving
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    made = tmp_path / "plugins"
-    made.mkdir()
+    folder = tmp_path / "plugins"
+    folder.mkdir()
     before = list(sys.path), set(sys.modules)
-    yield made
+    yield folder
     sys.path[:] = before[0]
     for name in set(sys.modules) - before[1]:
-        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(made)):
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
 
 
@@ -64,8 +64,8 @@ def test_a_package_in_the_folder_is_a_plugin_too(folder: Path, compile_with: Com
     write(folder, f"{name}/__init__.py", module="")
     write(folder, f"{name}/{inner}", name)
     (folder / "data").mkdir()
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert [(one.id, one.status) for one in found.values()] == [(name, "active")]
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert [(record.id, record.status) for record in plugin_records.values()] == [(name, "active")]
 
 
 def test_the_id_is_that_of_the_plugin_rather_than_of_the_file(folder: Path, compile_with: Compile) -> None:
@@ -87,8 +87,8 @@ def test_modules_that_begin_with_an_underscore_are_for_the_plugins_to_import(
 ) -> None:
     write(folder, "_folder_words.py", module="LOUD = str.upper\n")
     write(folder, "one_file_importing.py", module=f"from _folder_words import LOUD\n{SOUND}")
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert [(one.id, one.status) for one in found.values()] == [("one_file_importing", "active")]
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert [(record.id, record.status) for record in plugin_records.values()] == [("one_file_importing", "active")]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_what_is_wrong_with_a_file_is_said_and_the_others_continue(
 ) -> None:
     write(folder, name, Path(name).stem.replace("-", "_"), module)
     write(folder, "one_file_sound.py")
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert found["one_file_sound.py"].status == "active"
-    record = found[name]
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert plugin_records["one_file_sound.py"].status == "active"
+    record = plugin_records[name]
     assert record.status == "broken"
     assert record.error.startswith(error)
     assert record.hint.startswith(hint)
@@ -243,9 +243,9 @@ def test_what_is_wrong_with_a_file_without_a_declaration_is_said(
 ) -> None:
     write(folder, name, module=module.replace("$id", Path(name).stem.replace(" ", "_")))
     write(folder, "one_file_sound.py")
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert found["one_file_sound.py"].status == "active"
-    record = found[name]
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert plugin_records["one_file_sound.py"].status == "active"
+    record = plugin_records[name]
     assert (record.status in ("broken", "conflict"), record.contributes) == (True, ())
     assert record.error.startswith(error)
     assert record.hint.startswith(hint)
@@ -254,9 +254,9 @@ def test_what_is_wrong_with_a_file_without_a_declaration_is_said(
 def test_two_files_with_one_tool_are_a_conflict(folder: Path, compile_with: Compile) -> None:
     write(folder, "decorated_one.py", "same_sums", DECORATED)
     write(folder, "decorated_two.py", "same_sums", DECORATED)
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert {(one.status, one.contributes) for one in found.values()} == {("conflict", ())}
-    assert found["decorated_one.py"].error == "the tool name same_sums is offered by decorated_two too"
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert {(record.status, record.contributes) for record in plugin_records.values()} == {("conflict", ())}
+    assert plugin_records["decorated_one.py"].error == "the tool name same_sums is offered by decorated_two too"
 
 
 def test_a_package_offers_the_tools_of_its_modules_that_it_imports(folder: Path, compile_with: Compile) -> None:
@@ -270,9 +270,9 @@ def test_a_package_offers_the_tools_of_its_modules_that_it_imports(folder: Path,
 def test_a_file_and_a_folder_of_the_same_name_are_both_refused(folder: Path, compile_with: Compile) -> None:
     write(folder, "folder_twice.py", "first_of_two")
     write(folder, "folder_twice/__init__.py", "second_of_two")
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert {one.status for one in found.values()} == {"broken"}
-    assert {one.error for one in found.values()} == {
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert {record.status for record in plugin_records.values()} == {"broken"}
+    assert {record.error for record in plugin_records.values()} == {
         "folder_twice.py and the folder folder_twice are modules of the same name"
     }
 
@@ -282,18 +282,18 @@ def test_two_files_with_one_id_are_a_conflict_that_the_configuration_settles(
 ) -> None:
     write(folder, "rival_a.py", "rivals")
     write(folder, "rival_b.py", "rivals")
-    found = records(compile_with(plugins_dir=str(folder)))
-    assert [one.status for one in found.values()] == ["conflict", "conflict"]
-    assert found["rival_a.py"].error == "rival_a.py and rival_b.py both offer the id 'rivals'"
-    assert 'set distribution = "rival_b.py" in [plugins.rivals]' in found["rival_b.py"].hint
+    plugin_records = records(compile_with(plugins_dir=str(folder)))
+    assert [record.status for record in plugin_records.values()] == ["conflict", "conflict"]
+    assert plugin_records["rival_a.py"].error == "rival_a.py and rival_b.py both offer the id 'rivals'"
+    assert 'set distribution = "rival_b.py" in [plugins.rivals]' in plugin_records["rival_b.py"].hint
     picked = records(compile_with(plugins_dir=str(folder), plugins={"rivals": {"distribution": "rival_b.py"}}))
-    assert [one.status for one in picked.values()] == ["available", "active"]
+    assert [record.status for record in picked.values()] == ["available", "active"]
 
 
 def test_a_file_takes_nothing_from_a_built_in_plugin(folder: Path, compile_with: Compile) -> None:
     write(folder, "one_file_qr.py", "qr_code_generator")
     compiled = compile_with(plugins_dir=str(folder))
-    statuses = {one.distribution: one.status for one in compiled.plugins.records}
+    statuses = {record.distribution: record.status for record in compiled.plugins.records}
     assert statuses == {"pressroom-qr-code-generator": "active", "one_file_qr.py": "conflict"}
     (failed,) = compiled.plugins.failed
     assert failed.error == "pressroom-qr-code-generator, which is built in, offers the id 'qr_code_generator' too"
@@ -304,9 +304,12 @@ def test_a_file_and_an_installed_plugin_that_is_named_are_a_conflict(
 ) -> None:
     installed = install_plugin(tmp_path / "site", "both_places")
     write(folder, "one_file_both.py", "both_places")
-    found = records(compile_with(installed, plugins_dir=str(folder)))
-    assert [one.status for one in found.values()] == ["conflict", "conflict"]
-    assert found["one_file_both.py"].error == "acme-both-places and one_file_both.py both offer the id 'both_places'"
+    plugin_records = records(compile_with(installed, plugins_dir=str(folder)))
+    assert [record.status for record in plugin_records.values()] == ["conflict", "conflict"]
+    assert (
+        plugin_records["one_file_both.py"].error
+        == "acme-both-places and one_file_both.py both offer the id 'both_places'"
+    )
 
 
 def test_a_folder_that_cannot_be_used_is_a_finding_of_its_own(tmp_path: Path, compile_with: Compile) -> None:
@@ -336,7 +339,9 @@ def test_doctor_warns_of_what_others_may_change(folder: Path, compile_with: Comp
     assert list(writable_by_others(folder)) == [folder / "one_file_open.py"]
     folder.chmod(0o777)
     warned = list(weaknesses(compile_with(plugins_dir=str(folder)).settings))
-    assert [(one.status, str(path) in one.message) for one, path in zip(warned, (folder, folder), strict=True)] == [
+    assert [
+        (warning.status, str(path) in warning.message) for warning, path in zip(warned, (folder, folder), strict=True)
+    ] == [
         ("warning", True),
         ("warning", True),
     ]
@@ -347,7 +352,7 @@ def test_worker_processes_run_the_tools_of_a_file(folder: Path, tmp_path: Path) 
     module = SOUND.replace('executor="async"', 'executor="process"').replace("async def", "def")
     write(folder, "one_file_worker.py", module=module)
     with serving(tmp_path / "server", "", {"PRESSROOM_PLUGINS_DIR": str(folder)}) as server:
-        answer = httpx.post(
+        response = httpx.post(
             f"{server.url}/tools/one-file-worker/api/generate", json={"text": "hello", "response": "binary"}, timeout=60
         )
-        assert (answer.status_code, answer.text) == (200, "HELLO")
+        assert (response.status_code, response.text) == (200, "HELLO")

@@ -113,7 +113,7 @@ def test_a_plugin_for_api_1_works_as_ever(tmp_path: Path, api: str) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout.splitlines()[-1])
-    assert said.pop("api") == api
-    assert {"closed", "frozen-shout ok False", "frozen-shout ok True", "opened"} <= set(said.pop("seen"))
-    assert said == EXPECTED
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report.pop("api") == api
+    assert {"closed", "frozen-shout ok False", "frozen-shout ok True", "opened"} <= set(report.pop("seen"))
+    assert report == EXPECTED

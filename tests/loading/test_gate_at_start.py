@@ -177,12 +177,12 @@ def run(folder: Path, *arguments: str) -> Any:
 
 @pytest.fixture(scope="module")
 def listed(folder: Path, server: Server) -> dict[str, Any]:
-    return {one["id"]: one for one in run(folder, "plugins", "list")}
+    return {record["id"]: record for record in run(folder, "plugins", "list")}
 
 
 @pytest.fixture(scope="module")
 def diagnosed(folder: Path, server: Server) -> dict[str, Any]:
-    return {one["check"]: one for one in run(folder, "doctor")["checks"]}
+    return {check["check"]: check for check in run(folder, "doctor")["checks"]}
 
 
 @pytest.fixture(scope="module")
@@ -191,19 +191,19 @@ def metrics(server: Server) -> str:
 
 
 def test_the_other_plugins_work(server: Server) -> None:
-    answer = httpx.post(f"{server.url}/tools/sound/api/generate", json={"text": "hello"})
-    assert answer.status_code == 200
-    assert [one["id"] for one in server.announced["plugins"] if one["status"] == "active"] == ["sound"]
+    response = httpx.post(f"{server.url}/tools/sound/api/generate", json={"text": "hello"})
+    assert response.status_code == 200
+    assert [plugin["id"] for plugin in server.announced["plugins"] if plugin["status"] == "active"] == ["sound"]
 
 
 def test_doctor_names_a_fault_once(diagnosed: dict[str, Any]) -> None:
-    told = [
+    faults = [
         (check.partition(" in process ")[0], row["message"])
         for check, row in diagnosed.items()
         if row["status"] == "error"
     ]
-    assert len(told) >= len(_CASES)
-    assert len(set(told)) == len(told)
+    assert len(faults) >= len(_CASES)
+    assert len(set(faults)) == len(faults)
 
 
 @pytest.mark.parametrize(("point", "name"), _CASES)

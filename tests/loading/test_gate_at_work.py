@@ -259,13 +259,13 @@ _WORDS: Final = {
 }
 
 
-def waited(look: Callable[[], Any]) -> Any:
+def waited(probe: Callable[[], Any]) -> Any:
     """Poll the function until it returns something truthy, and return that."""
     end = time.monotonic() + 30
-    while not (found := look()):
+    while not (result := probe()):
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
-    return found
+    return result
 
 
 class Faulty:
@@ -281,8 +281,8 @@ class Faulty:
     def works(self) -> None:
         """Check that the other plugin works, and this one too once its fault is switched off."""
         self.fails("", "")
-        answer = httpx.post(f"{self.host.url}/tools/sound/api/generate", json={"text": "hello"}, timeout=30)
-        assert answer.status_code == 200
+        response = httpx.post(f"{self.host.url}/tools/sound/api/generate", json={"text": "hello"}, timeout=30)
+        assert response.status_code == 200
         assert httpx.get(f"{self.host.url}/healthz").status_code == 200
         assert self.host.call_tool("victim", {"fault": ""}) == {"fault": ""}
 
@@ -330,16 +330,16 @@ def _mcp(faulty: Faulty, headers: dict[str, str] | None = None, fault: str = "")
         "params": {"name": "victim", "arguments": {"fault": fault}},
     }
     key = faulty.host.account().api_key()
-    given = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream", **(headers or {})}
-    return httpx.post(f"{faulty.host.url}/api/mcp", json=message, headers=given, timeout=30)
+    all_headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream", **(headers or {})}
+    return httpx.post(f"{faulty.host.url}/api/mcp", json=message, headers=all_headers, timeout=30)
 
 
 def _authenticator(faulty: Faulty, name: str) -> None:
-    answer = httpx.post(
+    response = httpx.post(
         f"{faulty.host.url}/tools/sound/api/generate", json={"text": "hello"}, headers={"X-Fault": name}, timeout=30
     )
-    assert answer.status_code in (500, 503, 504)
-    assert "the credential could not be checked" in answer.json()["error"]["message"]
+    assert response.status_code in (500, 503, 504)
+    assert "the credential could not be checked" in response.json()["error"]["message"]
 
 
 def _authorizer(faulty: Faulty, name: str) -> None:
@@ -364,9 +364,9 @@ def _limit(faulty: Faulty, name: str) -> None:
 def _index(at: str) -> Callable[[Faulty, str], None]:
     def read(faulty: Faulty, name: str) -> None:
         faulty.fails(at, name)
-        answer = httpx.get(f"{faulty.host.url}/llms-full.txt", timeout=30)
-        assert answer.status_code == 200
-        assert "## Tools" in answer.text
+        response = httpx.get(f"{faulty.host.url}/llms-full.txt", timeout=30)
+        assert response.status_code == 200
+        assert "## Tools" in response.text
 
     return read
 
@@ -394,8 +394,8 @@ def _hosts(faulty: Faulty, name: str) -> None:
     """The previous names stay in effect, even while the plugin is being queried."""
 
     def page() -> tuple[int, str]:
-        answer = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
-        return answer.status_code, answer.text
+        response = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
+        return response.status_code, response.text
 
     waited(lambda: page() == (200, "page"))
     before = faulty.failures("virtual hosts")
@@ -405,8 +405,8 @@ def _hosts(faulty: Faulty, name: str) -> None:
 
 
 def _generator(faulty: Faulty, name: str) -> None:
-    answer = httpx.post(f"{faulty.host.url}/tools/threaded/api/generate", json={"fault": name}, timeout=30)
-    assert answer.status_code == 500
+    response = httpx.post(f"{faulty.host.url}/tools/threaded/api/generate", json={"fault": name}, timeout=30)
+    assert response.status_code == 500
 
 
 def _job(faulty: Faulty, name: str) -> None:
@@ -433,7 +433,7 @@ def _section(faulty: Faulty, name: str) -> None:
 
 def _check(faulty: Faulty, name: str) -> None:
     faulty.fails("check", name)
-    rows = {one.check: one.result for one in faulty.host.run(diagnose(faulty.host.host.compiled, lambda: None))}
+    rows = {row.check: row.result for row in faulty.host.run(diagnose(faulty.host.host.compiled, lambda: None))}
     assert rows["own: own"].status == "error"
     assert _WORDS[name] in rows["own: own"].message
 
@@ -447,8 +447,8 @@ def _storage(faulty: Faulty, name: str) -> None:
 def _cache(at: str) -> Callable[[Faulty, str], None]:
     def generate(faulty: Faulty, name: str) -> None:
         faulty.fails(at, name)
-        answer = httpx.post(f"{faulty.host.url}/tools/own/api/generate", json={"text": f"{at} {name}"}, timeout=30)
-        assert answer.status_code == 200, answer.text
+        response = httpx.post(f"{faulty.host.url}/tools/own/api/generate", json={"text": f"{at} {name}"}, timeout=30)
+        assert response.status_code == 200, response.text
 
     return generate
 
@@ -568,8 +568,8 @@ def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, retur
 def test_a_route_that_returns_what_cannot_be_sent_is_named(faulty: Faulty, path: str, returned: str, said: str) -> None:
     before = faulty.failures("route")
     cookies = faulty.host.account().session_cookies()
-    answer = httpx.get(f"{faulty.host.url}{path}?fault={returned}", cookies=cookies, timeout=30)
-    assert answer.status_code == 500
+    response = httpx.get(f"{faulty.host.url}{path}?fault={returned}", cookies=cookies, timeout=30)
+    assert response.status_code == 500
     assert faulty.failures("route") == before + 1
     assert said in faulty.host.host.compiled.gate.latest["own"].error
 

@@ -164,8 +164,8 @@ def failures(host: RunningHost) -> Callable[[], Mapping[Any, int]]:
 
 
 def asked(host: RunningHost, fault: str, how: str, station: str = "station") -> str:
-    told: str = host.call_tool("read_weather", {"station": station, "fault": fault, "how": how})["told"]
-    return told
+    text: str = host.call_tool("read_weather", {"station": station, "fault": fault, "how": how})["told"]
+    return text
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_what_fails_in_a_worker_process_names_the_plugin_that_contributed_it(
     host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str], fault: str, reason: str, told: str, said: str
 ) -> None:
     capfd.readouterr()
-    answer = host.call_tool("reckon_weather", {"station": "station", "fault": fault, "how": ""})["told"]
-    assert answer.startswith(told)
-    assert said in answer
+    text = host.call_tool("reckon_weather", {"station": "station", "fault": fault, "how": ""})["told"]
+    assert text.startswith(told)
+    assert said in text
     assert failures() == {("station", "extension", reason): 1}
     latest = host.host.compiled.gate.latest["station"]
     assert (latest.call.name, said in latest.error) == ("almanac", True)

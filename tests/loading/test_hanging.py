@@ -90,8 +90,8 @@ class Process:
             lines = (line for line in self.log() if line["event"].startswith(event))
             return next((line for line in lines if all(name in line for name in fields)), None)
 
-        found: dict[str, Any] = waited(look)
-        return found
+        entry: dict[str, Any] = waited(look)
+        return entry
 
     def entered(self) -> None:
         waited((self.folder / "entered").exists)
@@ -104,13 +104,13 @@ class Process:
         return self.process.wait(30)
 
 
-def waited(look: Callable[[], Any]) -> Any:
+def waited(probe: Callable[[], Any]) -> Any:
     """Poll the function until it returns something truthy, and return that."""
     end = time.monotonic() + 30
-    while not (found := look()):
+    while not (result := probe()):
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
-    return found
+    return result
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def test_a_plugin_that_does_not_start_in_time_is_left_out(tmp_path: Path) -> Non
     with serving(tmp_path, source("await asyncio.sleep(600)"), "[server]\nstart_timeout = 1\n") as server:
         document = server.started()
         assert httpx.get(f"{document['url']}/healthz").status_code == 200
-        (plugin,) = (one for one in document["plugins"] if one["id"] == "hanging")
+        (plugin,) = (plugin for plugin in document["plugins"] if plugin["id"] == "hanging")
         assert (plugin["status"], plugin["error"]) == (
             "broken",
             "the lifespan connection did not start within 1 s",
@@ -156,7 +156,7 @@ def test_a_plugin_that_blocks_the_start_is_interrupted_and_left_out(tmp_path: Pa
     with serving(tmp_path, source("time.sleep(600)"), "[server]\nstart_timeout = 2\n") as server:
         document = server.started()
         assert httpx.get(f"{document['url']}/healthz").status_code == 200
-        (plugin,) = (one for one in document["plugins"] if one["id"] == "hanging")
+        (plugin,) = (plugin for plugin in document["plugins"] if plugin["id"] == "hanging")
         assert (plugin["status"], plugin["error"]) == (
             "broken",
             "the lifespan connection blocked the event loop for 2 s",
@@ -196,8 +196,8 @@ def test_a_backend_that_blocks_while_it_closes_does_not_keep_the_server_from_end
     with serving(tmp_path, source(), config) as server:
         server.started()
         assert server.end() == 0
-        named = server.logged("a plugin failed")
-        assert (named["plugin"], named["point"], named["reason"]) == ("hanging", "backend", "blocked")
+        failure = server.logged("a plugin failed")
+        assert (failure["plugin"], failure["point"], failure["reason"]) == ("hanging", "backend", "blocked")
 
 
 def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(
 def test_a_tool_that_would_end_the_process_costs_its_own_call_alone(tmp_path: Path, tool: str) -> None:
     with serving(tmp_path, source(tool=tool)) as server:
         url = server.started()["url"]
-        answer = httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hello"}, timeout=30)
-        assert answer.status_code == 500
+        response = httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hello"}, timeout=30)
+        assert response.status_code == 500
         logged = server.logged("tool failed")
         assert (logged["plugin"], logged["tool"]) == ("hanging", "hanging")
         assert "it called os._exit(3)" in logged["exception"]
@@ -227,13 +227,13 @@ def test_who_blocks_the_event_loop_is_named_and_counted(tmp_path: Path) -> None:
     with serving(tmp_path, source(tool="time.sleep(2)"), "[metrics]\ntoken = 'sesame'\n") as server:
         url = server.started()["url"]
         assert httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hi"}, timeout=30).status_code == 200
-        named = server.logged("the event loop is blocked", "plugin")
-        assert (named["plugin"], named["tool"]) == ("hanging", "hanging")
-        assert "plugin.py, line " in named["at"]
-        assert "plugin.py, line " in named["stack"][0]
+        entry = server.logged("the event loop is blocked", "plugin")
+        assert (entry["plugin"], entry["tool"]) == ("hanging", "hanging")
+        assert "plugin.py, line " in entry["at"]
+        assert "plugin.py, line " in entry["stack"][0]
         metrics = httpx.get(f"{url}/metrics", headers={"Authorization": "Bearer sesame"}).text
-        counted = next(line for line in metrics.splitlines() if line.startswith("pressroom_plugin_failures_total{"))
-        assert 'plugin="hanging"' in counted
-        assert 'point="event loop"' in counted
-        assert counted.endswith(" 1.0")
+        metric = next(line for line in metrics.splitlines() if line.startswith("pressroom_plugin_failures_total{"))
+        assert 'plugin="hanging"' in metric
+        assert 'point="event loop"' in metric
+        assert metric.endswith(" 1.0")
         assert server.end() == 0

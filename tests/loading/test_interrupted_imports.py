@@ -40,18 +40,18 @@ def test_a_library_whose_import_was_cut_off_works_for_the_next_plugin(tmp_path: 
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.early]\n[plugins.late]\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "own"), "PRESSROOM_SERVER__START_TIMEOUT": "1"}
     done = run_command(["plugins", "list", "--json"], cwd=tmp_path, env=environment)
-    states = {one["id"]: (one["status"], one["error"]) for one in json.loads(done.stdout)}
+    states = {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
     assert states["early"][0] == "broken"
     assert "did not end within 1 s" in states["early"][1]
     assert states["late"] == ("active", "")
 
 
 def test_plugins_can_be_called_while_another_thread_imports() -> None:
-    interval, over = sys.getswitchinterval(), Event()
+    interval, finished = sys.getswitchinterval(), Event()
     names = [f"imported_beside_{number}" for number in range(200)]
 
     def imports() -> None:
-        while not over.is_set():
+        while not finished.is_set():
             for name in names:
                 sys.modules[name] = sys
             for name in names:
@@ -65,6 +65,6 @@ def test_plugins_can_be_called_while_another_thread_imports() -> None:
             with alarm(60, lambda: None):
                 pass
     finally:
-        over.set()
+        finished.set()
         thread.join()
         sys.setswitchinterval(interval)

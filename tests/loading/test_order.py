@@ -33,7 +33,7 @@ def whole_site(site: Path) -> Distribution:
         needing(site, "needy", "hale"),
         needing(site, "lost", "bad_slug"),
     ]
-    return Distribution(site, {id_: table for one in installed for id_, table in one.plugins.items()})
+    return Distribution(site, {id_: table for distribution in installed for id_, table in distribution.plugins.items()})
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,10 @@ def test_the_order_of_distributions_decides_nothing(site: Distribution, tmp_path
         if order is not None:
             order.shuffle(candidates)
         loaded = load_plugins(configuration, candidates=candidates)
-        contributed = [f"{one.plugin}: {describe(one.record)}" for one in loaded.contributions.of(object)]
+        contributed = [
+            f"{contribution.plugin}: {describe(contribution.record)}"
+            for contribution in loaded.contributions.of(object)
+        ]
         return [replace(record, import_seconds=0) for record in loaded.records], contributed
 
     with on_path(site.folder):
@@ -71,7 +74,7 @@ def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
     names = iter(sorted(BROKEN))
     installed = [BROKEN[name](folders[number % 3]) for number, name in enumerate(names)]
     installed.append(healthy(folders[1]))
-    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    tables = {id_: table for distribution in installed for id_, table in distribution.plugins.items()}
     config = {"plugins": tables, "storage": {"path": str(tmp_path / "data")}}
     outcomes = [
         load_in_process(config, {"PYTHONPATH": os.pathsep.join(map(str, order)), "PYTHONHASHSEED": str(seed)})

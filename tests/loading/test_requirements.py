@@ -29,8 +29,10 @@ def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Pat
         "beside": "active",
         "healthy": "active",
     }
-    told = {id_: (record_of(compiled, id_).error, record_of(compiled, id_).hint) for id_ in ("top", "middle", "bottom")}
-    assert told == {
+    problems = {
+        id_: (record_of(compiled, id_).error, record_of(compiled, id_).hint) for id_ in ("top", "middle", "bottom")
+    }
+    assert problems == {
         "top": ("it needs middle, which is not active", FIX_FIRST.format("middle")),
         "middle": ("it needs bottom, which is not active", FIX_FIRST.format("bottom")),
         "bottom": (
@@ -72,7 +74,10 @@ def test_a_needed_plugin_takes_the_others_along_however_late_it_falls(
     assert statuses(compiled)["needy"] == statuses(compiled)["needier"] == "broken"
     assert record_of(compiled, "needier").error == "it needs needy, which is not active"
     assert list(compiled.catalog.tools) == ["qr-code-generator"]
-    assert {one.plugin for one in compiled.plugins.contributions.of(object)} == {"pressroom", "qr_code_generator"}
+    assert {contribution.plugin for contribution in compiled.plugins.contributions.of(object)} == {
+        "pressroom",
+        "qr_code_generator",
+    }
 
 
 def test_worker_processes_run_nothing_of_plugins_that_fell_late(tmp_path: Path, compile_with: Compile) -> None:
@@ -87,8 +92,8 @@ def test_worker_processes_run_nothing_of_plugins_that_fell_late(tmp_path: Path, 
     )
     compiled = compile_with(late, needy, fine)
     assert statuses(compiled) == {"late": "broken", "needy": "broken", "fine": "active"}
-    found = (compiled.plugins.worker_modules, compiled.plugins.worker_setup)
-    assert [{id_ for id_, names in by_plugin.items() if names} for by_plugin in found] == [{"fine"}, {"fine"}]
+    for_workers = (compiled.plugins.worker_modules, compiled.plugins.worker_setup)
+    assert [{id_ for id_, names in by_plugin.items() if names} for by_plugin in for_workers] == [{"fine"}, {"fine"}]
 
 
 TAKEN_ROUTE = """

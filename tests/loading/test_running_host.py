@@ -19,12 +19,12 @@ from support.plugin_source import SOUND, install_plugin, needing
 
 
 def assert_works(client: httpx.Client, slug: str) -> None:
-    answer = client.post(f"/tools/{slug}/api/generate", json={"text": "hello", "response": "binary"})
-    assert (answer.status_code, answer.content) == (200, b"HELLO")
+    response = client.post(f"/tools/{slug}/api/generate", json={"text": "hello", "response": "binary"})
+    assert (response.status_code, response.content) == (200, b"HELLO")
 
 
 def serving(folder: Path, *installed: Distribution, **config: Any) -> RunningHost:
-    tables = {id_: table for one in installed for id_, table in one.plugins.items()}
+    tables = {id_: table for distribution in installed for id_, table in distribution.plugins.items()}
     return RunningHost(settings_for_test({"plugins": tables, **config}, folder))
 
 
@@ -36,8 +36,10 @@ def test_the_host_serves_the_other_tools(name: str, tmp_path: Path) -> None:
         assert_works(client, "healthy")
         slugs = [tool["slug"] for tool in client.get("/tools/api").json()["tools"]]
         assert slugs == ["healthy", "qr-code-generator"]
-        for one in broken.expected:
-            assert client.post(f"/tools/{slug_of(one.id)}/api/generate", json={"text": "hello"}).status_code == 404
+        for expectation in broken.expected:
+            assert (
+                client.post(f"/tools/{slug_of(expectation.id)}/api/generate", json={"text": "hello"}).status_code == 404
+            )
         assert client.get("/healthz").status_code == 200
         assert client.get("/openapi.json").status_code == 200
 
@@ -149,10 +151,10 @@ async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = la
 async def test_what_needs_a_plugin_whose_lifespan_fails_falls_with_it(tmp_path: Path, compile_with: Compile) -> None:
     more, _ = FAILING_LIFESPANS["refused"]
     entered = tmp_path / "entered"
-    own = LIFESPAN.replace("BODY", f"Path({str(entered)!r}).touch()\n    yield")
+    lifespan = LIFESPAN.replace("BODY", f"Path({str(entered)!r}).touch()\n    yield")
     compiled = compile_with(
         install_plugin(tmp_path, "refused", SOUND + more),
-        needing(tmp_path, "satellite", "refused", more=own),
+        needing(tmp_path, "satellite", "refused", more=lifespan),
         needing(tmp_path, "subsatellite", "satellite"),
         healthy(tmp_path),
     )

@@ -27,15 +27,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "[plugins.switched_off]\nenabled = false\n"
         '[plugins.qr_code_generator]\ndistribution = "acme-qr"\n'
     )
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
-    return {**kept, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    return {**variables, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
 
 
 def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dict[str, str]) -> None:
     done = run_command(["plugins", "list", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
     records = {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
     assert done.returncode == 0
-    assert {id_: one for id_, one in records.items() if one[1]} == {
+    assert {id_: state for id_, state in records.items() if state[1]} == {
         "named_one": ("disabled", REASON),
         "of_a_file": ("disabled", REASON),
         "missing": ("disabled", REASON),
@@ -48,8 +48,8 @@ def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dic
 def test_people_are_told_that_it_is_on(tmp_path: Path, environment: dict[str, str]) -> None:
     done = run_command(["plugins", "list", "--safe-mode"], cwd=tmp_path, env=environment)
     assert "Safe mode: only built-in plugins are loaded. Left out: missing, named_one, of_a_file." in done.stderr
-    without = run_command(["plugins", "list"], cwd=tmp_path, env=environment)
-    assert (without.returncode, "Safe mode" in without.stderr) == (1, False)
+    normal = run_command(["plugins", "list"], cwd=tmp_path, env=environment)
+    assert (normal.returncode, "Safe mode" in normal.stderr) == (1, False)
 
 
 def test_doctor_says_that_a_required_plugin_is_left_out(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -212,11 +212,11 @@ def test_what_a_real_installer_leaves_is_found_just_the_same(tmp_path: Path) -> 
     )
     install(by_us, "acme-wheel", files, {"wheel": "acme_wheel.plugin"})
     settings = settings_for_test({"plugins": {"wheel": {}}}, tmp_path / "data")
-    found = []
+    records = []
     for folder in (by_uv, by_us):
         with on_path(folder):
             (record,) = of(load_plugins(settings).records, "wheel")
             assert sys.modules["acme_wheel"].__file__ == str(folder / "acme_wheel" / "__init__.py")
-        found.append(replace(record, import_seconds=0))
-    assert found[0] == found[1]
-    assert found[0].status == "active"
+        records.append(replace(record, import_seconds=0))
+    assert records[0] == records[1]
+    assert records[0].status == "active"

@@ -20,8 +20,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     install_plugin(site, "deadly", "import os\nos.kill(os.getpid(), 9)\n")
     install_plugin(site, "unnamed_one", SOUND)
     (tmp_path / "pressroom.toml").write_text("[plugins.deadly]\n")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
-    return {**kept, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    return {**variables, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
 
 
 def statuses(done: Any) -> dict[str, tuple[str, str]]:
@@ -38,10 +38,10 @@ def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_i
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     options = ["--without", "deadly", "--with", "unnamed_one", "--without", "content"]
-    found = statuses(run_process(["plugins", "list", *options, "--json"], cwd=tmp_path, env=environment))
-    assert found["unnamed_one"][0] == "active"
-    assert found["content"][0] == "disabled"
-    assert "content" in found["images"][1]
+    states = statuses(run_process(["plugins", "list", *options, "--json"], cwd=tmp_path, env=environment))
+    assert states["unnamed_one"][0] == "active"
+    assert states["content"][0] == "disabled"
+    assert "content" in states["images"][1]
     done = run_command(["doctor", *options, "--json"], cwd=tmp_path, env=environment)
     checks = {check["check"]: check["message"] for check in json.loads(done.stdout)["checks"]}
     assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(",")[0]) == ("switched off", "active")
@@ -61,5 +61,5 @@ def test_the_server_starts_without_it(tmp_path: Path, environment: dict[str, str
     variables = {"PYTHONPATH": environment["PYTHONPATH"]}
     options = ("--without", "deadly", "--with", "unnamed_one")
     with serving(tmp_path / "server", "[plugins.deadly]\n", variables, options=options) as server:
-        found = {record["id"]: record["status"] for record in server.announced["plugins"]}
-    assert (found["deadly"], found["unnamed_one"]) == ("disabled", "active")
+        states = {record["id"]: record["status"] for record in server.announced["plugins"]}
+    assert (states["deadly"], states["unnamed_one"]) == ("disabled", "active")

@@ -39,8 +39,8 @@ def calls(folder: Path, level: str) -> list[tuple[str, str, str]]:
     config = {"builtin_plugins": False, "plugins": {"traced": {}}, "logging": {"level": level}}
     running = RunningHost(settings_for_test(config, folder / "data"))
     with on_path(folder / "site"), structlog.testing.capture_logs() as logs, running as host:
-        answer = httpx.post(f"{host.url}/tools/traced/api/generate", json={"text": "hello"})
-        assert answer.status_code == 200
+        response = httpx.post(f"{host.url}/tools/traced/api/generate", json={"text": "hello"})
+        assert response.status_code == 200
     lines = [line for line in logs if line["event"] == "a plugin was called" and line["plugin"] == "traced"]
     assert all(line["log_level"] == "debug" and line["seconds"] >= 0 for line in lines)
     return [(line["point"], line["name"], line["end"]) for line in lines]

@@ -117,7 +117,7 @@ def test_a_wrapper_that_changes_nothing_is_listed_all_the_same(tmp_path: Path, c
 
 
 def test_the_records_of_its_own_plugin_and_of_the_host_pass_no_wrapper(tmp_path: Path, compile_with: Compile) -> None:
-    both = (
+    source = (
         SOUND
         + """
 SEEN = []
@@ -133,7 +133,7 @@ def pressroom_rate_limits(owner):
     return (yield)
 """
     )
-    compiled = compile_with(install_plugin(tmp_path, "house", both), install_plugin(tmp_path, "sound"))
+    compiled = compile_with(install_plugin(tmp_path, "house", source), install_plugin(tmp_path, "sound"))
     assert sys.modules["acme_house.plugin"].SEEN == ["qr_code_generator", "sound"]
     assert {"house", "sound"} <= compiled.catalog.tools.keys()
 
@@ -191,8 +191,8 @@ def test_a_wrapper_that_never_ends_is_named_with_the_plugin_whose_records_it_had
 
 def test_a_result_that_was_made_without_a_wrapper_is_not_served_with_it(tmp_path: Path, compile_with: Compile) -> None:
     sound, house = install_plugin(tmp_path, "sound"), install_plugin(tmp_path, "house", RENAMING)
-    with_wrapper, without = compile_with(sound, house), compile_with(sound, house, plugins={"house": None})
-    assert with_wrapper.catalog.tools["sound"].content_salt != without.catalog.tools["sound"].content_salt
+    with_wrapper, without_wrapper = compile_with(sound, house), compile_with(sound, house, plugins={"house": None})
+    assert with_wrapper.catalog.tools["sound"].content_salt != without_wrapper.catalog.tools["sound"].content_salt
 
 
 def test_the_hook_that_another_plugin_offers_is_wrapped_too(tmp_path: Path, compile_with: Compile) -> None:

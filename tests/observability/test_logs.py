@@ -199,10 +199,10 @@ def test_a_traceback_in_text_is_indented_below_its_line() -> None:
         raise ValueError("first\n2026-01-01T00:00:00Z [info     ] forged\x1b[2J")  # noqa: TRY301 - the traceback is meant
     except ValueError:
         structlog.get_logger().exception("failed")
-    first, *others = log.text.splitlines()
+    first, *other_lines = log.text.splitlines()
     assert "failed" in first
-    assert any("forged\\u001b[2J" in line for line in others)
-    assert all(line.startswith("    ") for line in others)
+    assert any("forged\\u001b[2J" in line for line in other_lines)
+    assert all(line.startswith("    ") for line in other_lines)
 
 
 @pytest.mark.parametrize(

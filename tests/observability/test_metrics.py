@@ -103,16 +103,16 @@ def test_very_many_observers_are_counted_together() -> None:
     metrics = Metrics([])
     for number in range(1000):
         metrics.observer_failure(f"observer {number}")
-    counted = {key: number for key, number in read(metrics).items() if key[0] == "pressroom_observer_failures_total"}
-    assert len(counted) <= 65
-    assert sum(counted.values()) == 1000
+    failures = {key: number for key, number in read(metrics).items() if key[0] == "pressroom_observer_failures_total"}
+    assert len(failures) <= 65
+    assert sum(failures.values()) == 1000
 
 
 def test_two_hosts_in_a_process_count_apart() -> None:
-    one, two = Metrics(["a"]), Metrics(["a"])
-    one.limited("a")
-    assert value(one, "pressroom_limited_total", tool="a") == 1
-    assert value(two, "pressroom_limited_total", tool="a") == 0
+    first, second = Metrics(["a"]), Metrics(["a"])
+    first.limited("a")
+    assert value(first, "pressroom_limited_total", tool="a") == 1
+    assert value(second, "pressroom_limited_total", tool="a") == 0
 
 
 def test_every_metric_has_the_prefix_and_help_or_is_of_the_process() -> None:

@@ -48,13 +48,13 @@ def files_below(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_the_metadata_is_complete(built: Built, project: str) -> None:
-    said = metadata(built.wheels[project])
+    headers = metadata(built.wheels[project])
     for field in ("Name", "Version", "Summary", "Author", "Requires-Python", "License-Expression"):
-        assert said[field], field
-    assert said["License-Expression"] == "Apache-2.0"
-    assert said["Description-Content-Type"] == "text/markdown"
-    assert len(str(said.get_payload())) > 80
-    classifiers = said.get_all("Classifier") or []
+        assert headers[field], field
+    assert headers["License-Expression"] == "Apache-2.0"
+    assert headers["Description-Content-Type"] == "text/markdown"
+    assert len(str(headers.get_payload())) > 80
+    classifiers = headers.get_all("Classifier") or []
     for version in ("3.11", "3.12", "3.13"):
         assert f"Programming Language :: Python :: {version}" in classifiers
     assert ("Typing :: Typed" in classifiers) == (project != ".")
@@ -100,16 +100,16 @@ def test_the_host_brings_what_is_not_python() -> None:
 def test_caches_and_tests_stay_out_even_if_they_lie_about(tmp_path: Path) -> None:
     copy = copy_repository(tmp_path / "used")
     litter = ("__pycache__/a.cpython-311.pyc", ".mypy_cache/a.json", ".ruff_cache/a", ".pytest_cache/a", ".venv/a")
-    places = ("core", "core/src/pressroom", "plugin-template", "plugin-template/common/{{cookiecutter.project_slug}}")
-    for place in places:
+    folders = ("core", "core/src/pressroom", "plugin-template", "plugin-template/common/{{cookiecutter.project_slug}}")
+    for folder in folders:
         for name in litter:
-            (copy / place / name).parent.mkdir(parents=True)
-            (copy / place / name).write_text("litter")
+            (copy / folder / name).parent.mkdir(parents=True)
+            (copy / folder / name).write_text("litter")
     (copy / "core/tests").mkdir()
     (copy / "core/tests/test_host.py").write_text("")
     (wheel, sdist) = build(copy / "core", tmp_path / "dist", "sdist", "wheel")
     for archive in (wheel, sdist):
-        assert [name for name in names(archive) if any(one.partition("/")[0] in name for one in litter)] == []
+        assert [name for name in names(archive) if any(path.partition("/")[0] in name for path in litter)] == []
     assert [name for name in names(wheel) if "tests/" in name and TEMPLATE not in name] == []
 
 
@@ -144,4 +144,4 @@ def test_the_meta_distribution_requires_the_host_and_every_plugin(built: Built) 
 
 def test_every_plugin_of_the_repository_is_built_in() -> None:
     pyprojects = [tomllib.loads((REPOSITORY / project / "pyproject.toml").read_text()) for project in PACKAGES]
-    assert {one["project"]["name"] for one in pyprojects} - {"pressroom"} == BUILTIN_DISTRIBUTIONS
+    assert {pyproject["project"]["name"] for pyproject in pyprojects} - {"pressroom"} == BUILTIN_DISTRIBUTIONS

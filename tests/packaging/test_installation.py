@@ -34,8 +34,8 @@ def check_the_server(url: str) -> None:
     """Make a QR code and favicons, one of them Japanese, and load a page with its style sheet."""
     body = {"text": "https://example.com/", "size": 300}
     with httpx.Client(base_url=url, timeout=30) as http:
-        made = called(http, "/tools/qr-code-generator/api/generate", body)
-        assert http.get(made["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
+        qr_code = called(http, "/tools/qr-code-generator/api/generate", body)
+        assert http.get(qr_code["url"]).content.startswith(b"\x89PNG\r\n\x1a\n")
         for content in ("P", "日"):
             favicon = called(http, "/tools/favicon-generator/api/generate", {"content": content})
             assert http.get(favicon["url"]).content.startswith(b"PK")
@@ -51,13 +51,13 @@ def called(http: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any
     The first call triggers imports that have never been compiled. If that exceeds the tool's time limit, as on a busy
     machine, the server responds with 503, and this function retries.
     """
-    answer = http.post(path, json=body)
+    response = http.post(path, json=body)
     for _ in range(9):
-        if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+        if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
             break
-        answer = http.post(path, json=body)
-    assert answer.status_code == 200, answer.text
-    data: dict[str, Any] = answer.json()["data"]
+        response = http.post(path, json=body)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
     return data
 
 

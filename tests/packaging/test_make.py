@@ -34,12 +34,12 @@ def test_each_step_of_the_installation_is_told(clone: Path) -> None:
 
 def test_the_installers_show_their_progress_on_a_terminal_only(clone: Path) -> None:
     assert "--quiet" in dry_run(clone, subprocess.PIPE)
-    shown, terminal = pty.openpty()
+    reader, terminal = pty.openpty()
     try:
         commands = dry_run(clone, terminal)
     finally:
         os.close(terminal)
-        os.close(shown)
+        os.close(reader)
     assert "pip install  --disable-pip-version-check" in commands
     assert "--quiet" not in commands
 

@@ -115,9 +115,9 @@ def built_in(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 @pytest.mark.parametrize("plugin", sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")))
 def test_the_built_in_plugins_keep_every_promise(plugin: str, built_in: Done) -> None:
-    found = [stage for stage in json.loads(built_in.stdout)["stages"] if stage["plugin"] == plugin]
-    assert [finding for stage in found for finding in stage["findings"]] == []
-    assert {stage["name"] for stage in found if stage["outcome"] == "ok"} >= {
+    plugin_stages = [stage for stage in json.loads(built_in.stdout)["stages"] if stage["plugin"] == plugin]
+    assert [finding for stage in plugin_stages for finding in stage["findings"]] == []
+    assert {stage["name"] for stage in plugin_stages if stage["outcome"] == "ok"} >= {
         "package",
         "types",
         "contracts",
@@ -178,9 +178,12 @@ def test_of_several_packages_the_one_that_cannot_be_built_is_named(tmp_path: Pat
     packages = json.loads(check(sound, broken, "--json").stdout)["stages"]
     assert [stage["name"] for stage in packages] == ["package", "package"]
     wrong = [
-        one for stage in packages for one in stage["findings"] if one["promise"] == "it can be built and installed"
+        finding
+        for stage in packages
+        for finding in stage["findings"]
+        if finding["promise"] == "it can be built and installed"
     ]
-    assert [one["where"] for one in wrong] == [str(broken)]
+    assert [finding["where"] for finding in wrong] == [str(broken)]
 
 
 @pytest.fixture(scope="module")
@@ -207,27 +210,27 @@ def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
 ) -> None:
     assert broken.returncode == 1
     findings = stages(broken)[stage]["findings"]
-    found = [one for one in findings if promise in one["promise"] and seen in one["seen"]]
-    assert found, findings
-    assert all(one["promise"] and one["where"] + one["seen"] for one in found)
+    matching = [finding for finding in findings if promise in finding["promise"] and seen in finding["seen"]]
+    assert matching, findings
+    assert all(finding["promise"] and finding["where"] + finding["seen"] for finding in matching)
     if stage == "types":
-        assert found[0]["fix"] == "add an empty file py.typed to the package"
+        assert matching[0]["fix"] == "add an empty file py.typed to the package"
 
 
 def test_people_and_ci_are_told_the_same_and_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
     """Mypy caches files of an earlier check, and reports files below the working directory by relative path."""
-    made = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
-    (made / "src" / "acme_told" / "py.typed").touch()
+    package = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
+    (package / "src" / "acme_told" / "py.typed").touch()
     for folder in (tmp_path, Path(tempfile.gettempdir())):
-        done = check(made, "--junit", str(tmp_path / "check.xml"), cwd=folder)
+        done = check(package, "--junit", str(tmp_path / "check.xml"), cwd=folder)
         assert done.returncode == 1
         assert "it loads and starts" in done.stdout
         assert "nutmeg" in done.stdout
-        assert f"{made}/src/acme_told/plugin.py:1: its types" in done.stdout
+        assert f"{package}/src/acme_told/plugin.py:1: its types" in done.stdout
         report = ET.parse(tmp_path / "check.xml").getroot()
-        told = [one.text or "" for one in report.iter("failure")]
-        assert int(report.attrib["failures"]) == len(told)
-        assert any("nutmeg" in text for text in told)
+        messages = [failure.text or "" for failure in report.iter("failure")]
+        assert int(report.attrib["failures"]) == len(messages)
+        assert any("nutmeg" in text for text in messages)
 
 
 @pytest.mark.parametrize(
@@ -266,13 +269,13 @@ def plugin(version):
 
 
 def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_path: Path) -> None:
-    made = []
+    packages = []
     for id_, when in (("cached", "self.options.cache_dir != os.devnull"), ("always", "True")):
-        made.append(project(tmp_path / id_, id_, "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n"))
-        (made[-1] / "crash.py").write_text(CRASHING.replace("{id}", id_).replace("{when}", when))
-        with (made[-1] / "pyproject.toml").open("a") as file:
+        packages.append(project(tmp_path / id_, id_, "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n"))
+        (packages[-1] / "crash.py").write_text(CRASHING.replace("{id}", id_).replace("{when}", when))
+        with (packages[-1] / "pyproject.toml").open("a") as file:
             file.write('\n[tool.mypy]\nstrict = true\nplugins = ["crash.py"]\n')
-    done = check(*made, "--json")
+    done = check(*packages, "--json")
     document = json.loads(done.stdout)
     assert document["ok"] is (done.returncode == 0), done.stderr
     findings = {stage["plugin"]: stage["findings"] for stage in document["stages"] if stage["name"] == "types"}
@@ -284,23 +287,23 @@ def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_
 
 
 def test_a_type_check_that_never_ends_is_cut_off(tmp_path: Path) -> None:
-    made = project(tmp_path, "untypable", "NUMBER = 1\n")
+    package = project(tmp_path, "untypable", "NUMBER = 1\n")
     (tmp_path / "endless.py").write_text("import threading\nthreading.Event().wait(600)\n")
-    with (made / "pyproject.toml").open("a") as file:
+    with (package / "pyproject.toml").open("a") as file:
         file.write('\n[tool.mypy]\nstrict = true\nplugins = ["endless.py"]\n')
-    (finding,) = stages(check(made, "--json", "--timeout", "5"))["types"]["findings"]
+    (finding,) = stages(check(package, "--json", "--timeout", "5"))["types"]["findings"]
     assert finding["promise"] == "mypy can check its types"
     assert "--timeout" in finding["seen"]
 
 
 def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: Path) -> None:
-    made = project(tmp_path, "unbuilt", TOOL)
-    (made / "pyproject.toml").write_text("[project]\nname = 7\n")
-    found = stages(check(made, "--json"))
-    (finding,) = found["package"]["findings"]
+    package = project(tmp_path, "unbuilt", TOOL)
+    (package / "pyproject.toml").write_text("[project]\nname = 7\n")
+    results = stages(check(package, "--json"))
+    (finding,) = results["package"]["findings"]
     assert finding["promise"] == "it can be built and installed"
     assert "version" in finding["seen"]
-    assert "contracts" not in found
+    assert "contracts" not in results
 
 
 def test_a_file_that_is_not_a_wheel_is_named(tmp_path: Path) -> None:
@@ -319,8 +322,8 @@ def test_a_file_that_is_not_a_wheel_is_named(tmp_path: Path) -> None:
 def test_a_plugin_that_never_ends_is_cut_off(tmp_path: Path) -> None:
     file = tmp_path / "endless.py"
     file.write_text("import ctypes\nctypes.PyDLL(None).sleep(600)\nPLUGIN = None\n")
-    found = stages(check(file, "--json", "--timeout", "10"))
-    assert "--timeout" in found["contracts"]["findings"][-1]["seen"]
+    results = stages(check(file, "--json", "--timeout", "10"))
+    assert "--timeout" in results["contracts"]["findings"][-1]["seen"]
 
 
 def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:

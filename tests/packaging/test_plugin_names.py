@@ -17,9 +17,9 @@ def test_each_place_is_found() -> None:
     names = plugins()
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     selection = (ROOT / "core/src/pressroom/plugins/discovery.py").read_text("utf-8")
-    for one in names:
-        assert project.count(f"plugins/{one.folder}") == 2, "as a dependency and in mypy_path"
-        rules = 2 if one.folder == "content" else 4
-        assert project.count(f'  "{one.package}",\n') == rules, "in the lists of the import rules"
-        assert f"{one.distribution} = {{" in project
-        assert f'"{one.distribution}",' in selection
+    for plugin in names:
+        assert project.count(f"plugins/{plugin.folder}") == 2, "as a dependency and in mypy_path"
+        rules = 2 if plugin.folder == "content" else 4
+        assert project.count(f'  "{plugin.package}",\n') == rules, "in the lists of the import rules"
+        assert f"{plugin.distribution} = {{" in project
+        assert f'"{plugin.distribution}",' in selection

@@ -70,7 +70,7 @@ def plugins(server: Environment, *arguments: str | Path, check: bool = True) -> 
 
 
 def listed(server: Environment) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in json.loads(plugins(server, "list", "--json").stdout)}
+    return {record["id"]: record for record in json.loads(plugins(server, "list", "--json").stdout)}
 
 
 def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environment, tmp_path: Path) -> None:
@@ -87,21 +87,21 @@ def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environ
 def test_the_plugins_of_one_host_are_installed_on_another(
     server: Environment, built: Built, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    made = wheel(tmp_path, "copied")
-    plugins(server, "install", made)
-    told = plugins(server, "list", "--requirements").stdout
-    assert f"acme-copied @ file://{made}" in told.splitlines()
-    assert not [line for line in told.splitlines() if line.startswith("pressroom")]
+    wheel_file = wheel(tmp_path, "copied")
+    plugins(server, "install", wheel_file)
+    requirements = plugins(server, "list", "--requirements").stdout
+    assert f"acme-copied @ file://{wheel_file}" in requirements.splitlines()
+    assert not [line for line in requirements.splitlines() if line.startswith("pressroom")]
     other = Environment(tmp_path_factory.mktemp("other"), with_pip=True)
     other.install(built.wheels["core"])
     file = tmp_path / "plugins.txt"
-    file.write_text(f"# those of the first host\nacme-copied @ file://{made}\n")
+    file.write_text(f"# those of the first host\nacme-copied @ file://{wheel_file}\n")
     for _ in range(2):  # the second run has nothing to do
         done = plugins(other, "install", "-r", file)
         assert "acme-copied 1.0 is installed. It offers:" in done.stdout
     assert listed(other)["copied"]["status"] == "available"
     (line,) = json.loads(plugins(other, "list", "--requirements", "--json").stdout)
-    assert line == f"acme-copied @ file://{made}"
+    assert line == f"acme-copied @ file://{wheel_file}"
     plugins(other, "uninstall", "copied")
     assert "acme-copied 1.0 is installed. It offers:" in plugins(other, "install", line).stdout
 
@@ -111,12 +111,12 @@ def test_a_wheel_that_was_built_anew_replaces_the_one_of_its_version(
     server: Environment, server_of_uv: Environment, tmp_path: Path, installer: str
 ) -> None:
     used = server if installer == "pip" else server_of_uv
-    made = wheel(tmp_path, "rebuilt")
-    first = plugins(used, "install", made).stdout
-    assert plugins(used, "install", made).stdout == first
+    wheel_file = wheel(tmp_path, "rebuilt")
+    first = plugins(used, "install", wheel_file).stdout
+    assert plugins(used, "install", wheel_file).stdout == first
     files = {"acme_rebuilt/__init__.py": "", "acme_rebuilt/plugin.py": filled(SOUND, "rebuilt") + "BUILT_ANEW = 1\n"}
     build_wheel(tmp_path, "acme-rebuilt", files, {"rebuilt": "acme_rebuilt.plugin"}, version="1.0")
-    assert plugins(used, "install", made).stdout == first
+    assert plugins(used, "install", wheel_file).stdout == first
     python = ("-c", "from acme_rebuilt.plugin import BUILT_ANEW")
     used.run_tool(used.bin / "python", *python)
 
@@ -140,8 +140,8 @@ def test_a_name_is_found_where_the_installer_looks(server: Environment, tmp_path
     command = (str(server.bin / "pressroom"), "plugins", "install", "acme-by-name")
     done = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
     assert done.stdout.startswith("acme-by-name 1.0 is installed. It offers:")
-    again = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
-    assert again.stdout == done.stdout
+    repeated = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
+    assert repeated.stdout == done.stdout
 
 
 def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_path: Path) -> None:
@@ -157,9 +157,9 @@ def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_pa
 def test_a_plugin_that_is_installed_again_is_told_whatever_the_spelling_of_its_name(
     server: Environment, tmp_path: Path
 ) -> None:
-    made = project(tmp_path / "dotted", "dotted", name="Acme.Dotted")
+    project_folder = project(tmp_path / "dotted", "dotted", name="Acme.Dotted")
     for _ in range(2):
-        assert "acme-dotted 1.0 is installed. It offers:" in plugins(server, "install", made).stdout
+        assert "acme-dotted 1.0 is installed. It offers:" in plugins(server, "install", project_folder).stdout
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
@@ -168,8 +168,8 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
 ) -> None:
     used = server if installer == "pip" else server_of_uv
     before = listed(used)
-    made = wheel(tmp_path, "too_new", requires=("pressroom>=99",))
-    done = plugins(used, "install", made, check=False)
+    wheel_file = wheel(tmp_path, "too_new", requires=("pressroom>=99",))
+    done = plugins(used, "install", wheel_file, check=False)
     assert done.returncode == 1
     assert "does not work with Pressroom 0.1.0, which is installed here; nothing was changed" in done.stderr
     assert "install a version of the plugin that is made for this server, or upgrade the server first" in done.stderr
@@ -224,14 +224,14 @@ def test_a_plugin_that_does_not_work_is_said_so(server: Environment, tmp_path: P
 
 
 def test_a_package_without_a_plugin_is_said_so(server: Environment, tmp_path: Path) -> None:
-    made = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
-    done = plugins(server, "install", made, check=False)
+    wheel_file = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
+    done = plugins(server, "install", wheel_file, check=False)
     assert (done.returncode, "is installed, but offers no plugin of Pressroom" in done.stderr) == (1, True)
 
 
 def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> None:
-    made = wheel(tmp_path, "by_uv")
-    assert "acme-by-uv 1.0 is installed" in plugins(server_of_uv, "install", made).stdout
+    wheel_file = wheel(tmp_path, "by_uv")
+    assert "acme-by-uv 1.0 is installed" in plugins(server_of_uv, "install", wheel_file).stdout
     assert "Uninstalled acme-by-uv" in plugins(server_of_uv, "uninstall", "by_uv").stdout
 
 

@@ -11,8 +11,8 @@ from pressroom.pipeline.stages.base import CallStage
 
 def hints(stage: type[CallStage[Any, Any]]) -> tuple[Any, Any]:
     """Return the context types that a stage takes and returns."""
-    found = get_type_hints(stage.enter)
-    return found["call"], found["return"]
+    annotations = get_type_hints(stage.enter)
+    return annotations["call"], annotations["return"]
 
 
 def test_each_stage_takes_what_the_one_before_returns() -> None:

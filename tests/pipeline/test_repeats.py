@@ -115,12 +115,12 @@ async def test_a_repeat_gets_the_whole_answer_again(host: Host, caller: Caller, 
     first = await call(host, caller, client_request_id="a")
     assert isinstance(first, ValidatedCall)
     assert isinstance(first.result, ToolResult)
-    again = stored(await call(host, caller, client_request_id="a"))
-    assert again.text.startswith(f"This call was made before, on {datetime.now(UTC):%Y-}")
-    assert again.text.endswith("UTC; nothing was done again. Its result was:\nNoted as 1.")
-    assert again.data == first.result.data.model_dump_json()
-    assert (again.images, again.content) == (first.result.images, first.result.content)
-    assert {type(block) for block in again.content} == {AudioContent, EmbeddedResource, ResourceLink}
+    repeat = stored(await call(host, caller, client_request_id="a"))
+    assert repeat.text.startswith(f"This call was made before, on {datetime.now(UTC):%Y-}")
+    assert repeat.text.endswith("UTC; nothing was done again. Its result was:\nNoted as 1.")
+    assert repeat.data == first.result.data.model_dump_json()
+    assert (repeat.images, repeat.content) == (first.result.images, first.result.content)
+    assert {type(block) for block in repeat.content} == {AudioContent, EmbeddedResource, ResourceLink}
     assert diary.runs == ["tea"]
     assert await used(host, caller) == 1
 
@@ -208,8 +208,8 @@ async def test_a_call_that_failed_can_be_made_again(
 
 async def test_calls_at_once_run_once(host: Host, caller: Caller, diary: Any) -> None:
     outcomes = await asyncio.gather(*(call(host, caller, client_request_id="a") for _ in range(6)))
-    assert {code(one) for one in outcomes} == {"ok"}
-    assert Counter(isinstance(one, ValidatedCall) and one.cached for one in outcomes) == {True: 5, False: 1}
+    assert {code(outcome) for outcome in outcomes} == {"ok"}
+    assert Counter(isinstance(outcome, ValidatedCall) and outcome.cached for outcome in outcomes) == {True: 5, False: 1}
     assert diary.runs == ["tea"]
     assert await used(host, caller) == 1
 
@@ -218,8 +218,8 @@ async def test_two_hosts_at_once_run_once(host: Host, settings: Settings, caller
     other = await opened(settings)
     try:
         for number in range(QUOTA):
-            calls = [call(one, caller, client_request_id=f"{number}") for one in (host, other) for _ in range(3)]
-            assert {code(one) for one in await asyncio.gather(*calls)} == {"ok"}
+            calls = [call(server, caller, client_request_id=f"{number}") for server in (host, other) for _ in range(3)]
+            assert {code(outcome) for outcome in await asyncio.gather(*calls)} == {"ok"}
     finally:
         await other.close()
     assert len(diary.runs) == QUOTA
@@ -252,14 +252,14 @@ async def test_the_call_of_a_client_that_left_is_finished(host: Host, caller: Ca
 
 
 async def test_clients_that_leave_make_no_room_for_more(host: Host, caller: Caller, diary: Any) -> None:
-    most = host.settings.mcp.concurrency
+    limit = host.settings.mcp.concurrency
     waiting = [
         asyncio.create_task(call(host, caller, "late_note", way="wait", client_request_id=f"{number}"))
-        for number in range(most + 1)
+        for number in range(limit + 1)
     ]
     await diary.started.wait()
-    outcomes = Counter(code(one) for one in await asyncio.gather(*waiting))
-    assert outcomes == {"timeout": most, "overloaded": 1}
+    outcomes = Counter(code(outcome) for outcome in await asyncio.gather(*waiting))
+    assert outcomes == {"timeout": limit, "overloaded": 1}
     assert code(await call(host, caller, client_request_id="next")) == "ok"
 
 
@@ -284,9 +284,9 @@ async def test_a_claim_outlasts_its_lease_while_the_call_runs(
         monkeypatch.setattr(f"pressroom.{module}.LEASE_SECONDS", 0.6)
     waiting = asyncio.create_task(call(host, caller, way="wait", client_request_id="a"))
     await diary.started.wait()
-    (begun,) = await rows(host)
-    assert begun.until
-    while (await rows(host))[0].until == begun.until:  # noqa: ASYNC110 - another task renews it
+    (claim,) = await rows(host)
+    assert claim.until
+    while (await rows(host))[0].until == claim.until:  # noqa: ASYNC110 - another task renews it
         await asyncio.sleep(0.05)
     diary.go_on.set()
     assert code(await waiting) == "ok"
@@ -309,7 +309,7 @@ async def test_a_tool_that_resumes_runs_again_and_is_counted_once(host: Host, ca
     other = await call(host, caller, "sure_note", text="coffee", client_request_id="1")
     assert "other values of text" in message(other)
     calls = [call(host, caller, "sure_note", client_request_id="1") for _ in range(3)]
-    assert {code(one) for one in await asyncio.gather(*calls)} == {"ok"}
+    assert {code(outcome) for outcome in await asyncio.gather(*calls)} == {"ok"}
     assert diary.runs == ["tea"] * (QUOTA + 1)
     assert await used(host, caller) == QUOTA
 
@@ -359,8 +359,8 @@ async def test_what_is_too_large_is_not_kept(host: Host, caller: Caller, diary: 
 async def test_each_account_and_each_tool_has_ids_of_its_own(host: Host, caller: Caller, diary: Any) -> None:
     eve = await host.accounts.users.add("eve@example.com")
     other = Caller("203.0.113.7", plan="free", subject=eve.id)
-    for one, tool, text in ((caller, "note", "a"), (other, "note", "b"), (caller, "sure_note", "c")):
-        outcome = await call(host, one, tool, text=text, client_request_id="same")
+    for client, tool, text in ((caller, "note", "a"), (other, "note", "b"), (caller, "sure_note", "c")):
+        outcome = await call(host, client, tool, text=text, client_request_id="same")
         assert isinstance(outcome, ValidatedCall)
         assert not outcome.cached
     assert diary.runs == ["a", "b", "c"]
@@ -397,8 +397,8 @@ async def test_an_account_has_a_bound_of_its_own(host: Host, caller: Caller, mon
         assert await host.accounts.client_requests.prune() == number // 2
         if number < 2:
             assert code(await call(host, other, client_request_id=f"{number}")) == "ok"
-    kept = {(row.user_id, row.request_id) for row in await rows(host)}
-    assert kept == {(eve.id, "0"), (eve.id, "1"), (caller.subject, "1"), (caller.subject, "2")}
+    remaining = {(row.user_id, row.request_id) for row in await rows(host)}
+    assert remaining == {(eve.id, "0"), (eve.id, "1"), (caller.subject, "1"), (caller.subject, "2")}
 
 
 async def test_answers_go_with_the_account(host: Host, caller: Caller) -> None:

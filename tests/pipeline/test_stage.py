@@ -126,7 +126,7 @@ async def used(host: Host, caller: Caller) -> dict[str, int]:
 
 async def test_fifty_calls_at_once(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "write", way="do") for _ in range(50)))
-    codes = [code(one) for one in calls]
+    codes = [code(outcome) for outcome in calls]
     assert Counter(codes) == {"ok": 20, "quota_exceeded": 30}
     assert await used(host, caller) == {"articles_created": 20}
 
@@ -194,7 +194,7 @@ async def test_a_call_that_is_cancelled_while_it_gives_back_is_settled_to_the_en
 
     assert acme_writer.exited == ["validation_error"]
     await host.accounts.activity_log.flush()
-    assert [one.code for one in await host.accounts.activity_log.list(caller.subject)] == ["validation_error"]
+    assert [entry.code for entry in await host.accounts.activity_log.list(caller.subject)] == ["validation_error"]
 
 
 async def test_invalid_arguments_are_not_counted(host: Host, caller: Caller) -> None:
@@ -210,8 +210,8 @@ async def test_results_from_the_cache_are_free(host: Host, caller: Caller) -> No
 
 async def test_those_that_wait_for_the_same_image_are_free(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "draw", text="same") for _ in range(10)))
-    assert sorted(one.cached for one in calls if isinstance(one, ValidatedCall)) == [False] + [True] * 9
-    assert {code(one) for one in calls} == {"ok"}
+    assert sorted(outcome.cached for outcome in calls if isinstance(outcome, ValidatedCall)) == [False] + [True] * 9
+    assert {code(outcome) for outcome in calls} == {"ok"}
     assert await used(host, caller) == {"images_generated": 1}
 
 

@@ -101,13 +101,13 @@ def test_each_use_warns_its_plugin_once(world: World, use: str, what: str) -> No
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for one in (module, module, other, module, other):
-            one.run()
+        for plugin_module in (module, module, other, module, other):
+            plugin_module.run()
 
     assert world.told == [(first, what), (second, what)]
-    assert [one.what for one in uses_of(first)] == [what]
-    assert [Path(one.filename).stem for one in caught] == [f"{first}_module", f"{second}_module"]
-    assert {one.category for one in caught} == {DeprecationWarning}
+    assert [deprecated.what for deprecated in uses_of(first)] == [what]
+    assert [Path(warning.filename).stem for warning in caught] == [f"{first}_module", f"{second}_module"]
+    assert {warning.category for warning in caught} == {DeprecationWarning}
     assert f"{what} is deprecated and ends with plugin API" in str(caught[0].message)
 
 
@@ -125,7 +125,7 @@ def test_what_a_contract_uses_of_itself_is_not_its_users_affair(world: World) ->
         warnings.simplefilter("always")
         exec("inner = old('a')", vars(contract))
     assert vars(contract)["inner"] == "A"
-    assert [one for one in caught if Path(one.filename).stem == world.contract] == []
+    assert [warning for warning in caught if Path(warning.filename).stem == world.contract] == []
 
 
 def test_a_name_that_is_not_there_is_missed_as_ever() -> None:
@@ -135,5 +135,5 @@ def test_a_name_that_is_not_there_is_missed_as_ever() -> None:
 
 
 def test_the_message_names_the_replacement_and_the_end() -> None:
-    said = Deprecation("acme.old()", "acme.new()", "3").message
-    assert said == "acme.old() is deprecated and ends with plugin API 3: use acme.new()"
+    message = Deprecation("acme.old()", "acme.new()", "3").message
+    assert message == "acme.old() is deprecated and ends with plugin API 3: use acme.new()"

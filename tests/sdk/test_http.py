@@ -32,8 +32,8 @@ def test_a_form_that_cannot_be_read_is_refused(body: bytes) -> None:
 
 @pytest.mark.parametrize("url", ["/", "/dashboard/books?page=2#x", "https://example.org", "http://example.org/a"])
 def test_a_redirect_leads_to_a_path_or_a_url(url: str) -> None:
-    answer = HttpResponse.redirect(url)
-    assert (answer.status, answer.headers, answer.body) == (303, {"Location": url}, b"")
+    response = HttpResponse.redirect(url)
+    assert (response.status, response.headers, response.body) == (303, {"Location": url}, b"")
     assert HttpResponse.redirect(url, 308).status == 308
 
 
@@ -60,5 +60,5 @@ def test_a_subclass_redirects_as_itself() -> None:
     class Own(HttpResponse):
         pass
 
-    made: Any = Own.redirect("/x")
-    assert type(made) is Own
+    response: Any = Own.redirect("/x")
+    assert type(response) is Own

@@ -17,9 +17,9 @@ MADE = {"params", "function", "reference"}
 @pytest.mark.parametrize(("record", "options"), [(Generator, GeneratorOptions), (McpTool, McpToolOptions)])
 def test_the_options_are_the_fields_of_the_record(record: type, options: type) -> None:
     decorator = generator if record is Generator else mcp_tool_decorator
-    named = set(typing.get_type_hints(decorator)) - {"return", "options"}
+    parameters = set(typing.get_type_hints(decorator)) - {"return", "options"}
     fields = {field.name for field in dataclasses.fields(record)} - MADE
-    assert set(options.__annotations__) == fields - named
+    assert set(options.__annotations__) == fields - parameters
 
 
 @pytest.mark.parametrize(("option", "similar"), [("timout", "timeout"), ("exemples", "examples")])

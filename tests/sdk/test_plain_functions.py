@@ -101,10 +101,10 @@ def test_a_result_that_is_not_what_the_function_says_is_a_failure_of_the_plugin(
 
 
 def test_a_generator_takes_its_parameters_from_its_arguments_too(host: RunningHost) -> None:
-    asked = {"word": "ha", "times": 3, "response": "binary"}
-    answer = httpx.post(f"{host.url}/tools/row/api/generate", json=asked, timeout=60)
-    assert (answer.status_code, answer.text) == (200, "ha ha ha")
-    refused = httpx.post(f"{host.url}/tools/row/api/generate", json={**asked, "times": 10})
+    body = {"word": "ha", "times": 3, "response": "binary"}
+    response = httpx.post(f"{host.url}/tools/row/api/generate", json=body, timeout=60)
+    assert (response.status_code, response.text) == (200, "ha ha ha")
+    refused = httpx.post(f"{host.url}/tools/row/api/generate", json={**body, "times": 10})
     assert (refused.status_code, "times: must be between 1 and 9" in refused.text) == (400, True)
 
 
@@ -126,7 +126,7 @@ def test_models_and_clients_read_what_the_annotations_say() -> None:
     validate([find_posts])
     schema = find_posts.params.model_json_schema()
     assert schema["required"] == ["query"]
-    described = {name: one["description"] for name, one in schema["properties"].items()}
+    described = {name: field_schema["description"] for name, field_schema in schema["properties"].items()}
     assert described["query"] == "Words of the post."
     assert described["kind"] == "Which posts."
     assert described["page_size"] == "Page size."

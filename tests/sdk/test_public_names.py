@@ -221,7 +221,7 @@ def test_what_a_star_import_brings_is_all_that_is_public(module: object) -> None
 
 @pytest.mark.parametrize("name", [*PUBLIC, *TESTING])
 def test_every_name_has_a_docstring(name: str) -> None:
-    assert name in {found for source in sources() for found in documented(source)}
+    assert name in {documented_name for source in sources() for documented_name in documented(source)}
 
 
 def test_every_hook_yields_a_public_type() -> None:

@@ -37,15 +37,15 @@ async def test_tools_are_not_there_before_the_server() -> None:
 def test_a_plugin_reads_a_file_of_this_server_by_its_signed_link(tmp_path: Path) -> None:
     config: dict[str, Any] = {"plugins": {"qr_code_generator": {}}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, httpx.Client(base_url=host.url) as http:
-        made = http.post("/tools/qr-code-generator/api/generate", json={"text": "hello"}).json()["data"]
+        image = http.post("/tools/qr-code-generator/api/generate", json={"text": "hello"}).json()["data"]
         tools = host.host.compiled.plugins.services.tools
 
-        assert host.run(tools.read_file(made["url"])) == http.get(made["url"]).content
+        assert host.run(tools.read_file(image["url"])) == http.get(image["url"]).content
         for url in (
-            made["url"][:-1] + ("A" if made["url"][-1] != "A" else "B"),
-            made["url"].partition("?")[0],
-            made["url"].replace(f"/{made['id']}", "/../secret.key"),
-            made["url"].replace(host.url, "https://example.org"),
+            image["url"][:-1] + ("A" if image["url"][-1] != "A" else "B"),
+            image["url"].partition("?")[0],
+            image["url"].replace(f"/{image['id']}", "/../secret.key"),
+            image["url"].replace(host.url, "https://example.org"),
             f"{host.url}/files/",
             "https://example.org/a.png",
             "",

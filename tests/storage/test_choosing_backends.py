@@ -55,8 +55,8 @@ def using_redis(url: str = REDIS) -> Settings:
     ],
 )
 def test_the_operator_chooses_by_name(tmp_path: Path, sections: dict[str, object], names: tuple[str, ...]) -> None:
-    found = backend_names(settings(tmp_path, **sections))
-    assert (found["files"], found["cache"], found["limits"]) == names
+    backends = backend_names(settings(tmp_path, **sections))
+    assert (backends["files"], backends["cache"], backends["limits"]) == names
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedApp:
     ],
 )
 def test_each_name_is_a_store(loaded: LoadedApp, kind: BackendKind, name: str, protocol: type, class_: type) -> None:
-    made = loaded.backend(kind, name, f"{kind}.backend")
-    assert isinstance(made, protocol)
-    assert isinstance(made, class_)
-    if isinstance(made, MovingWindowLimiter):
-        assert isinstance(made.storage, RedisWindows if name == "redis" else MemoryWindows)
+    backend = loaded.backend(kind, name, f"{kind}.backend")
+    assert isinstance(backend, protocol)
+    assert isinstance(backend, class_)
+    if isinstance(backend, MovingWindowLimiter):
+        assert isinstance(backend.storage, RedisWindows if name == "redis" else MemoryWindows)
 
 
 @pytest.mark.parametrize(

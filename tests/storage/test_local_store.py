@@ -166,10 +166,10 @@ def test_a_process_that_is_killed_while_writing_leaves_only_whole_files(tmp_path
         os.utime(stray, (long_ago, long_ago))
     store = make(folder)
     asyncio.run(store.open())
-    whole = names(store)
-    assert len(whole) >= 8
-    assert all(name.startswith("qr/") for name in whole)
-    assert {store.path_of(name).stat().st_size for name in whole} == {3_000_000}
+    complete = names(store)
+    assert len(complete) >= 8
+    assert all(name.startswith("qr/") for name in complete)
+    assert {store.path_of(name).stat().st_size for name in complete} == {3_000_000}
     asyncio.run(store.close())
 
 

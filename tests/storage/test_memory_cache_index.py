@@ -25,11 +25,11 @@ async def test_reading_an_entry_does_not_prolong_its_time() -> None:
     clock = FrozenClock()
     cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
     await cache.put("id", ENTRY, seconds=60)
-    found = []
+    entries = []
     for _ in range(3):
         clock.advance(20)
-        found.append(await cache.get("id"))
-    assert found == [ENTRY, ENTRY, None]
+        entries.append(await cache.get("id"))
+    assert entries == [ENTRY, ENTRY, None]
 
 
 async def test_the_entry_that_was_read_longest_ago_is_forgotten_first() -> None:

@@ -36,8 +36,8 @@ def opened(folder: Path) -> list[str]:
 def test_another_user_cannot_read_anything_of_a_new_server(tmp_path: Path) -> None:
     data = tmp_path / "new" / "data"
     with RunningHost(settings_for_test({"plugins": {"content": {}}}, data)) as host:
-        answer = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json={"text": "x"})
-        assert answer.status_code == 200, answer.text
+        response = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json={"text": "x"})
+        assert response.status_code == 200, response.text
         client_of(host, "ada@example.org").data("connect_website", platform="builtin", name="Mine")
         assert [path for path in data.rglob("*") if path.parent.parent.name == "files"]
         assert opened(data) == []
@@ -67,7 +67,7 @@ def test_the_operator_is_told_of_a_data_folder_that_others_may_enter(tmp_path: P
         (tmp_path / "data").chmod(mode)
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
         done = run_command(["doctor", "--json", "--config", str(config)], cwd=tmp_path, env=environment)
-        (found,) = [one for one in json.loads(done.stdout)["checks"] if one["check"] == "data folder"]
-        assert found["status"] == status, mode
+        (check,) = [check for check in json.loads(done.stdout)["checks"] if check["check"] == "data folder"]
+        assert check["status"] == status, mode
         if status == "warning":
-            assert "chmod o=" in found["hint"]
+            assert "chmod o=" in check["hint"]

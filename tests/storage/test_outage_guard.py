@@ -127,8 +127,8 @@ async def test_the_newest_reason_is_told(server: Server, clock: FrozenClock, gua
     await outcomes(1, lambda: guard.call("ask", server.ask))
     server.answer = OSError("refuses the password")
     clock.advance(1)
-    told = [await outcomes(1, lambda: guard.call("ask", server.ask)) for _ in range(2)]
-    assert told == [["The server is unavailable: refuses the password"]] * 2
+    messages = [await outcomes(1, lambda: guard.call("ask", server.ask)) for _ in range(2)]
+    assert messages == [["The server is unavailable: refuses the password"]] * 2
     assert server.probed == 1
 
 
@@ -207,8 +207,8 @@ async def test_calls_that_are_cancelled_give_up_their_turn(server: Server, guard
 
 async def test_a_refusal_is_no_outage_and_logged_once(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
     server.answer = Refusal("no space")
-    answers = await outcomes(100, lambda: guard.call("write", server.ask))
-    assert set(answers) == {"The server refused write: no space"}
+    messages = await outcomes(100, lambda: guard.call("write", server.ask))
+    assert set(messages) == {"The server refused write: no space"}
     assert guard.available
     server.answer = "yes"
     assert await guard.call("read", server.ask) == "yes"

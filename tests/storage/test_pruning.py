@@ -118,11 +118,11 @@ def test_what_a_crash_left_behind_goes_but_not_what_is_being_written(tmp_path: P
 def test_a_file_that_was_written_since_it_was_found_stays(tmp_path: Path) -> None:
     (tmp_path / ".tmp").mkdir()
     path = put(tmp_path, "qr/0123.png", 3, 10**7)
-    found = path.stat()
-    assert not _remove(str(put(tmp_path, "qr/0123.png", 5, 0)), found, str(tmp_path / ".tmp"))
+    old_stat = path.stat()
+    assert not _remove(str(put(tmp_path, "qr/0123.png", 5, 0)), old_stat, str(tmp_path / ".tmp"))
     assert path.read_bytes() == b"xxxxx"
     assert _remove(str(path), path.stat(), str(tmp_path / ".tmp"))
-    assert not _remove(str(path), found, str(tmp_path / ".tmp"))
+    assert not _remove(str(path), old_stat, str(tmp_path / ".tmp"))
     assert left(tmp_path) == set()
 
 

@@ -26,18 +26,18 @@ def test_only_the_owner_may_read_the_secret(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
 
 
-def _start(folder: Path, together: Barrier, found: "multiprocessing.SimpleQueue[bytes]") -> None:
+def _start(folder: Path, together: Barrier, queue: "multiprocessing.SimpleQueue[bytes]") -> None:
     together.wait(60)
-    found.put(load_or_create_secret(folder))
+    queue.put(load_or_create_secret(folder))
 
 
 def test_processes_that_start_at_once_agree(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
-    together, found = context.Barrier(6), context.SimpleQueue()
-    processes = [context.Process(target=_start, args=(tmp_path, together, found)) for _ in range(6)]
+    together, queue = context.Barrier(6), context.SimpleQueue()
+    processes = [context.Process(target=_start, args=(tmp_path, together, queue)) for _ in range(6)]
     for process in processes:
         process.start()
-    secrets = {found.get() for _ in processes}
+    secrets = {queue.get() for _ in processes}
     for process in processes:
         process.join()
     assert secrets == {load_or_create_secret(tmp_path)}

@@ -44,8 +44,8 @@ def test_missing_parameters_are_altered() -> None:
 
 
 def test_servers_with_the_same_secret_accept_each_others_addresses() -> None:
-    same = UrlSigner(b"a secret of 16 bytes and more")
-    assert same.verify(PATH, str(EXPIRES), SIGNATURE, 0) is UrlStatus.VALID
+    other_signer = UrlSigner(b"a secret of 16 bytes and more")
+    assert other_signer.verify(PATH, str(EXPIRES), SIGNATURE, 0) is UrlStatus.VALID
 
 
 def test_a_server_with_another_secret_does_not() -> None:

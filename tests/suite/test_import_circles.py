@@ -19,12 +19,12 @@ Graph = Mapping[str, frozenset[str]]
 
 def modules(*folders: Path) -> dict[str, Path]:
     """Return the files of all modules below the folders, by module name."""
-    found = {}
+    paths = {}
     for folder in folders:
         for file in folder.rglob("*.py"):
             parts = file.relative_to(folder).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return paths
 
 
 def imported(node: ast.AST, *, in_functions: bool) -> Iterator[str]:

@@ -63,9 +63,11 @@ sys.stdin.read()
 
 def environment(**variables: str) -> dict[str, str]:
     """Return the environment for a separate test run."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SLIPCOVER_", "CI"))}
-    kept.pop(RUN_ID, None)
-    return {**kept, "PYTHONPATH": str(TESTS), **variables}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SLIPCOVER_", "CI"))
+    }
+    inherited.pop(RUN_ID, None)
+    return {**inherited, "PYTHONPATH": str(TESTS), **variables}
 
 
 def command(folder: Path, content: str, *plugins: str) -> list[str]:
@@ -141,8 +143,8 @@ def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
         check=False,
     )
     words = [word for word in done.stdout.split() if word.strip(".").isupper()]
-    told = [word.strip(".") for word in words]
-    assert told == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], done.stdout
+    events = [word.strip(".") for word in words]
+    assert events == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -174,14 +176,14 @@ def test_two_runs_at_once_never_get_the_same_port() -> None:
         )
         for _ in range(3)
     ]
-    found: list[str] = []
+    ports: list[str] = []
     for run in runs:
         assert run.stdout is not None
-        found += run.stdout.readline().split()
+        ports += run.stdout.readline().split()
     for run in runs:
         run.communicate(timeout=60)
-    assert len(found) == 150
-    assert len(set(found)) == 150
+    assert len(ports) == 150
+    assert len(set(ports)) == 150
 
 
 def databases() -> list[str]:

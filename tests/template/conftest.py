@@ -30,16 +30,16 @@ def project(workshop: Environment, tmp_path_factory: pytest.TempPathFactory) -> 
     """The project created by the installed `pressroom new`, installed as its README says."""
     folder = tmp_path_factory.mktemp("projects")
     workshop.pressroom("new", NAME, "--into", folder)
-    made = folder / f"pressroom-{NAME}"
-    workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
-    return made
+    project_folder = folder / f"pressroom-{NAME}"
+    workshop.install("--no-build-isolation", "--editable", f"{project_folder}[test,lint]")
+    return project_folder
 
 
 @pytest.fixture(scope="session")
 def wheel(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of that project."""
-    (made,) = build(project, tmp_path_factory.mktemp("wheel"), "wheel")
-    return made
+    (archive,) = build(project, tmp_path_factory.mktemp("wheel"), "wheel")
+    return archive
 
 
 @pytest.fixture(scope="session")

@@ -66,29 +66,29 @@ def test_programs_are_told_the_folder_and_the_id(tmp_path: Path) -> None:
 
 def test_the_command_to_go_there_can_be_pasted(tmp_path: Path) -> None:
     (tmp_path / "a folder").mkdir()
-    shown = new("my-tool", "--into", "a folder", cwd=tmp_path).stdout.splitlines()[1]
-    there = subprocess.run(["sh", "-c", f"{shown} && pwd"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert there.stdout.strip() == str(tmp_path / "a folder/pressroom-my-tool")
+    command = new("my-tool", "--into", "a folder", cwd=tmp_path).stdout.splitlines()[1]
+    result = subprocess.run(["sh", "-c", f"{command} && pwd"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == str(tmp_path / "a folder/pressroom-my-tool")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_says_which_plugin_interface_and_which_host_it_is_for(tmp_path: Path, kind: str) -> None:
-    made = render_template("my-tool", tmp_path, kind)
-    assert 'api="1"' in (made / "src/pressroom_my_tool/plugin.py").read_text()
-    assert "pressroom>=0.1,<0.2" in tomllib.loads((made / "pyproject.toml").read_text())["project"]["dependencies"]
+    folder = render_template("my-tool", tmp_path, kind)
+    assert 'api="1"' in (folder / "src/pressroom_my_tool/plugin.py").read_text()
+    assert "pressroom>=0.1,<0.2" in tomllib.loads((folder / "pyproject.toml").read_text())["project"]["dependencies"]
 
 
 @pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME, "v2", "a-1-b", "class", *STANDARD_LIBRARY])
 def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str) -> None:
-    made = render_template(name, tmp_path)
+    folder = render_template(name, tmp_path)
     id_ = name.replace("-", "_")
-    project = tomllib.loads((made / "pyproject.toml").read_text())["project"]
-    assert made == tmp_path / f"pressroom-{name}"
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert folder == tmp_path / f"pressroom-{name}"
     assert project["name"] == f"pressroom-{name}"
     assert project["entry-points"]["pressroom.plugins"] == {id_: f"pressroom_{id_}.plugin"}
     assert PLUGIN_ID.fullmatch(id_)
-    assert tomllib.loads((made / "pressroom.toml").read_text())["plugins"] == {id_: {}}
-    plugin = (made / f"src/pressroom_{id_}/plugin.py").read_text()
+    assert tomllib.loads((folder / "pressroom.toml").read_text())["plugins"] == {id_: {}}
+    plugin = (folder / f"src/pressroom_{id_}/plugin.py").read_text()
     assert f'id="{id_}"' in plugin
     assert f'slug="{name}"' in plugin
     assert set(re.findall(r'name="(\w+_\w+)"', plugin)) == {f"{id_}_draw", f"{id_}_measure"}
@@ -97,16 +97,16 @@ def test_the_names_of_everything_follow_from_the_name(tmp_path: Path, name: str)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["qr", MAX_LENGTH_NAME])
 def test_the_code_is_formatted_and_clean_however_long_the_name_is(tmp_path: Path, name: str, kind: str) -> None:
-    made = render_template(name, tmp_path, kind)
+    folder = render_template(name, tmp_path, kind)
     for arguments in (["format", "--check"], ["check"]):
-        run([sys.executable, "-m", "ruff", *arguments, "--no-cache", "."], made)
+        run([sys.executable, "-m", "ruff", *arguments, "--no-cache", "."], folder)
 
 
 @pytest.mark.parametrize("name", STANDARD_LIBRARY)
 def test_a_module_of_the_standard_library_is_not_shadowed(tmp_path: Path, name: str) -> None:
-    made = render_template(name, tmp_path)
+    folder = render_template(name, tmp_path)
     code = f"import pressroom_{name}.plugin, {name}; print({name}.__file__)"
-    imported = run([sys.executable, "-c", code], tmp_path, PYTHONPATH=str(made / "src")).stdout
+    imported = run([sys.executable, "-c", code], tmp_path, PYTHONPATH=str(folder / "src")).stdout
     assert not imported.startswith(str(tmp_path))
 
 
@@ -118,15 +118,15 @@ def test_the_command_offers_every_kind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_of_the_template_is_left_to_fill_in(tmp_path: Path, kind: str) -> None:
-    made = files(render_template("my-tool", tmp_path, kind))
-    found = [name for name, text in made.items() if "cookiecutter" in name + text or "{%" in text]
-    assert found == []
-    assert {name for name, text in made.items() if "{{" in text} == {".github/workflows/ci.yml"}
+    contents = files(render_template("my-tool", tmp_path, kind))
+    unfilled = [name for name, text in contents.items() if "cookiecutter" in name + text or "{%" in text]
+    assert unfilled == []
+    assert {name for name, text in contents.items() if "{{" in text} == {".github/workflows/ci.yml"}
 
 
 def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
-    made = render_template("my-tool", tmp_path)
-    assert (made / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+    folder = render_template("my-tool", tmp_path)
+    assert (folder / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -166,15 +166,15 @@ def test_a_name_that_cannot_work_is_wrong_usage(tmp_path: Path, name: str, says:
 
 @pytest.mark.parametrize("kind", ["empty folder", "full folder", "file", "dangling link"])
 def test_what_exists_is_left_as_it_is(tmp_path: Path, kind: str) -> None:
-    there = tmp_path / "pressroom-my-tool"
+    target = tmp_path / "pressroom-my-tool"
     if kind == "file":
-        there.write_text("mine")
+        target.write_text("mine")
     elif kind == "dangling link":
-        there.symlink_to("nowhere")
+        target.symlink_to("nowhere")
     else:
-        there.mkdir()
+        target.mkdir()
     if kind == "full folder":
-        (there / "mine").write_text("mine")
+        (target / "mine").write_text("mine")
     before = sorted(tmp_path.rglob("*"))
     done = new("my-tool", cwd=tmp_path)
     assert done.returncode == 1
@@ -208,8 +208,8 @@ def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_pat
     settings = {"HOME": str(home), "COOKIECUTTER_CONFIG": str(home / ".cookiecutterrc")}
     done = new_process("my-tool", cwd=tmp_path / "work", **settings)
     assert done.returncode == 0, done.stderr
-    made = tmp_path / "work/pressroom-my-tool"
-    assert "Somebody" not in (made / "pyproject.toml").read_text()
+    folder = tmp_path / "work/pressroom-my-tool"
+    assert "Somebody" not in (folder / "pyproject.toml").read_text()
     assert [path.name for path in home.iterdir()] == [".cookiecutterrc"]
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["pressroom-my-tool"]
 
@@ -231,6 +231,6 @@ def test_what_pip_compiled_of_the_template_is_not_copied(tmp_path: Path, monkeyp
         (module.parent / "__pycache__").mkdir(exist_ok=True)
         (module.parent / "__pycache__/plugin.cpython-311.pyc").write_bytes(b"{{ cookiecutter.summary }}")
     monkeypatch.setattr(scaffolding, "_template_folder", lambda: template)
-    made = scaffolding.render_template("my-tool", tmp_path)
-    assert list(made.rglob("plugin.py"))
-    assert not list(made.rglob("__pycache__"))
+    folder = scaffolding.render_template("my-tool", tmp_path)
+    assert list(folder.rglob("plugin.py"))
+    assert not list(folder.rglob("__pycache__"))

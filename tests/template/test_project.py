@@ -53,10 +53,10 @@ def postgresql() -> Iterator[str]:
         yield url
 
 
-def assert_every_promise_is_kept(told: str, project: Path, *, tables: bool = False) -> None:
+def assert_every_promise_is_kept(output: str, project: Path, *, tables: bool = False) -> None:
     """Assert that `plugins check` reports success, in its output and in its JUnit report for CI services."""
-    assert "All checks passed." in told
-    passed = set(re.findall(r"^ok +(\S+)", told, re.MULTILINE))
+    assert "All checks passed." in output
+    passed = set(re.findall(r"^ok +(\S+)", output, re.MULTILINE))
     assert passed >= {"package", "types", "contracts", "outages", *(["PostgreSQL"] if tables else [])}
     assert ET.parse(project / "check.xml").getroot().attrib["failures"] == "0"
 
@@ -74,17 +74,17 @@ def test_the_ci_of_the_project_passes(workshop: Environment, project: Path, post
 @pytest.mark.parametrize("kind", ["tools", "connector", "backend"])
 def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path, postgresql: str, kind: str) -> None:
     workshop.pressroom("new", f"a-{kind}", "--kind", kind, "--into", tmp_path)
-    made = tmp_path / f"pressroom-a-{kind}"
-    workshop.install("--no-build-isolation", "--editable", f"{made}[test,lint]")
+    folder = tmp_path / f"pressroom-a-{kind}"
+    workshop.install("--no-build-isolation", "--editable", f"{folder}[test,lint]")
     # The environment variables that its CI sets are set for every step.
     source = "git+https://example.org/pressroom"
-    run_step = partial(workshop.run_tool, cwd=made, PRESSROOM_SOURCE=source, PRESSROOM_CHECK_POSTGRESQL=postgresql)
-    written = {command: run_step(*command.split()).stdout for command in commands_of(made)}
+    run_step = partial(workshop.run_tool, cwd=folder, PRESSROOM_SOURCE=source, PRESSROOM_CHECK_POSTGRESQL=postgresql)
+    written = {command: run_step(*command.split()).stdout for command in commands_of(folder)}
     assert any("migrations check" in command for command in written) == (kind == "tools")
     assert re.search(r"\b\d passed", written["pytest"])
     assert not re.search("failed|skipped|warning", written["pytest"])
-    (told,) = (text for command, text in written.items() if " plugins check " in command)
-    assert_every_promise_is_kept(told, made, tables=kind == "tools")
+    (output,) = (text for command, text in written.items() if " plugins check " in command)
+    assert_every_promise_is_kept(output, folder, tables=kind == "tools")
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
     environment = Environment(tmp_path_factory.mktemp("ci"), with_pip=True)
     environment.install(f"{built.wheels['core']}[template,testing]", built.wheels["plugins/content"], "hatchling")
     environment.pressroom("new", "a-connector", "--kind", "connector", "--into", tmp_path)
-    command = next(one for one in steps(tmp_path / "pressroom-a-connector") if "PRESSROOM_SOURCE" in one)
+    command = next(step for step in steps(tmp_path / "pressroom-a-connector") if "PRESSROOM_SOURCE" in step)
     # Everything else is already installed, so no package index is needed.
     offline = "PIP_NO_DEPS=1 PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_FORCE_REINSTALL=1 PIP_NO_COMPILE=1"
     with over_http(tmp_path) as url:
@@ -169,13 +169,13 @@ def url(operator: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """The URL of the operator's server, whose configuration is the one in the project's README."""
     config = tmp_path_factory.mktemp("config") / "pressroom.toml"
     config.write_text('[plugins.my_tool]\n\n[plugins.my_tool.config]\nlabel_color = "#123456"\n')
-    with operator.serving(config) as address:
-        yield address
+    with operator.serving(config) as base_url:
+        yield base_url
 
 
 def test_the_tool_answers_over_http(url: str) -> None:
-    made = httpx.post(f"{url}/tools/my-tool/api/generate", json=BADGE)
-    data = made.json()["data"]
+    response = httpx.post(f"{url}/tools/my-tool/api/generate", json=BADGE)
+    data = response.json()["data"]
     file = httpx.get(data["url"])
     assert file.headers["content-type"] == "image/svg+xml"
     svg = ET.fromstring(file.content)

@@ -50,9 +50,9 @@ PLUGIN = Plugin(id="{id}", api="1", title="Shouting", summary="Text in capitals.
 
 
 def complaints(plugin: str) -> list[str]:
-    with pytest.raises(AssertionError) as found:
+    with pytest.raises(AssertionError) as failure:
         assert_plugin_conforms(plugin, host_config=ALONE)
-    heading, *lines = str(found.value).splitlines()
+    heading, *lines = str(failure.value).splitlines()
     assert heading == f"{plugin} does not conform:"
     return [line.removeprefix("- ") for line in lines]
 
@@ -134,22 +134,22 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
     ],
 )
 def test_what_is_wrong_is_told(install: Install, source: str, expected: str) -> None:
-    found = complaints(install(source))
-    assert any(expected in complaint for complaint in found), found
+    reported = complaints(install(source))
+    assert any(expected in complaint for complaint in reported), reported
 
 
 def test_a_plugin_has_to_say_which_interface_it_is_written_for(install: Install) -> None:
     silent = HEAD.replace('api="1", ', "")
     assert silent != HEAD
-    (found,) = complaints(install(silent + GENERATOR))
-    assert "it states its plugin API" in found
-    assert "it does not say which plugin API it is written for: say so with PLUGIN = Plugin(" in found
+    (complaint,) = complaints(install(silent + GENERATOR))
+    assert "it states its plugin API" in complaint
+    assert "it does not say which plugin API it is written for: say so with PLUGIN = Plugin(" in complaint
 
 
 def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:
     careless = GENERATOR.replace("Writes a text in capitals.", "Shouts.").replace("examples=", "examples=() and ")
-    found = complaints(install("import httpx\n" + HEAD + careless))
-    assert len(found) == 3
+    reported = complaints(install("import httpx\n" + HEAD + careless))
+    assert len(reported) == 3
 
 
 def test_a_module_whose_import_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +158,9 @@ def test_a_module_whose_import_does_not_end_is_named(tmp_path: Path, monkeypatch
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(conformance, "IMPORT_SECONDS", 4)
-    (found,) = conformance._heavy_imports("waits_forever")
-    assert (found.promise, found.where) == ("its module can be imported by itself", "waits_forever")
-    assert "start no thread" in found.fix
+    (finding,) = conformance._heavy_imports("waits_forever")
+    assert (finding.promise, finding.where) == ("its module can be imported by itself", "waits_forever")
+    assert "start no thread" in finding.fix
 
 
 WRAPPING = """
@@ -201,7 +201,7 @@ async def broken(request):
 )
 def test_what_a_wrapper_changes_is_checked_too(install: Install, offered: str, wrapper: str, record: str) -> None:
     other, wrapping = install(HEAD + offered), install(HEAD + wrapper)
-    with pytest.raises(AssertionError) as found:
+    with pytest.raises(AssertionError) as failure:
         assert_plugin_conforms(wrapping, host_config={**ALONE, "plugins": {other: {}}})
-    assert record in str(found.value)
+    assert record in str(failure.value)
     assert_plugin_conforms(other, host_config=ALONE)

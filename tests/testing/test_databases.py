@@ -86,8 +86,8 @@ async def test_migrations_that_were_edited_run(tmp_path: Path, monkeypatch: pyte
     await make_database(settings_in(tmp_path / "second"), models)
     write_migrations(tmp_path, package, {"0002": revision_source("0002", "replies", before="0001")})
     await make_database(settings_in(tmp_path / "third"), models)
-    found = [await migrate(settings_in(tmp_path / name), models) for name in ("first", "second", "third")]
-    assert [tables - {"schema_version_notes"} for tables in found] == [
+    table_sets = [await migrate(settings_in(tmp_path / name), models) for name in ("first", "second", "third")]
+    assert [tables - {"schema_version_notes"} for tables in table_sets] == [
         {"notes", "replies"},
         {"letters", "replies"},
         {"letters", "replies"},

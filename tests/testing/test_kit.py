@@ -88,9 +88,9 @@ def test_a_signed_in_browser_reads_pages_and_submits_forms(host: tuple[RunningHo
     account = host[0].account()
     with account.browser() as browser:
         assert account.id in browser.get("/dashboard/kit").text
-        answer = browser.submit("/dashboard/kit", {"word": "tea"}, action="/dashboard/kit")
-        assert answer.status_code == 200
-        assert "<p>tea" in answer.text
+        response = browser.submit("/dashboard/kit", {"word": "tea"}, action="/dashboard/kit")
+        assert response.status_code == 200
+        assert "<p>tea" in response.text
         with pytest.raises(LookupError, match="no form that is posted to /nowhere"):
             browser.submit("/dashboard/kit", action="/nowhere")
 

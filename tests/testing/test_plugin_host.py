@@ -59,9 +59,9 @@ def test_what_it_fails_at_is_counted_and_logged(tmp_path: Path) -> None:
         '@hookimpl\ndef pressroom_call_middleware():\n    return [CallMiddleware("broken", begin)]\n'
     )
     with PluginHost(HEAD + middleware, tmp_path) as host:
-        answer = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json={"text": "hello"}, timeout=30)
+        response = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json={"text": "hello"}, timeout=30)
         failures = dict(host.failures)
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert failures == {("middleware", "failed"): 1}
     assert [event["plugin"] for event in host.log if event["event"] == "a plugin failed"] == ["inline_one"]
 

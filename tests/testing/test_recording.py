@@ -59,13 +59,13 @@ def test_what_was_recorded_is_replayed_without_the_service(
     file = tmp_path / "recorded" / "posts.json"
     with recorded_http(server, file, recording=True, secrets=[PATH_SECRET]):
         live = server.run(ask(server, service.url))
-    asked = len(service.requests)
+    request_count = len(service.requests)
 
     with recorded_http(server, file, secrets=[PATH_SECRET]):
         replayed = server.run(ask(server, service.url))
 
     assert live == replayed
-    assert len(service.requests) == asked == 4
+    assert len(service.requests) == request_count == 4
 
 
 def test_no_secret_is_in_the_file(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
@@ -90,8 +90,10 @@ async def sign_in(server: RunningHost, url: str) -> tuple[str, str, bytes]:
     headers = {"Content-Type": f"{FORM}; charset=utf-8"}
     content = urlencode(sent).encode()
     moved = await fetcher.request("POST", f"{url}/sign-in", headers=headers, content=content, max_bytes=999, seconds=9)
-    given = await fetcher.request("POST", f"{url}/token", headers=headers, content=content, max_bytes=999, seconds=9)
-    return moved.headers["location"], moved.headers["link"], given.content
+    token_response = await fetcher.request(
+        "POST", f"{url}/token", headers=headers, content=content, max_bytes=999, seconds=9
+    )
+    return moved.headers["location"], moved.headers["link"], token_response.content
 
 
 def test_redirects_and_forms_are_recorded_without_secrets(
@@ -133,8 +135,8 @@ def test_a_redirect_that_is_no_url_is_recorded(server: RunningHost, service: Fak
 
 async def exchange(server: RunningHost, url: str) -> str:
     fetcher = server.host.compiled.plugins.services.fetcher
-    found = await fetcher.exchange(url, accept="*/*", max_bytes=999, seconds=9)
-    return dict(found.headers)["location"]
+    response = await fetcher.exchange(url, accept="*/*", max_bytes=999, seconds=9)
+    return dict(response.headers)["location"]
 
 
 def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
@@ -142,11 +144,11 @@ def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: 
     with recorded_http(server, file, recording=True):
         server.run(get(server, f"{service.url}/posts"))
 
-    with pytest.raises(UnrecordedRequest) as told, recorded_http(server, file), pytest.raises(UnrecordedRequest):
+    with pytest.raises(UnrecordedRequest) as failure, recorded_http(server, file), pytest.raises(UnrecordedRequest):
         server.run(get(server, f"{service.url}/other?token={KEY}"))
         # A plugin may treat it as an error of the service; the test fails nevertheless.
 
-    message = str(told.value)
+    message = str(failure.value)
     assert f"not on record in {file}: GET {service.url}/other?token=***" in message
     assert f"still on record: GET {service.url}/posts" in message
     assert "PRESSROOM_TEST_RECORD=1 python -m pytest" in message

@@ -24,8 +24,8 @@ HostThreads = Callable[[], list[threading.Thread]]
 @pytest.fixture
 def host_threads() -> HostThreads:
     """Return a function that lists the threads of hosts started after this point, except hosts shared between tests."""
-    others = set(threading.enumerate())
-    return lambda: [thread for thread in set(threading.enumerate()) - others if thread.name == "pressroom-host"]
+    existing = set(threading.enumerate())
+    return lambda: [thread for thread in set(threading.enumerate()) - existing if thread.name == "pressroom-host"]
 
 
 @pytest.fixture
@@ -68,12 +68,14 @@ def test_it_can_be_started_again(tmp_path: Path) -> None:
 def test_two_hosts_do_not_meet(tmp_path: Path) -> None:
     body = {"text": "hello"}
     with (
-        RunningHost(settings_for_test({}, tmp_path / "one")) as one,
-        RunningHost(settings_for_test({"branding": {"name": "Two"}}, tmp_path / "two")) as two,
+        RunningHost(settings_for_test({}, tmp_path / "one")) as first,
+        RunningHost(settings_for_test({"branding": {"name": "Two"}}, tmp_path / "two")) as second,
     ):
-        answers = [httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=body) for host in (one, two)]
-    assert [answer.json()["data"]["cached"] for answer in answers] == [False, False]
-    assert [answer.json()["pressroom"]["name"] for answer in answers] == ["Pressroom", "Two"]
+        responses = [
+            httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=body) for host in (first, second)
+        ]
+    assert [response.json()["data"]["cached"] for response in responses] == [False, False]
+    assert [response.json()["pressroom"]["name"] for response in responses] == ["Pressroom", "Two"]
 
 
 def test_what_keeps_it_from_starting_is_raised_and_nothing_is_left(tmp_path: Path, host_threads: HostThreads) -> None:
@@ -190,5 +192,5 @@ async def test_it_can_be_used_from_an_asynchronous_test(install: Install, tmp_pa
     settings = settings_for_test({"plugins": {install(HEAD + GENERATOR): {}}}, tmp_path / "data")
     with RunningHost(settings) as host:
         async with httpx.AsyncClient(base_url=host.url) as http:
-            answer = await http.post("/tools/shout/api/generate", json={"text": "hello", "response": "binary"})
-    assert answer.text == "HELLO!"
+            response = await http.post("/tools/shout/api/generate", json={"text": "hello", "response": "binary"})
+    assert response.text == "HELLO!"
