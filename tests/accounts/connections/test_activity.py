@@ -38,7 +38,7 @@ async def tell(accounts: AccountServices, *records: CallRecord) -> None:
 
 
 async def tools(accounts: AccountServices, user: User, **filters: Any) -> list[str]:
-    return [one.tool for one in await accounts.activity(user.id, **filters)]
+    return [entry.tool for entry in await accounts.activity(user.id, **filters)]
 
 
 async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: AccountServices, user: User) -> None:
@@ -69,11 +69,11 @@ async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> No
     record = call(user, connection=connection.id, cached=True, attributes={"website_id": "w_1", "more": "x"})
     before = datetime.now(UTC)
     await tell(accounts, record)
-    (kept,) = await accounts.activity(user.id)
-    assert before <= kept.at <= datetime.now(UTC)
-    assert kept == Activity(
-        id=kept.id,
-        at=kept.at,
+    (stored,) = await accounts.activity(user.id)
+    assert before <= stored.at <= datetime.now(UTC)
+    assert stored == Activity(
+        id=stored.id,
+        at=stored.at,
         tool="count_words",
         code="ok",
         cached=True,
@@ -101,20 +101,20 @@ async def test_another_account_sees_nothing(accounts: AccountServices, user: Use
 
 
 async def test_pages_newest_first(accounts: AccountServices, user: User, other: User) -> None:
-    await tell(accounts, *(call(one, f"tool_{number}") for number in range(25) for one in (user, other)))
-    seen: list[str] = []
+    await tell(accounts, *(call(owner, f"tool_{number}") for number in range(25) for owner in (user, other)))
+    names: list[str] = []
     before = None
     while page := await accounts.activity(user.id, limit=10, before=before):
-        seen += [one.tool for one in page]
+        names += [entry.tool for entry in page]
         before = page[-1].id
-    assert seen == [f"tool_{number}" for number in reversed(range(25))]
+    assert names == [f"tool_{number}" for number in reversed(range(25))]
 
 
 async def test_filters(accounts: AccountServices, user: User) -> None:
-    one, _ = await accounts.api_keys.create(user.id, "one")
+    connection, _ = await accounts.api_keys.create(user.id, "one")
     await tell(
         accounts,
-        call(user, "a", connection=one.id),
+        call(user, "a", connection=connection.id),
         call(user, "b", code="quota_exceeded"),
         call(user, "a", code="not_found", attributes={"website_id": "w_1"}),
         call(user, "c", attributes={"website_id": "w_2"}),
@@ -123,7 +123,7 @@ async def test_filters(accounts: AccountServices, user: User) -> None:
     assert await tools(accounts, user, code="ok") == ["c", "a"]
     assert await tools(accounts, user, code="error") == ["a", "b"]
     assert await tools(accounts, user, code="quota_exceeded") == ["b"]
-    assert await tools(accounts, user, connection=one.id) == ["a"]
+    assert await tools(accounts, user, connection=connection.id) == ["a"]
     assert await tools(accounts, user, website_id="w_2") == ["c"]
     assert await tools(accounts, user, tool="a", code="error") == ["a"]
     assert await tools(accounts, user, since=datetime.now(UTC) + timedelta(hours=1)) == []
@@ -139,11 +139,11 @@ async def test_a_page_has_bounds(accounts: AccountServices, user: User, limit: i
 async def test_the_last_use_of_each_tool_is_that_of_one_connection(
     accounts: AccountServices, user: User, other: User
 ) -> None:
-    mine, another = new_id("c"), new_id("c")
-    await tell(accounts, *(call(user, tool, connection=mine) for tool in ("draw", "write", "draw")))
-    await tell(accounts, call(user, "publish", connection=another), call(other, "publish", connection=mine))
-    uses = await accounts.activity_log.last_uses(user.id, mine)
-    latest = {one.tool: one.at for one in reversed(await accounts.activity(user.id, connection=mine))}
+    connection_id, other_id = new_id("c"), new_id("c")
+    await tell(accounts, *(call(user, tool, connection=connection_id) for tool in ("draw", "write", "draw")))
+    await tell(accounts, call(user, "publish", connection=other_id), call(other, "publish", connection=connection_id))
+    uses = await accounts.activity_log.last_uses(user.id, connection_id)
+    latest = {entry.tool: entry.at for entry in reversed(await accounts.activity(user.id, connection=connection_id))}
     assert uses.by_tool == latest
     assert set(uses.by_tool) == {"draw", "write"}
     assert uses.is_complete
@@ -155,9 +155,9 @@ async def test_a_tool_that_was_used_long_ago_is_not_called_unused(
     accounts: AccountServices, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(activity, "LAST_USES_LIMIT", 3)
-    mine = new_id("c")
-    await tell(accounts, *(call(user, tool, connection=mine) for tool in ("early", "draw", "draw", "draw")))
-    uses = await accounts.activity_log.last_uses(user.id, mine)
+    connection_id = new_id("c")
+    await tell(accounts, *(call(user, tool, connection=connection_id) for tool in ("early", "draw", "draw", "draw")))
+    uses = await accounts.activity_log.last_uses(user.id, connection_id)
     assert set(uses.by_tool) == {"draw"}
     assert not uses.is_complete
 
@@ -202,8 +202,8 @@ async def test_what_waits_is_bounded(accounts: AccountServices, user: User) -> N
 async def test_a_removed_account_does_not_keep_others_from_being_written(
     accounts: AccountServices, user: User, other: User, database: SqlDatabase
 ) -> None:
-    gone = User("u_gone", "", "", "free", False, False, user.created_at, None)
-    await tell(accounts, call(user, "mine"), call(gone, "nobodys"), call(other, "theirs"))
+    removed_user = User("u_gone", "", "", "free", False, False, user.created_at, None)
+    await tell(accounts, call(user, "mine"), call(removed_user, "nobodys"), call(other, "theirs"))
     assert await tools(accounts, user) == ["mine"]
     async with database.reading() as session:
         assert await session.scalar(select(func.count()).select_from(ActivityRow)) == 2
@@ -239,7 +239,7 @@ async def test_a_long_revoked_connection_goes_with_its_calls(
                 row.revoked_at = datetime.now(UTC) - timedelta(days=days)
     await accounts.activity_log.prune()
     left = await accounts.connections.list(user.id, revoked=True)
-    assert [names[one.id] for one in left] == ["live", "lately"]
+    assert [names[connection.id] for connection in left] == ["live", "lately"]
 
 
 @pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e", "x" * 300])

@@ -125,8 +125,8 @@ async def test_calls_at_the_same_time_share_one_look(
 ) -> None:
     _, key = await accounts.api_keys.create(user.id, "laptop")
     before = reads()
-    found = await asyncio.gather(*(accounts.api_keys.authenticate(bearer(key)) for _ in range(50)))
-    assert {one.subject for one in found if one} == {user.id}
+    identities = await asyncio.gather(*(accounts.api_keys.authenticate(bearer(key)) for _ in range(50)))
+    assert {identity.subject for identity in identities if identity} == {user.id}
     assert reads() == before + 1
 
 
@@ -154,18 +154,18 @@ async def test_a_look_that_began_before_the_revocation_counts_for_nobody_later(
 ) -> None:
     connection, key = await accounts.api_keys.create(user.id, "laptop")
     has_read, may_go_on = asyncio.Event(), asyncio.Event()
-    look_up = accounts.api_keys._look_up
+    original = accounts.api_keys._look_up
 
     async def slow(key_hash: bytes) -> Identity:
-        found = await look_up(key_hash)
+        identity = await original(key_hash)
         has_read.set()
         await may_go_on.wait()
-        return found
+        return identity
 
     monkeypatch.setattr(accounts.api_keys, "_look_up", slow)
     early = asyncio.create_task(accounts.api_keys.authenticate(bearer(key)))
     await has_read.wait()
-    monkeypatch.setattr(accounts.api_keys, "_look_up", look_up)
+    monkeypatch.setattr(accounts.api_keys, "_look_up", original)
     await accounts.connections.revoke(user.id, connection.id)
     with pytest.raises(Rejected, match="revoked"):
         await accounts.api_keys.authenticate(bearer(key))

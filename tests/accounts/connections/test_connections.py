@@ -46,7 +46,7 @@ async def test_they_are_listed_newest_first(accounts: AccountServices, user: Use
     for name in ("one", "two", "three"):
         await key(accounts, user, name)
     await key(accounts, other, "not mine")
-    assert [one.name for one in await accounts.connections.list(user.id)] == ["three", "two", "one"]
+    assert [connection.name for connection in await accounts.connections.list(user.id)] == ["three", "two", "one"]
 
 
 async def test_they_are_listed_a_page_at_a_time(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
@@ -54,19 +54,19 @@ async def test_they_are_listed_a_page_at_a_time(accounts: AccountServices, datab
         await key(accounts, user, name)
     client = await approve(accounts, database, user, "client-1", ["https://a.example/back"])
     listed = accounts.connections.list
-    assert [one.name for one in await listed(user.id, limit=2, offset=2)] == ["two", "one"]
-    assert [one.id for one in await listed(user.id, limit=1)] == [client]
-    assert [one.name for one in await listed(user.id, kind="api_key", limit=2)] == ["three", "two"]
+    assert [connection.name for connection in await listed(user.id, limit=2, offset=2)] == ["two", "one"]
+    assert [connection.id for connection in await listed(user.id, limit=1)] == [client]
+    assert [connection.name for connection in await listed(user.id, kind="api_key", limit=2)] == ["three", "two"]
     assert list(await listed(user.id, offset=4)) == []
 
 
 async def test_a_name_is_taken_while_a_key_has_it(accounts: AccountServices, user: User, other: User) -> None:
-    made = await key(accounts, user, "laptop")
+    connection = await key(accounts, user, "laptop")
     assert await accounts.connections.has_key(user.id, "laptop")
     assert not await accounts.connections.has_key(user.id, "Laptop")
     assert not await accounts.connections.has_key(user.id, "\0")
     assert not await accounts.connections.has_key(other.id, "laptop")
-    await accounts.connections.revoke(user.id, made.id)
+    await accounts.connections.revoke(user.id, connection.id)
     assert not await accounts.connections.has_key(user.id, "laptop")
 
 
@@ -81,47 +81,47 @@ async def test_an_oauth_client_shows_where_it_redirects(
 
 
 async def test_a_name_can_be_changed(accounts: AccountServices, user: User) -> None:
-    made = await key(accounts, user)
-    assert (await accounts.connections.rename(user.id, made.id, "  the big screen ")).name == "the big screen"
-    assert (await accounts.connections.get(user.id, made.id)).name == "the big screen"
+    connection = await key(accounts, user)
+    assert (await accounts.connections.rename(user.id, connection.id, "  the big screen ")).name == "the big screen"
+    assert (await accounts.connections.get(user.id, connection.id)).name == "the big screen"
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "two\nlines", "nul\0", "\u202egnp"])
 async def test_a_name_that_is_none(accounts: AccountServices, user: User, name: str) -> None:
-    made = await key(accounts, user)
+    connection = await key(accounts, user)
     with pytest.raises(InvalidInput, match="name"):
-        await accounts.connections.rename(user.id, made.id, name)
+        await accounts.connections.rename(user.id, connection.id, name)
     with pytest.raises(InvalidInput, match="name"):
         await accounts.api_keys.create(user.id, name)
-    assert [one.name for one in await accounts.connections.list(user.id)] == ["laptop"]
+    assert [connection.name for connection in await accounts.connections.list(user.id)] == ["laptop"]
 
 
 async def test_tools_are_switched_off_and_on(accounts: AccountServices, user: User) -> None:
-    made = await key(accounts, user)
-    off = await accounts.connections.set_disabled_tools(user.id, made.id, ["b_tool", "a_tool", "b_tool"])
+    connection = await key(accounts, user)
+    off = await accounts.connections.set_disabled_tools(user.id, connection.id, ["b_tool", "a_tool", "b_tool"])
     assert off.disabled_tools == {"a_tool", "b_tool"}
-    assert (await accounts.connections.get(user.id, made.id)).disabled_tools == {"a_tool", "b_tool"}
-    assert (await accounts.connections.set_disabled_tools(user.id, made.id, [])).disabled_tools == frozenset()
+    assert (await accounts.connections.get(user.id, connection.id)).disabled_tools == {"a_tool", "b_tool"}
+    assert (await accounts.connections.set_disabled_tools(user.id, connection.id, [])).disabled_tools == frozenset()
 
 
 @pytest.mark.parametrize("names", [["no spaces"], ["x" * 65], [""], [f"tool_{number}" for number in range(1001)]])
 async def test_tools_that_there_cannot_be(accounts: AccountServices, user: User, names: list[str]) -> None:
-    made = await key(accounts, user)
+    connection = await key(accounts, user)
     with pytest.raises(InvalidInput, match="tools"):
-        await accounts.connections.set_disabled_tools(user.id, made.id, names)
-    assert (await accounts.connections.get(user.id, made.id)).disabled_tools == frozenset()
+        await accounts.connections.set_disabled_tools(user.id, connection.id, names)
+    assert (await accounts.connections.get(user.id, connection.id)).disabled_tools == frozenset()
 
 
 async def test_a_revoked_one_stays_for_the_record(accounts: AccountServices, user: User) -> None:
-    made, kept = await key(accounts, user, "old"), await key(accounts, user, "kept")
-    await accounts.connections.revoke(user.id, made.id)
-    first = (await accounts.connections.get(user.id, made.id)).revoked_at
-    await accounts.connections.revoke(user.id, made.id)
-    assert (await accounts.connections.get(user.id, made.id)).revoked_at == first is not None
-    assert [one.id for one in await accounts.connections.list(user.id)] == [kept.id]
-    assert [one.id for one in await accounts.connections.list(user.id, revoked=True)] == [kept.id, made.id]
+    old, live = await key(accounts, user, "old"), await key(accounts, user, "kept")
+    await accounts.connections.revoke(user.id, old.id)
+    first = (await accounts.connections.get(user.id, old.id)).revoked_at
+    await accounts.connections.revoke(user.id, old.id)
+    assert (await accounts.connections.get(user.id, old.id)).revoked_at == first is not None
+    assert [connection.id for connection in await accounts.connections.list(user.id)] == [live.id]
+    assert [connection.id for connection in await accounts.connections.list(user.id, revoked=True)] == [live.id, old.id]
     with pytest.raises(NotFound, match="revoked"):
-        await accounts.connections.rename(user.id, made.id, "new")
+        await accounts.connections.rename(user.id, old.id, "new")
 
 
 async def test_revoking_ends_the_tokens_of_a_client(
@@ -144,17 +144,17 @@ async def test_an_id_that_is_nobodys(accounts: AccountServices, user: User, id_:
 
 
 async def test_nobody_touches_those_of_another(accounts: AccountServices, user: User, other: User) -> None:
-    made = await key(accounts, user)
+    connection = await key(accounts, user)
     connections = accounts.connections
     for attempt in (
-        connections.get(other.id, made.id),
-        connections.rename(other.id, made.id, "mine"),
-        connections.set_disabled_tools(other.id, made.id, ["a_tool"]),
-        connections.revoke(other.id, made.id),
+        connections.get(other.id, connection.id),
+        connections.rename(other.id, connection.id, "mine"),
+        connections.set_disabled_tools(other.id, connection.id, ["a_tool"]),
+        connections.revoke(other.id, connection.id),
     ):
         with pytest.raises(NotFound):
             await attempt
-    assert await connections.get(user.id, made.id) == made
+    assert await connections.get(user.id, connection.id) == connection
 
 
 class TestBound:
@@ -170,62 +170,62 @@ class TestBound:
             except PressroomError as error:
                 return error
 
-        made = await asyncio.gather(*(make(number) for number in range(20)))
-        assert sum(isinstance(one, Connection) for one in made) == 3
-        assert {str(one) for one in made if isinstance(one, Exception)} == {
+        results = await asyncio.gather(*(make(number) for number in range(20)))
+        assert sum(isinstance(result, Connection) for result in results) == 3
+        assert {str(result) for result in results if isinstance(result, Exception)} == {
             "this account has 3 connections, the maximum; revoke one that is not used"
         }
         total, _, _ = await accounts.connections.page(user.id, 1, 2)
         assert len(await accounts.connections.list(user.id)) == total == 3
 
     async def test_a_revoked_one_makes_room(self, accounts: AccountServices, user: User, other: User) -> None:
-        made = [await key(accounts, user, f"key {number}") for number in range(3)]
+        connections = [await key(accounts, user, f"key {number}") for number in range(3)]
         await key(accounts, other)
         with pytest.raises(InvalidInput):
             await key(accounts, user)
-        await accounts.connections.revoke(user.id, made[0].id)
+        await accounts.connections.revoke(user.id, connections[0].id)
         assert (await key(accounts, user, "again")).name == "again"
 
 
 class TestLastUse:
     async def test_it_is_shown_before_it_is_written(self, accounts: AccountServices, user: User) -> None:
-        made = await key(accounts, user)
-        assert (made.last_used_at, made.last_used_address) == (None, "")
-        accounts.credentials.note_use(made.id, "203.0.113.7")
-        shown = await accounts.connections.get(user.id, made.id)
-        assert shown.last_used_address == "203.0.113.7"
-        assert shown.last_used_at is not None
+        connection = await key(accounts, user)
+        assert (connection.last_used_at, connection.last_used_address) == (None, "")
+        accounts.credentials.note_use(connection.id, "203.0.113.7")
+        current = await accounts.connections.get(user.id, connection.id)
+        assert current.last_used_address == "203.0.113.7"
+        assert current.last_used_at is not None
 
     async def test_others_see_it_once_it_is_written(
         self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
     ) -> None:
-        elsewhere = AccountServices(database_settings, database)
-        made = await key(accounts, user)
-        accounts.credentials.note_use(made.id, "203.0.113.7")
-        assert (await elsewhere.connections.get(user.id, made.id)).last_used_at is None
+        other_services = AccountServices(database_settings, database)
+        connection = await key(accounts, user)
+        accounts.credentials.note_use(connection.id, "203.0.113.7")
+        assert (await other_services.connections.get(user.id, connection.id)).last_used_at is None
         await accounts.connections.flush()
-        assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
+        assert (await other_services.connections.get(user.id, connection.id)).last_used_address == "203.0.113.7"
 
     async def test_closing_writes_it(
         self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
     ) -> None:
-        made = await key(accounts, user)
+        connection = await key(accounts, user)
         await accounts.open()
-        accounts.credentials.note_use(made.id, "203.0.113.7")
+        accounts.credentials.note_use(connection.id, "203.0.113.7")
         await accounts.close()
-        elsewhere = AccountServices(database_settings, database)
-        assert (await elsewhere.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
+        other_services = AccountServices(database_settings, database)
+        assert (await other_services.connections.get(user.id, connection.id)).last_used_address == "203.0.113.7"
 
     async def test_an_older_use_does_not_replace_a_newer_one(
         self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
     ) -> None:
-        elsewhere = AccountServices(database_settings, database)
-        made = await key(accounts, user)
-        accounts.credentials.note_use(made.id, "203.0.113.1")
-        elsewhere.credentials.note_use(made.id, "203.0.113.2")
-        await elsewhere.connections.flush()
+        other_services = AccountServices(database_settings, database)
+        connection = await key(accounts, user)
+        accounts.credentials.note_use(connection.id, "203.0.113.1")
+        other_services.credentials.note_use(connection.id, "203.0.113.2")
+        await other_services.connections.flush()
         await accounts.connections.flush()
-        assert (await accounts.connections.get(user.id, made.id)).last_used_address == "203.0.113.2"
+        assert (await accounts.connections.get(user.id, connection.id)).last_used_address == "203.0.113.2"
 
     async def test_many_uses_are_one_write(
         self, accounts: AccountServices, database: SqlDatabase, user: User, monkeypatch: pytest.MonkeyPatch
@@ -248,11 +248,11 @@ class TestLastUse:
         assert writes == 1
 
     async def test_an_outage_loses_nothing(self, accounts: AccountServices, database: SqlDatabase, user: User) -> None:
-        made = await key(accounts, user)
-        accounts.credentials.note_use(made.id, "203.0.113.7")
+        connection = await key(accounts, user)
+        accounts.credentials.note_use(connection.id, "203.0.113.7")
         await database.close()
         with pytest.raises(PressroomError):
             await accounts.connections.flush()
         await database.open()
         await accounts.connections.flush()
-        assert (await accounts.connections.get(user.id, made.id)).last_used_address == "203.0.113.7"
+        assert (await accounts.connections.get(user.id, connection.id)).last_used_address == "203.0.113.7"

@@ -63,8 +63,8 @@ def authenticate(folder: Path, key: str) -> Identity | None:
 
 
 def keys(run: Run, *arguments: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("keys", "list", EMAIL, *arguments, "--json")[1])["keys"]
-    return found
+    rows: list[dict[str, Any]] = json.loads(run("keys", "list", EMAIL, *arguments, "--json")[1])["keys"]
+    return rows
 
 
 def test_only_the_key_is_on_standard_output(run: Run, tmp_path: Path) -> None:
@@ -78,21 +78,21 @@ def test_only_the_key_is_on_standard_output(run: Run, tmp_path: Path) -> None:
 
 
 def test_json_has_the_key_once(run: Run, tmp_path: Path) -> None:
-    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
-    assert (made["name"], made["email"], made["hint"]) == ("laptop", EMAIL, made["key"][-4:])
-    assert authenticate(tmp_path / "data", made["key"]) is not None
+    created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    assert (created["name"], created["email"], created["hint"]) == ("laptop", EMAIL, created["key"][-4:])
+    assert authenticate(tmp_path / "data", created["key"]) is not None
     (listed,) = keys(run)
-    assert listed == {name: value for name, value in made.items() if name not in ("key", "email")}
+    assert listed == {name: value for name, value in created.items() if name not in ("key", "email")}
 
 
 def test_a_long_list_comes_in_parts(run: Run) -> None:
     for name in ("one", "two", "three"):
         run("keys", "create", EMAIL, "--name", name)
     document = json.loads(run("keys", "list", EMAIL, "--limit", "2", "--json")[1])
-    assert ([one["name"] for one in document["keys"]], document["next"]) == (["three", "two"], 2)
+    assert ([row["name"] for row in document["keys"]], document["next"]) == (["three", "two"], 2)
     assert run("keys", "list", EMAIL, "--limit", "2")[2] == "There are more: --skip 2\n"
     document = json.loads(run("keys", "list", EMAIL, "--limit", "2", "--skip", "2", "--json")[1])
-    assert ([one["name"] for one in document["keys"]], document["next"]) == (["one"], None)
+    assert ([row["name"] for row in document["keys"]], document["next"]) == (["one"], None)
     assert run("keys", "list", EMAIL, "--skip", "3")[1] == f"{EMAIL} has no more API keys.\n"
 
 
@@ -106,13 +106,13 @@ def test_the_list_for_people(run: Run) -> None:
 
 
 def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
-    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
-    code, output, _ = run("keys", "revoke", made["id"])
+    created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    code, output, _ = run("keys", "revoke", created["id"])
     assert (code, output.startswith("The key 'laptop' is revoked")) == (0, True)
     with pytest.raises(Rejected, match="revoked"):
-        authenticate(tmp_path / "data", made["key"])
+        authenticate(tmp_path / "data", created["key"])
     assert keys(run) == []
-    assert [one["id"] for one in keys(run, "--revoked")] == [made["id"]]
+    assert [row["id"] for row in keys(run, "--revoked")] == [created["id"]]
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_what_cannot_be_done_is_said(run: Run, arguments: tuple[str, ...], words
 
 def test_a_key_may_do_what_it_was_made_for(run: Run, tmp_path: Path) -> None:
     arguments = ("--access", "drafts", "--toolsets", "core, seo")
-    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", *arguments, "--json")[1])
-    assert (made["access"], made["toolsets"]) == ("drafts", ["core", "seo"])
-    identity = authenticate(tmp_path / "data", made["key"])
+    created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", *arguments, "--json")[1])
+    assert (created["access"], created["toolsets"]) == ("drafts", ["core", "seo"])
+    identity = authenticate(tmp_path / "data", created["key"])
     assert identity is not None
     assert AccessChoice(identity.access, identity.toolsets) == AccessChoice("drafts", frozenset({"core", "seo"}))
     (listed,) = keys(run)
@@ -142,8 +142,8 @@ def test_a_key_may_do_what_it_was_made_for(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_key_may_do_everything_unless_it_is_told_otherwise(run: Run) -> None:
-    made = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
-    assert (made["access"], made["toolsets"]) == ("full", None)
+    created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
+    assert (created["access"], created["toolsets"]) == ("full", None)
 
 
 @pytest.mark.parametrize("arguments", [("--access", "superuser"), ("--toolsets", "Core"), ("--toolsets", "all")])

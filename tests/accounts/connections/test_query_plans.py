@@ -36,19 +36,31 @@ async def filled(database: SqlDatabase) -> SqlDatabase:
     users = [f"u_{number}" for number in range(ROWS)]
     connections = [f"c_{number}" for number in range(ROWS)]
     rows: list[tuple[type[Any], list[dict[str, Any]]]] = [
-        (UserRow, [{"id": one, "email": f"{one}@example.com", "plan": "free", "created_at": NOW} for one in users]),
+        (
+            UserRow,
+            [
+                {"id": user_id, "email": f"{user_id}@example.com", "plan": "free", "created_at": NOW}
+                for user_id in users
+            ],
+        ),
         (
             ConnectionRow,
             [
-                {"id": one, "user_id": users[number % 1000], "kind": "api_key", "name": one, "created_at": NOW}
-                for number, one in enumerate(connections)
+                {
+                    "id": connection_id,
+                    "user_id": users[number % 1000],
+                    "kind": "api_key",
+                    "name": connection_id,
+                    "created_at": NOW,
+                }
+                for number, connection_id in enumerate(connections)
             ],
         ),
         (
             ApiKeyRow,
             [
-                {"key_hash": number.to_bytes(32, "big"), "connection_id": one, "hint": "abcd"}
-                for number, one in enumerate(connections)
+                {"key_hash": number.to_bytes(32, "big"), "connection_id": connection_id, "hint": "abcd"}
+                for number, connection_id in enumerate(connections)
             ],
         ),
         (
@@ -67,25 +79,28 @@ async def filled(database: SqlDatabase) -> SqlDatabase:
         (
             MembershipRow,
             [
-                {"account_id": one, "member_id": users[number % 1000], "role": "editor", "created_at": NOW}
-                for number, one in enumerate(users)
+                {"account_id": user_id, "member_id": users[number % 1000], "role": "editor", "created_at": NOW}
+                for number, user_id in enumerate(users)
             ],
         ),
         (
             InvitationRow,
             [
                 {
-                    "id": one,
+                    "id": user_id,
                     "token_hash": number.to_bytes(32, "big"),
                     "account_id": users[number % 1000],
                     "role": "editor",
                     "created_at": NOW,
                     "expires_at": NOW,
                 }
-                for number, one in enumerate(users)
+                for number, user_id in enumerate(users)
             ],
         ),
-        (QuotaRow, [{"user_id": one, "month": "2026-11", "quota": "articles_created", "used": 1} for one in users]),
+        (
+            QuotaRow,
+            [{"user_id": user_id, "month": "2026-11", "quota": "articles_created", "used": 1} for user_id in users],
+        ),
         (
             ActivityRow,
             [
@@ -126,11 +141,11 @@ async def scanned(database: SqlDatabase, statement: ClauseElement) -> set[str]:
 
 def _sequential(node: Any) -> list[str]:
     if isinstance(node, list):
-        return [found for one in node for found in _sequential(one)]
+        return [table for child in node for table in _sequential(child)]
     if not isinstance(node, dict):
         return []
-    own = [node["Relation Name"]] if node.get("Node Type") == "Seq Scan" else []
-    return own + [found for value in node.values() for found in _sequential(value)]
+    tables = [node["Relation Name"]] if node.get("Node Type") == "Seq Scan" else []
+    return tables + [table for value in node.values() for table in _sequential(value)]
 
 
 FILTERS: tuple[dict[str, Any], ...] = (
@@ -166,7 +181,7 @@ async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
         "invitations": invitations_of("u_7"),
         "a quota": used_in("u_7", "2026-11"),
     }
-    read_whole = {name: await scanned(filled, statement) & BIG for name, statement in statements.items()}
-    assert {name: tables for name, tables in read_whole.items() if tables} == {}
+    full_scans = {name: await scanned(filled, statement) & BIG for name, statement in statements.items()}
+    assert {name: tables for name, tables in full_scans.items() if tables} == {}
     # A query without an index is detected.
     assert await scanned(filled, text("SELECT count(*) FROM activity WHERE request_id = 'r'")) == {"activity"}

@@ -37,8 +37,8 @@ async def test_two_processes_at_once_take_exactly_what_there_is(
     database = SqlDatabase(database_settings)
     await database.open()
     try:
-        elsewhere = AccountServices(database_settings, database)
-        both = (accounts, elsewhere)
+        other_services = AccountServices(database_settings, database)
+        both = (accounts, other_services)
         results = await asyncio.gather(*(taken(both[number % 2], user, 20) for number in range(50)))
     finally:
         await database.close()

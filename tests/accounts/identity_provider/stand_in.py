@@ -46,8 +46,8 @@ class StandIn:
     @property
     def metadata(self) -> dict[str, Any]:
         """The discovery document; tests may modify it."""
-        found: dict[str, Any] = self.documents["/.well-known/openid-configuration"]
-        return found
+        document: dict[str, Any] = self.documents["/.well-known/openid-configuration"]
+        return document
 
     def give(self, nonce: str, *, kid: str = "one", **claims: Any) -> None:
         """Make the token endpoint return a valid ID token, with some claims overridden."""

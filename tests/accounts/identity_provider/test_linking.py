@@ -27,17 +27,17 @@ def linking(users: Users, **settings: Any) -> AccountLinking:
 
 
 async def test_who_is_new_gets_an_account_and_comes_back_to_it(users: Users) -> None:
-    made = await linking(users).sign_in(ADA)
-    assert (made.email, made.name, made.plan, made.has_password) == ("ada@example.com", "Ada Lovelace", "free", False)
-    again = await linking(users, create_accounts=False).sign_in(ADA)
-    assert again.id == made.id
-    assert (await users.get(made.id)).last_sign_in_at is not None
+    user = await linking(users).sign_in(ADA)
+    assert (user.email, user.name, user.plan, user.has_password) == ("ada@example.com", "Ada Lovelace", "free", False)
+    second = await linking(users, create_accounts=False).sign_in(ADA)
+    assert second.id == user.id
+    assert (await users.get(user.id)).last_sign_in_at is not None
 
 
 async def test_an_account_is_the_person_s_whatever_their_address_becomes(users: Users) -> None:
-    made = await linking(users).sign_in(ADA)
+    user = await linking(users).sign_in(ADA)
     for changed in (replace(ADA, email="ada@new.example"), replace(ADA, email="", email_verified=False)):
-        assert (await linking(users).sign_in(changed)).id == made.id
+        assert (await linking(users).sign_in(changed)).id == user.id
     assert len(await users.list()) == 1
 
 
@@ -77,15 +77,15 @@ async def test_the_next_owner_of_an_address_does_not_get_the_account_of_the_one_
 
 
 async def test_a_disabled_account_is_refused_however_one_comes(users: Users) -> None:
-    made = await linking(users).sign_in(ADA)
+    ada = await linking(users).sign_in(ADA)
     waiting = await users.add("bob@example.com")
-    for user in (made, waiting):
+    for user in (ada, waiting):
         await users.set_disabled(user.id, True)
     with pytest.raises(SignInFailed, match="disabled"):
         await linking(users).sign_in(ADA)
     with pytest.raises(SignInFailed, match="disabled"):
         await linking(users).sign_in(replace(ADA, subject="8", email="bob@example.com"))
-    assert (await users.get(made.id)).last_sign_in_at is not None
+    assert (await users.get(ada.id)).last_sign_in_at is not None
     assert (await users.get(waiting.id)).last_sign_in_at is None
 
 
@@ -150,9 +150,9 @@ async def test_who_is_signed_in_already_may_connect_the_provider(users: Users) -
 
 @pytest.mark.parametrize("name", ["x" * 300, "bad\0name", "\x1b[31mred", "", "   "])
 async def test_a_name_that_cannot_be_kept_is_no_obstacle(users: Users, name: str) -> None:
-    made = await linking(users).sign_in(replace(ADA, name=name))
-    assert len(made.name) <= 100
-    assert made.name.isprintable()
+    user = await linking(users).sign_in(replace(ADA, name=name))
+    assert len(user.name) <= 100
+    assert user.name.isprintable()
 
 
 @pytest.mark.parametrize("subject", ["", "x" * 256, "a\0b"])

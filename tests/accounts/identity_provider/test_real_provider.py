@@ -88,41 +88,41 @@ async def test_an_answer_that_was_tampered_with_is_refused(
 ) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
-    answer = await sign_in(request.url, "ada")
+    query = await sign_in(request.url, "ada")
     with pytest.raises(SignInFailed, match=says):
-        await identity_provider.finish(answer | changed, request)
+        await identity_provider.finish(query | changed, request)
 
 
 @pytest.mark.parametrize("missing", ["state", "iss", "code"])
 async def test_an_answer_that_lacks_something_is_refused(provider: OidcProvider, client: Client, missing: str) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
-    answer = await sign_in(request.url, "ada")
-    del answer[missing]
+    query = await sign_in(request.url, "ada")
+    del query[missing]
     with pytest.raises(SignInFailed):
-        await identity_provider.finish(answer, request)
+        await identity_provider.finish(query, request)
 
 
 @pytest.mark.parametrize("changed", ["nonce", "code_verifier"])
 async def test_an_answer_to_another_request_is_refused(provider: OidcProvider, client: Client, changed: str) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
-    answer = await sign_in(request.url, "ada")
-    others: SignInRequest = replace(request, **{changed: "x" * 43})
+    query = await sign_in(request.url, "ada")
+    other_request: SignInRequest = replace(request, **{changed: "x" * 43})
     with pytest.raises(SignInFailed):
-        await identity_provider.finish(answer, others)
+        await identity_provider.finish(query, other_request)
 
 
 async def test_a_code_is_good_once(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
-    answer = await sign_in(request.url, "ada")
+    query = await sign_in(request.url, "ada")
     results = await asyncio.gather(
-        *(identity_provider.finish(answer, request) for _ in range(4)), return_exceptions=True
+        *(identity_provider.finish(query, request) for _ in range(4)), return_exceptions=True
     )
     assert [type(result) for result in results].count(IdentityClaims) <= 1
     with pytest.raises(SignInFailed, match="used already"):
-        await identity_provider.finish(answer, request)
+        await identity_provider.finish(query, request)
 
 
 async def test_who_cancels_is_told_so(provider: OidcProvider, client: Client) -> None:
@@ -136,10 +136,10 @@ async def test_a_code_expires(client: Client) -> None:
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer)
         request = await identity_provider.authorization_request(REDIRECT_URI)
-        answer = await sign_in(request.url, "ada")
+        query = await sign_in(request.url, "ada")
         provider.set_clock(61)
         with pytest.raises(SignInFailed, match="took too long"):
-            await identity_provider.finish(answer, request)
+            await identity_provider.finish(query, request)
 
 
 @pytest.mark.parametrize(("ahead", "good"), [(45, True), (90, False), (-330, True), (-400, False)])
@@ -169,11 +169,11 @@ async def test_a_provider_that_restarted_asks_to_sign_in_again(client: Client) -
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer)
         request = await identity_provider.authorization_request(REDIRECT_URI)
-        answer = await sign_in(request.url, "ada")
+        query = await sign_in(request.url, "ada")
         provider.stop()
         provider.start()
         with pytest.raises(SignInFailed, match="please sign in again"):
-            await identity_provider.finish(answer, request)
+            await identity_provider.finish(query, request)
         assert (await signed_in(identity_provider)).subject == "ada"
 
 
@@ -182,12 +182,12 @@ async def test_a_provider_that_does_not_answer_is_no_mystery(client: Client, how
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer, timeout=3)
         request = await identity_provider.authorization_request(REDIRECT_URI)
-        answer = await sign_in(request.url, "ada")
+        query = await sign_in(request.url, "ada")
         if how == "down":
             provider.stop()
         else:
             provider.freeze()
-        for attempt in (identity_provider.finish(answer, request), signed_in(client(provider.issuer, timeout=3))):
+        for attempt in (identity_provider.finish(query, request), signed_in(client(provider.issuer, timeout=3))):
             with pytest.raises(SignInFailed, match=r"^signing in with Example is not available"):
                 await attempt
 

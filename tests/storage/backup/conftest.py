@@ -44,8 +44,8 @@ class Place:
 
     def run(self, *arguments: str) -> Done:
         (self.folder / "pressroom.toml").write_text(CONTENT)
-        address = {"PRESSROOM_STORAGE__DATABASE": self.storage["database"]} if "database" in self.storage else {}
-        return run_command(arguments, cwd=self.folder, env=command_environment(self.folder, **address))
+        variables = {"PRESSROOM_STORAGE__DATABASE": self.storage["database"]} if "database" in self.storage else {}
+        return run_command(arguments, cwd=self.folder, env=command_environment(self.folder, **variables))
 
     def json(self, *arguments: str) -> Any:
         done = self.run(*arguments, "--json")
@@ -61,8 +61,8 @@ class Place:
 
     def contents(self) -> dict[str, bytes]:
         """Return the content of every file in the data folder, by relative path."""
-        found = (path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith(".restore"))
-        return {str(path.relative_to(self.data)): path.read_bytes() for path in found}
+        files = (path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith(".restore"))
+        return {str(path.relative_to(self.data)): path.read_bytes() for path in files}
 
 
 MakePlace = Callable[..., Place]

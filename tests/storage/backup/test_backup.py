@@ -41,8 +41,8 @@ def serve(place: Place) -> RunningHost:
 
 
 def image(host: RunningHost, text: str) -> httpx.Response:
-    asked = {"text": text, "response": "binary"}
-    return httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=asked, timeout=60)
+    body = {"text": text, "response": "binary"}
+    return httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=body, timeout=60)
 
 
 def seed(place: Place) -> None:
@@ -54,8 +54,8 @@ def seed(place: Place) -> None:
 
 
 def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_place: MakePlace, kind: str) -> None:
-    here, there = make_place(kind), make_place(kind)
-    archive = here.folder / "backup.tar"
+    source, target = make_place(kind), make_place(kind)
+    archive = source.folder / "backup.tar"
     written: list[str] = []
     failures: list[Exception] = []
     enough, stop = threading.Event(), threading.Event()
@@ -70,10 +70,10 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
             failures.append(error)
             enough.set()
 
-    with serve(here) as host:
+    with serve(source) as host:
         ada = client_of(host, "ada@example.org")
         sealed = Vault.of(content_of(host)).seal(CREDENTIAL, "w_1")
-        made = image(host, "hello").content
+        content = image(host, "hello").content
         owner, bob, eve = (add_person(host, f"{name}@example.org") for name in ("owner", "bob", "eve"))
         make_member(host, owner, bob, "editor")
         invitation = invite(host, owner, "reader")
@@ -82,25 +82,25 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         enough.wait(60)
         before = list(written)
         # In a separate process, as alongside a running server: SQLite's locks are per process.
-        environment = command_environment(here.folder, **_address(here))
-        (here.folder / "pressroom.toml").write_text("[plugins.content]\n")
-        done = run_forked(["backup", str(archive)], cwd=here.folder, env=environment)
+        environment = command_environment(source.folder, **_address(source))
+        (source.folder / "pressroom.toml").write_text("[plugins.content]\n")
+        done = run_forked(["backup", str(archive)], cwd=source.folder, env=environment)
         stop.set()
         writer.join(60)
     assert not failures
     assert (done.returncode, done.stdout.count("\n")) == (0, 1), done
     assert len(before) >= 5
 
-    restored = there.json("restore", str(archive))
+    restored = target.json("restore", str(archive))
     assert restored["warnings"] == []
-    assert {path.stat().st_mode & 0o077 for path in there.data.rglob("*")} == {0}
-    with serve(there) as host:
-        again = Client(host, ada.user_id, ada.connection, ada.key)
-        assert all("Leaves fall" in json.dumps(again.data("get_content", content_id=id_)) for id_ in before)
-        assert article(again, 1)
+    assert {path.stat().st_mode & 0o077 for path in target.data.rglob("*")} == {0}
+    with serve(target) as host:
+        restored_ada = Client(host, ada.user_id, ada.connection, ada.key)
+        assert all("Leaves fall" in json.dumps(restored_ada.data("get_content", content_id=id_)) for id_ in before)
+        assert article(restored_ada, 1)
         assert Vault.of(content_of(host)).open(sealed, "w_1") == CREDENTIAL
-        answer = image(host, "hello")
-        assert answer.content == made
+        response = image(host, "hello")
+        assert response.content == content
         with BrowserWithoutScreen(host) as browser:
             browser.enter(host, bob)
             assert "editor" in switch(browser, owner).text
@@ -108,7 +108,7 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
             browser.enter(host, eve)
             assert browser.submit(browser.get(invitation), invitation).status == 200
         assert len(host.run(host.host.accounts.memberships.of_account(owner.id))) == 2
-    files = {path.name for path in (there.data / "files").rglob("*.*") if path.is_file()}
+    files = {path.name for path in (target.data / "files").rglob("*.*") if path.is_file()}
     assert files
 
 
@@ -121,9 +121,9 @@ def test_only_its_owner_reads_a_backup_and_nothing_else_is_left(make_place: Make
     seed(place)
     folder = place.folder / "backups"
     folder.mkdir()
-    made = place.json("backup", str(folder))
+    report = place.json("backup", str(folder))
     (archive,) = folder.iterdir()
-    assert made["path"] == str(archive)
+    assert report["path"] == str(archive)
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     with tarfile.open(archive) as tar:
         names = set(tar.getnames())
@@ -131,18 +131,18 @@ def test_only_its_owner_reads_a_backup_and_nothing_else_is_left(make_place: Make
     assert {"data/secret.key", "data/plugins/content/credentials.key"} <= names
     assert any(name.startswith("data/files/qr-code-generator/") for name in names)
     assert not any(".tmp" in name for name in names)
-    assert {"pressroom", "content"} <= made["revisions"].keys()
+    assert {"pressroom", "content"} <= report["revisions"].keys()
 
 
 def test_files_can_be_left_out(make_place: MakePlace) -> None:
-    here, there = make_place("sqlite"), make_place("sqlite")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    made = here.json("backup", str(archive), "--no-files")
-    assert any("--no-files" in text for text in made["not_included"])
-    there.json("restore", str(archive))
-    assert not (there.data / "files").exists()
-    assert (there.data / "secret.key").read_bytes() == (here.data / "secret.key").read_bytes()
+    source, target = make_place("sqlite"), make_place("sqlite")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    report = source.json("backup", str(archive), "--no-files")
+    assert any("--no-files" in text for text in report["not_included"])
+    target.json("restore", str(archive))
+    assert not (target.data / "files").exists()
+    assert (target.data / "secret.key").read_bytes() == (source.data / "secret.key").read_bytes()
 
 
 def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
@@ -157,43 +157,43 @@ def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
 
 
 def test_what_exists_is_replaced_only_when_told(make_place: MakePlace, kind: str) -> None:
-    here, there = make_place(kind), make_place(kind)
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
+    source, target = make_place(kind), make_place(kind)
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
     archive.write_text("another file")
-    assert "exists" in here.refusal("backup", str(archive))
+    assert "exists" in source.refusal("backup", str(archive))
     assert archive.read_text() == "another file"
-    here.json("backup", str(archive), "--force")
+    source.json("backup", str(archive), "--force")
 
-    with serve(there) as host:
+    with serve(target) as host:
         client_of(host, "eve@example.org")
         assert image(host, "other").status_code == 200
-    before = there.contents()
-    assert "--force" in there.refusal("restore", str(archive))
-    assert there.contents() == before
-    assert _accounts(there) == ["eve@example.org"]
+    before = target.contents()
+    assert "--force" in target.refusal("restore", str(archive))
+    assert target.contents() == before
+    assert _accounts(target) == ["eve@example.org"]
 
-    there.json("restore", str(archive), "--force")
-    assert _accounts(there) == ["ada@example.org"]
-    restored = {name for name in there.contents() if name.startswith("files/")}
-    assert restored == {name for name in here.contents() if name.startswith("files/")}
-    assert not (there.data / ".restore").exists()
+    target.json("restore", str(archive), "--force")
+    assert _accounts(target) == ["ada@example.org"]
+    restored = {name for name in target.contents() if name.startswith("files/")}
+    assert restored == {name for name in source.contents() if name.startswith("files/")}
+    assert not (target.data / ".restore").exists()
 
 
 def _accounts(place: Place) -> list[str]:
-    return [one["email"] for one in place.json("users", "list")["users"]]
+    return [user["email"] for user in place.json("users", "list")["users"]]
 
 
 def test_a_running_server_keeps_its_database(make_place: MakePlace) -> None:
-    here, there = make_place("sqlite"), make_place("sqlite")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    with serve(there) as host:
+    source, target = make_place("sqlite"), make_place("sqlite")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    with serve(target) as host:
         client_of(host, "eve@example.org")
-        environment = command_environment(there.folder)
-        done = run_forked(["restore", str(archive), "--force"], cwd=there.folder, env=environment)
+        environment = command_environment(target.folder)
+        done = run_forked(["restore", str(archive), "--force"], cwd=target.folder, env=environment)
         assert done.returncode == 1
         assert "is in use" in done.stderr
         assert "Stop the server" in done.stderr
@@ -201,61 +201,61 @@ def test_a_running_server_keeps_its_database(make_place: MakePlace) -> None:
 
 
 def test_a_check_changes_nothing(make_place: MakePlace, kind: str) -> None:
-    here, there = make_place(kind), make_place(kind)
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    document = there.json("restore", str(archive), "--check")
+    source, target = make_place(kind), make_place(kind)
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    document = target.json("restore", str(archive), "--check")
     assert (document["ok"], document["restored"], document["database"]) == (True, False, kind)
-    assert not there.data.exists()
+    assert not target.data.exists()
 
 
 def test_a_backup_of_the_other_database_is_refused(make_place: MakePlace) -> None:
-    here, there = make_place("sqlite"), make_place("postgresql")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    refusal = there.refusal("restore", str(archive))
+    source, target = make_place("sqlite"), make_place("postgresql")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    refusal = target.refusal("restore", str(archive))
     assert "SQLite" in refusal
     assert "PostgreSQL" in refusal
 
 
 def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_place(make_place: MakePlace) -> None:
-    here, there = make_place("sqlite"), make_place("sqlite")
-    elsewhere = here.folder / "accounts.sqlite"
-    environment = command_environment(here.folder, PRESSROOM_STORAGE__DATABASE=f"sqlite:///{elsewhere}")
+    source, target = make_place("sqlite"), make_place("sqlite")
+    elsewhere = source.folder / "accounts.sqlite"
+    environment = command_environment(source.folder, PRESSROOM_STORAGE__DATABASE=f"sqlite:///{elsewhere}")
 
     def run(*arguments: str) -> Done:
-        return run_command([*arguments, "--json"], cwd=here.folder, env=environment)
+        return run_command([*arguments, "--json"], cwd=source.folder, env=environment)
 
     assert run("users", "add", "ada@example.org").returncode == 0
     assert run("backup", "backup.tar").returncode == 0
     refused = run("restore", "backup.tar", "--force")
     assert refused.returncode == 1
     assert "Leave [storage] database out" in refused.stdout
-    there.json("restore", str(here.folder / "backup.tar"))
-    assert _accounts(there) == ["ada@example.org"]
+    target.json("restore", str(source.folder / "backup.tar"))
+    assert _accounts(target) == ["ada@example.org"]
 
 
 def test_a_secret_key_that_is_not_restored_is_told(make_place: MakePlace) -> None:
-    here, there = make_place("sqlite"), make_place("sqlite")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    environment = command_environment(there.folder, PRESSROOM_SECRET_KEY="another secret key of a server")
-    done = run_forked(["restore", str(archive), "--json"], cwd=there.folder, env=environment)
+    source, target = make_place("sqlite"), make_place("sqlite")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    environment = command_environment(target.folder, PRESSROOM_SECRET_KEY="another secret key of a server")
+    done = run_forked(["restore", str(archive), "--json"], cwd=target.folder, env=environment)
     assert done.returncode == 0
     assert "secret_key" in json.loads(done.stdout)["warnings"][-1]
 
 
 def test_tables_that_the_backup_does_not_have_are_not_left_among_the_restored(make_place: MakePlace) -> None:
-    here, there = make_place("postgresql"), make_place("postgresql")
-    archive = here.folder / "backup.tar"
-    here.migrate()
-    here.json("backup", str(archive))
-    _psql(there, "CREATE TABLE accounting (number integer)")
-    assert "accounting" in there.refusal("restore", str(archive), "--force")
-    assert _psql(there, "SELECT count(*) FROM accounting") == "0"
+    source, target = make_place("postgresql"), make_place("postgresql")
+    archive = source.folder / "backup.tar"
+    source.migrate()
+    source.json("backup", str(archive))
+    _psql(target, "CREATE TABLE accounting (number integer)")
+    assert "accounting" in target.refusal("restore", str(archive), "--force")
+    assert _psql(target, "SELECT count(*) FROM accounting") == "0"
 
 
 def _psql(place: Place, statement: str) -> str:
@@ -336,8 +336,8 @@ def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path, kind: s
             (folder / name).write_text(content)
         code = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(steps), kind], check=False).returncode
         finished = subprocess.run([sys.executable, "-c", FINISHED, str(folder)], check=False, capture_output=True)
-        found = (path for path in folder.rglob("*") if path.is_file() and ".restore" not in path.parts)
-        outcomes.append({str(path.relative_to(folder)): path.read_text() for path in found})
+        files = (path for path in folder.rglob("*") if path.is_file() and ".restore" not in path.parts)
+        outcomes.append({str(path.relative_to(folder)): path.read_text() for path in files})
         # Without its data folder, a server database may already be the restored one.
         assert finished.returncode == 0 or (kind == "postgresql" and outcomes[-1] == old), finished
         if code == 0:
@@ -351,27 +351,27 @@ def test_a_killed_restore_leaves_the_old_data_or_the_new(tmp_path: Path, kind: s
 
 
 def test_a_server_does_not_start_on_a_database_that_was_restored_without_its_keys(make_place: MakePlace) -> None:
-    here, there = make_place("postgresql"), make_place("postgresql")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    (there.data / ".restore").mkdir(parents=True)
-    (there.data / ".restore" / "database").touch()
-    assert "interrupted" in there.refusal("users", "list")
-    there.json("restore", str(archive), "--force")
-    assert _accounts(there) == ["ada@example.org"]
+    source, target = make_place("postgresql"), make_place("postgresql")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    (target.data / ".restore").mkdir(parents=True)
+    (target.data / ".restore" / "database").touch()
+    assert "interrupted" in target.refusal("users", "list")
+    target.json("restore", str(archive), "--force")
+    assert _accounts(target) == ["ada@example.org"]
 
 
 def test_a_restore_says_when_only_the_database_was_restored(make_place: MakePlace) -> None:
-    here, there = make_place("postgresql"), make_place("postgresql")
-    seed(here)
-    archive = here.folder / "backup.tar"
-    here.json("backup", str(archive))
-    (there.data / ".restore").mkdir(parents=True)
-    (there.data / ".restore" / "ready").symlink_to("missing/file")  # the restored data cannot be marked as valid
-    refusal = there.refusal("restore", str(archive), "--force")
+    source, target = make_place("postgresql"), make_place("postgresql")
+    seed(source)
+    archive = source.folder / "backup.tar"
+    source.json("backup", str(archive))
+    (target.data / ".restore").mkdir(parents=True)
+    (target.data / ".restore" / "ready").symlink_to("missing/file")  # the restored data cannot be marked as valid
+    refusal = target.refusal("restore", str(archive), "--force")
     assert "the database was restored, the data folder was not" in refusal
-    (there.data / ".restore" / "ready").unlink()
-    assert "interrupted" in there.refusal("users", "list")
-    there.json("restore", str(archive), "--force")
-    assert _accounts(there) == ["ada@example.org"]
+    (target.data / ".restore" / "ready").unlink()
+    assert "interrupted" in target.refusal("users", "list")
+    target.json("restore", str(archive), "--force")
+    assert _accounts(target) == ["ada@example.org"]

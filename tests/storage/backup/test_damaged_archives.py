@@ -29,10 +29,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A backup of a server with one person, which each test damages in its own way."""
     folder = tmp_path_factory.mktemp("sound")
     with database_config("sqlite", folder / "data") as storage:
-        here = Place(folder, "sqlite", storage)
-        here.json("users", "add", "ada@example.org")
-        (here.data / "secret.key").write_text("5a" * 32 + "\n")
-        here.json("backup", str(folder / "backup.tar"))
+        source = Place(folder, "sqlite", storage)
+        source.json("users", "add", "ada@example.org")
+        (source.data / "secret.key").write_text("5a" * 32 + "\n")
+        source.json("backup", str(folder / "backup.tar"))
         yield folder / "backup.tar"
 
 
@@ -45,8 +45,8 @@ def archive(sound: Path, tmp_path: Path) -> Path:
 def rewrite(archive: Path, change: Callable[[Members, dict[str, Any]], object]) -> None:
     """Rewrite the archive after `change` has modified its members and manifest."""
     with tarfile.open(archive) as tar:
-        found = [(member, tar.extractfile(member)) for member in tar.getmembers()]
-        members = [(member, file.read()) for member, file in found if file is not None]
+        entries = [(member, tar.extractfile(member)) for member in tar.getmembers()]
+        members = [(member, file.read()) for member, file in entries if file is not None]
     manifest = json.loads(members.pop()[1])
     change(members, manifest)
     members.append((tarfile.TarInfo("manifest.json"), json.dumps(manifest).encode()))
@@ -160,4 +160,4 @@ def test_a_backup_of_a_newer_version_is_refused(archive: Path, place: Place) -> 
 def test_tables_of_a_plugin_that_is_not_there_are_told(archive: Path, place: Place) -> None:
     rewrite(archive, lambda _, manifest: manifest["revisions"].update({"word_cloud": "0001"}))
     assert "word_cloud" in place.json("restore", str(archive))["warnings"][0]
-    assert [one["email"] for one in place.json("users", "list")["users"]] == ["ada@example.org"]
+    assert [user["email"] for user in place.json("users", "list")["users"]] == ["ada@example.org"]

@@ -27,8 +27,8 @@ class Operator:
     def __init__(self, folder: Path, storage: dict[str, object], kind: str) -> None:
         self.folder = folder
         self.kind = kind
-        address = {"PRESSROOM_STORAGE__DATABASE": str(storage["database"])} if "database" in storage else {}
-        self.environment = command_environment(folder, **address)
+        variables = {"PRESSROOM_STORAGE__DATABASE": str(storage["database"])} if "database" in storage else {}
+        self.environment = command_environment(folder, **variables)
         self.environment["PYTHONPATH"] += f":{folder / 'plugins'}"
         self.configure("")
 
@@ -66,14 +66,14 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
     code, document = operator.json("migrate", "--check")
     assert (code, document["ok"]) == (0, True)
-    assert [(one["plugin"], one["result"]) for one in document["plugins"]] == [("pressroom", "up to date")]
+    assert [(plugin["plugin"], plugin["result"]) for plugin in document["plugins"]] == [("pressroom", "up to date")]
 
 
 def test_two_at_the_same_moment(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
         done = list(pool.map(lambda _: operator.run_forked("migrate", "--json"), range(2)))
-    assert [one.returncode for one in done] == [0, 0]
-    results = sorted(json.loads(one.stdout)["plugins"][0]["result"] for one in done)
+    assert [result.returncode for result in done] == [0, 0]
+    results = sorted(json.loads(result.stdout)["plugins"][0]["result"] for result in done)
     assert results == ["migrated", "up to date"]
 
 
@@ -82,7 +82,7 @@ def test_a_plugin_whose_migration_fails_is_named(operator: Operator) -> None:
     operator.configure("[plugins.notes]\n")
     code, document = operator.json("migrate")
     assert (code, document["ok"]) == (1, False)
-    assert [(one["plugin"], one["result"]) for one in document["plugins"]] == [
+    assert [(plugin["plugin"], plugin["result"]) for plugin in document["plugins"]] == [
         ("pressroom", "migrated"),
         ("notes", "failed"),
     ]
@@ -139,13 +139,13 @@ def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
         assert "run `pressroom migrate`" in refused.stderr
         assert "Traceback" not in refused.stderr
         assert operator.run("migrate").returncode == 0
-    address = operator.environment.get("PRESSROOM_STORAGE__DATABASE")
-    with serving(operator.folder, ALONE, {"PRESSROOM_STORAGE__DATABASE": address} if address else {}) as server:
+    database = operator.environment.get("PRESSROOM_STORAGE__DATABASE")
+    with serving(operator.folder, ALONE, {"PRESSROOM_STORAGE__DATABASE": database} if database else {}) as server:
         assert server.terminate() == 0
     events = [json.loads(line) for line in server.log.splitlines()]
-    migrated = [(one["plugin"], one["revision"]) for one in events if one["event"] == "tables migrated"]
+    migrated = [(event["plugin"], event["revision"]) for event in events if event["event"] == "tables migrated"]
     assert migrated == ([("pressroom", "0007")] if operator.kind == "sqlite" else [])
-    assert not [one for one in events if str(one.get("logger", "")).startswith(("alembic", "sqlalchemy"))]
+    assert not [event for event in events if str(event.get("logger", "")).startswith(("alembic", "sqlalchemy"))]
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("migrate",), ("migrate", "--check"), ("doctor",)])

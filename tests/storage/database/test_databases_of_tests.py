@@ -52,15 +52,15 @@ def test_nothing_of_a_test_is_left_for_the_next(tmp_path: Path) -> None:
         """Return the state of the tables, then insert rows and change the schema."""
         async with migrated(settings_with_database({"database": url}, tmp_path)) as database:
             async with database.writing() as session:
-                found = list((await session.execute(text(LOOK))).one())
+                values = list((await session.execute(text(LOOK))).one())
             async with database.writing() as session:
                 for statement in (USER, ROW, change):
                     await session.execute(text(statement))
-            return found
+            return values
 
-    seen = []
+    results = []
     for change in (*CHANGES, "SELECT 1", "SELECT 1"):
         with postgresql_url(tables=True) as url:
-            seen.append(asyncio.run(use(url, change)))
-    assert seen[0][:3] == [0, 1, "0007"]
-    assert all(found == seen[0] for found in seen[1:])
+            results.append(asyncio.run(use(url, change)))
+    assert results[0][:3] == [0, 1, "0007"]
+    assert all(row == results[0] for row in results[1:])

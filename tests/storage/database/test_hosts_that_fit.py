@@ -46,8 +46,8 @@ OLD, NEW = "old-" + "k" * 32, "new-" + "k" * 32
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url() as address:
-        yield address
+    with postgresql_url() as database_url:
+        yield database_url
 
 
 @pytest.fixture
@@ -85,10 +85,10 @@ async def stored(settings: Settings) -> str:
     """Store a website with a credential, and return its ID."""
     async with world(settings, works=False) as plugin:
         credential = {"endpoint": "https://example.com/hook", "secret": SECRET}
-        made = await Websites(plugin).add(
+        website = await Websites(plugin).add(
             ADA, "webhook", name="Hook", url="https://example.com", credential=credential, finding=None
         )
-        return made.id
+        return website.id
 
 
 async def refusal(settings: Settings) -> str:
@@ -99,12 +99,12 @@ async def refusal(settings: Settings) -> str:
 
 
 def connect(host: RunningHost, user: str, receiver: Receiver) -> str:
-    made = host.run(
+    website = host.run(
         Websites(content_of(host)).add(
             user, "webhook", name="Hook", url=receiver.site, credential=receiver.credential, finding=None
         )
     )
-    return made.id
+    return website.id
 
 
 def publish(host: RunningHost, user: str, website: str) -> str:
@@ -112,29 +112,29 @@ def publish(host: RunningHost, user: str, website: str) -> str:
 
     async def published() -> str:
         plugin = content_of(host)
-        made = await Articles(plugin).create(user, Draft("Title", "Some words."))
+        created = await Articles(plugin).create(user, Draft("Title", "Some words."))
         publications = Publications(plugin)
-        found = await publications.publish(user, made.article.id, website)
-        while found.status in ("queued", "publishing", "unknown"):
-            found = await publications.wait(found, 0.2)
-        return f"{found.status} {found.error}".strip()
+        publication = await publications.publish(user, created.article.id, website)
+        while publication.status in ("queued", "publishing", "unknown"):
+            publication = await publications.wait(publication, 0.2)
+        return f"{publication.status} {publication.error}".strip()
 
     return host.run(published())
 
 
 def recipe(url: str, folder: Path, s3: S3Server, redis: str) -> str:
     """Return the how-to's configuration, with this test's servers in place of the documented ones."""
-    found = re.search(r"```toml\n(.*?)```", RECIPE.read_text(), re.DOTALL)
-    assert found is not None
-    text = found[1]
-    for named, real in (
+    match = re.search(r"```toml\n(.*?)```", RECIPE.read_text(), re.DOTALL)
+    assert match is not None
+    text = match[1]
+    for example, real in (
         ("postgresql://pressroom@db.internal/pressroom", url),
         ("s3://my-bucket/pressroom", "s3://shared/pressroom"),
         ("rediss://redis.internal:6379/0", redis),
         ("[storage]", f'[storage]\npath = "{folder}"'),
     ):
-        assert named in text
-        text = text.replace(named, real)
+        assert example in text
+        text = text.replace(example, real)
     return (
         f'{text}\n[storage.s3]\nendpoint_url = "{s3.endpoint}"\n'
         f'access_key_id = "{s3.access_key_id}"\nsecret_access_key = "{s3.secret_access_key}"\n'
@@ -186,12 +186,12 @@ def test_two_hosts_by_the_recipe_publish_to_the_websites_of_each_other(
         assert hosts[0].run("migrate").returncode == 0
         assert [host.doctor() for host in hosts] == [(0, []), (0, [])]
         # Only to allow publishing to this test's local receiver.
-        here = {
+        overrides = {
             "fetch": {"private_networks": ["127.0.0.0/8"]},
             "jobs": {"poll_interval": 0.1},
             "executors": {"processes": 1},
         }
-        settings = [load(host.file, environment, here).settings for host in hosts]
+        settings = [load(host.file, environment, overrides).settings for host in hosts]
         with RunningHost(settings[0]) as a, RunningHost(settings[1]) as b:
             user = client_of(a, "ada@example.com").user_id
             websites = [connect(host, user, receiver) for host in (a, b)]
@@ -216,15 +216,15 @@ async def test_a_host_with_another_key_is_refused_until_the_key_is_accepted(
     await migrate(first)
     await start_and_stop(first)
     second = settings_for_test(config(url, **other), tmp_path / "b")
-    said = await refusal(second)
-    assert f"{name} does not include the key that PostgreSQL at 127.0.0.1:5432 is used with" in said
-    assert f"set the same {setting} on every host" in said
-    assert f"`pressroom secrets accept {name}`" in said
-    assert ("it is not set here" in said) == (other == {"keys": ()})
-    assert not any(key in said for key in (SECRET, OTHER, OLD, NEW))
+    message = await refusal(second)
+    assert f"{name} does not include the key that PostgreSQL at 127.0.0.1:5432 is used with" in message
+    assert f"set the same {setting} on every host" in message
+    assert f"`pressroom secrets accept {name}`" in message
+    assert ("it is not set here" in message) == (other == {"keys": ()})
+    assert not any(key in message for key in (SECRET, OTHER, OLD, NEW))
 
-    (row,) = [one for one in await diagnose(LoadedApp(second), lambda: None) if one.check == name]
-    assert (row.result.status, f"{row.result.message}\n{row.result.hint}") == ("error", said)
+    (row,) = [row for row in await diagnose(LoadedApp(second), lambda: None) if row.check == name]
+    assert (row.result.status, f"{row.result.message}\n{row.result.hint}") == ("error", message)
 
     await accepted(second, name)
     await start_and_stop(second)
@@ -237,7 +237,7 @@ async def test_of_two_hosts_that_start_at_the_same_moment_with_different_keys_on
     settings = [settings_for_test(config(url, secret=secret), tmp_path / secret[0]) for secret in (SECRET, OTHER)]
     await migrate(settings[0])
     ended = await asyncio.gather(*map(start_and_stop, settings), return_exceptions=True)
-    assert sorted(type(one).__name__ for one in ended) == ["BackendError", "NoneType"]
+    assert sorted(type(result).__name__ for result in ended) == ["BackendError", "NoneType"]
 
 
 async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     for keys in ((OLD, NEW), (OLD,), (OLD, NEW), (NEW, OLD), (OLD, NEW), (NEW, OLD)):
         await start_and_stop(host(*keys))
     assert "credential_keys does not include" in await refusal(host(OLD))
-    (row,) = [one for one in await diagnose(LoadedApp(host(NEW)), lambda: None) if one.check == "credential_keys"]
+    (row,) = [row for row in await diagnose(LoadedApp(host(NEW)), lambda: None) if row.check == "credential_keys"]
     assert row.result.status == "warning"
     assert "credential_keys cannot decrypt 1 of the credentials of websites" in row.result.message
     async with world(host(NEW, OLD), works=False) as plugin:
@@ -259,7 +259,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     await start_and_stop(host(NEW))
     async with world(host(NEW), works=False) as plugin:
         await Websites(plugin).open(ADA, website)
-    rows = [one.result for one in await diagnose(LoadedApp(host(NEW)), lambda: None) if one.check == "credential_keys"]
+    rows = [row.result for row in await diagnose(LoadedApp(host(NEW)), lambda: None) if row.check == "credential_keys"]
     assert [row.status for row in rows] == ["ok"]
 
 
@@ -270,18 +270,18 @@ async def test_a_database_without_fingerprints_is_not_taken_by_a_host_that_canno
     old, new = (settings_for_test(config(url, keys=keys), tmp_path) for keys in ((OLD,), (NEW,)))
     await migrate(old)
     await stored(old)
-    said = await refusal(new)
-    assert "credential_keys cannot decrypt 1 of the credentials of websites in PostgreSQL" in said
-    assert "set the same [plugins.content.config] credential_keys on every host" in said
+    message = await refusal(new)
+    assert "credential_keys cannot decrypt 1 of the credentials of websites in PostgreSQL" in message
+    assert "set the same [plugins.content.config] credential_keys on every host" in message
     await start_and_stop(old)
     assert "does not include" in await refusal(new)
 
 
 async def test_the_key_that_a_host_made_itself_can_be_moved_to_the_setting(url: str, tmp_path: Path) -> None:
-    own = settings_for_test(config(url, keys=()), tmp_path)
-    await migrate(own)
-    await start_and_stop(own)
-    website = await stored(own)
+    keyless = settings_for_test(config(url, keys=()), tmp_path)
+    await migrate(keyless)
+    await start_and_stop(keyless)
+    website = await stored(keyless)
     content = (tmp_path / "plugins/content/credentials.key").read_text().strip()
     moved = settings_for_test(config(url, keys=(content,)), tmp_path / "elsewhere")
     await start_and_stop(moved)
@@ -290,18 +290,18 @@ async def test_the_key_that_a_host_made_itself_can_be_moved_to_the_setting(url: 
 
 
 async def test_one_host_with_a_file_may_change_its_keys_and_is_told_what_ends(tmp_path: Path) -> None:
-    before, after = (settings_for_test(config(None, secret=one), tmp_path) for one in (SECRET, OTHER))
+    before, after = (settings_for_test(config(None, secret=secret), tmp_path) for secret in (SECRET, OTHER))
     await start_and_stop(before)
-    (row,) = [one for one in await diagnose(LoadedApp(after), lambda: None) if one.check == "secret_key"]
+    (row,) = [row for row in await diagnose(LoadedApp(after), lambda: None) if row.check == "secret_key"]
     assert row.result.status == "warning"
     with structlog.testing.capture_logs() as logs:
         await start_and_stop(after)
-    (line,) = [one for one in logs if one["event"] == "a key does not fit"]
+    (line,) = [line for line in logs if line["event"] == "a key does not fit"]
     assert (line["name"], line["log_level"]) == ("secret_key", "warning")
     assert "signed URLs of files stop working" in line["lost"]
     with structlog.testing.capture_logs() as logs:
         await start_and_stop(after)
-    assert "a key does not fit" not in [one["event"] for one in logs]
+    assert "a key does not fit" not in [line["event"] for line in logs]
 
 
 def test_operators_see_and_accept_keys(url: str, tmp_path: Path) -> None:

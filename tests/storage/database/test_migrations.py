@@ -137,8 +137,8 @@ async def test_a_table_can_be_made_anew_without_losing_what_refers_to_it(databas
         )
         await Migrator(database, [("notes", Models(metadata, package))]).migrate()
     async with database.reading() as session:
-        found = await session.execute(text("SELECT body, a FROM notes_a JOIN notes_b ON notes_b.a = notes_a.id"))
-        assert [tuple(row) for row in found] == [("x", 1)]
+        result = await session.execute(text("SELECT body, a FROM notes_a JOIN notes_b ON notes_b.a = notes_a.id"))
+        assert [tuple(row) for row in result] == [("x", 1)]
 
 
 async def test_a_database_that_cannot_be_reached_is_no_fault_of_the_migrations(

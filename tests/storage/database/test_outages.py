@@ -30,16 +30,16 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url(tables=True) as address:
-        yield address
+    with postgresql_url(tables=True) as database_url:
+        yield database_url
 
 
 @pytest.fixture
 async def behind_proxy(url: str, tmp_path: Path) -> AsyncIterator[tuple[Proxy, SqlDatabase]]:
     """Return a proxy, and an open PostgreSQL database behind it."""
     async with proxy_to(url) as proxy:
-        address = through(url, proxy.endpoint, password="hunter2")
-        storage = {"database": address, "database_timeout": TIMEOUT, "database_connections": 4}
+        database_url = through(url, proxy.endpoint, password="hunter2")
+        storage = {"database": database_url, "database_timeout": TIMEOUT, "database_connections": 4}
         async with migrated(settings_for_test({"storage": storage}, tmp_path)) as database:
             yield proxy, database
 
@@ -61,8 +61,8 @@ async def recovered(database: SqlDatabase) -> int:
         except BackendError:
             return None
 
-    found = await eventually(attempt, lambda value: value is not None)
-    return found if found is not None else -1
+    total = await eventually(attempt, lambda value: value is not None)
+    return total if total is not None else -1
 
 
 def of_the_server(logs: list[MutableMapping[str, Any]]) -> list[str]:
@@ -95,12 +95,12 @@ async def test_postgresql_goes_away_and_comes_back(
     with structlog.testing.capture_logs() as logs:
         await break_(proxy)
         async with asyncio.timeout(HANGS):
-            answers = await asyncio.gather(*(count(database) for _ in range(40)), return_exceptions=True)
+            results = await asyncio.gather(*(count(database) for _ in range(40)), return_exceptions=True)
             with pytest.raises(BackendError) as raised:
                 await write(database, 2)
-        assert all(isinstance(answer, BackendError) for answer in answers)
+        assert all(isinstance(result, BackendError) for result in results)
         assert "PostgreSQL at 127.0.0.1:" in raised.value.message
-        assert "hunter2" not in "".join(map(str, [*answers, raised.value, logs]))
+        assert "hunter2" not in "".join(map(str, [*results, raised.value, logs]))
         mend(proxy)
         assert await recovered(database) == 1
         await write(database, 3)
@@ -167,8 +167,8 @@ async def test_a_locked_file_can_be_read_but_not_written(tmp_path: Path) -> None
             assert await count(database) == 1
             async with asyncio.timeout(HANGS):
                 written = await asyncio.gather(*(write(database, n) for n in range(2, 12)), return_exceptions=True)
-            assert all(isinstance(answer, BackendError) for answer in written)
-            assert any("locked" in str(answer) for answer in written)
+            assert all(isinstance(result, BackendError) for result in written)
+            assert any("locked" in str(result) for result in written)
             assert await count(database) == 1
 
         async def attempt() -> bool:

@@ -58,8 +58,8 @@ def test_two_hosts_and_many_calls_share_two_connections(direct: str, pooled: str
 
             def write(number: int) -> str:
                 client = (ada, eve)[number % 2]
-                made = client.data("create_content", title=f"Article {number}", body="Leaves fall. " * 50)
-                return str(client.data("get_content", content_id=made["content_id"])["content"]["title"])
+                article = client.data("create_content", title=f"Article {number}", body="Leaves fall. " * 50)
+                return str(client.data("get_content", content_id=article["content_id"])["content"]["title"])
 
             titles = list(pool.map(write, range(40)))
     assert titles == [f"Article {number}" for number in range(40)]
@@ -93,11 +93,11 @@ async def _use(settings: Settings) -> None:
 
     try:
         calls = [run(database, number) for number in range(40) for database in (one, other)]
-        answers = await asyncio.gather(*calls, return_exceptions=True)  # none may keep a connection after this
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        assert answers == [number + 1 for number in range(40) for _ in range(2)]
+        results = await asyncio.gather(*calls, return_exceptions=True)  # none may keep a connection after this
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        assert results == [number + 1 for number in range(40) for _ in range(2)]
     finally:
         await one.close()
         await other.close()

@@ -31,8 +31,8 @@ TOKEN = "the operator's token"
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url() as address:
-        yield address
+    with postgresql_url() as database_url:
+        yield database_url
 
 
 async def migrate(settings: Settings, *statements: str) -> None:
@@ -52,8 +52,8 @@ async def migrate(settings: Settings, *statements: str) -> None:
 async def running(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, RunningHost]]:
     """Run a host whose database is behind a proxy."""
 
-    def settings(address: str) -> Any:
-        storage = {"database": address, "database_timeout": 3}
+    def settings(database_url: str) -> Any:
+        storage = {"database": database_url, "database_timeout": 3}
         return settings_for_test({"storage": storage, "metrics": {"token": TOKEN}}, folder)
 
     await migrate(settings(url))
@@ -67,10 +67,10 @@ async def running(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, RunningH
 
 
 async def metric(client: httpx.AsyncClient, name: str, **labels: str) -> float:
-    answer = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    samples = [one for family in text_string_to_metric_families(answer.text) for one in family.samples]
-    (found,) = (one.value for one in samples if one.name == name and one.labels == labels)
-    return found
+    response = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    samples = [sample for family in text_string_to_metric_families(response.text) for sample in family.samples]
+    (value,) = (sample.value for sample in samples if sample.name == name and sample.labels == labels)
+    return value
 
 
 async def failures(client: httpx.AsyncClient) -> float:
@@ -90,23 +90,23 @@ async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way:
         else:
             proxy.freeze()
 
-        unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
+        unready = await eventually(lambda: client.get("/readyz"), lambda response: response.status_code == 503)
         assert unready.json() == {"status": "unready", "problems": ["the database (PostgreSQL) does not respond"]}
         assert await metric(client, "pressroom_database_up") == 0
         # Unless its credential is in the cache, a caller is refused before the tool look-up.
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         headers = {"Authorization": f"Bearer {person.key}", "Accept": "application/json, text/event-stream"}
         await eventually(
-            lambda: client.post("/api/mcp", json=call, headers=headers), lambda answer: answer.status_code == 503
+            lambda: client.post("/api/mcp", json=call, headers=headers), lambda response: response.status_code == 503
         )
         assert await failures(client) > before
         # Requests do not pile up behind a response that never arrives.
-        many = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
-        assert {answer.status_code for answer in many} == {503}
+        responses = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
+        assert {response.status_code for response in responses} == {503}
 
         proxy.restore()
         proxy.thaw()
-        await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
+        await eventually(lambda: client.get("/readyz"), lambda response: response.status_code == 200)
         assert await metric(client, "pressroom_database_up") == 1
 
 
@@ -123,9 +123,9 @@ async def test_calls_that_hold_all_connections_are_no_outage(url: str, tmp_path:
     async with running(url, tmp_path) as (_, host):
 
         async def ready_while_all_are_held() -> int:
-            async with AsyncExitStack() as held:
+            async with AsyncExitStack() as stack:
                 for _ in range(host.settings.storage.database_connections):
-                    await held.enter_async_context(host.host.database.reading())
+                    await stack.enter_async_context(host.host.database.reading())
                 async with httpx.AsyncClient(base_url=host.url, timeout=30) as client:
                     return (await client.get("/readyz")).status_code
 
@@ -138,25 +138,25 @@ def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
     revision: str, kind: str, tmp_path: Path
 ) -> None:
     versions = (files("pressroom_content.migrations") / "versions").iterdir()
-    wanted = max(path.name[:4] for path in versions if path.name[0] == "0")
+    expected = max(path.name[:4] for path in versions if path.name[0] == "0")
     with database_config(kind, tmp_path / "data") as storage:
         config = {"storage": storage, "plugins": {"content": {}}, "metrics": {"token": TOKEN}}
         settings = settings_for_test(config, tmp_path / "data")
         asyncio.run(migrate(settings, f"UPDATE schema_version_content SET version_num = '{revision}'"))
         with structlog.testing.capture_logs() as logs, RunningHost(settings) as host:
             unready = httpx.get(f"{host.url}/readyz")
-            seen = httpx.get(f"{host.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
-        found = asyncio.run(diagnose(LoadedApp(settings), lambda: None))
-    problem = f"content: its tables are at revision {revision}, this version needs {wanted}"
+            metrics = httpx.get(f"{host.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+        diagnosis = asyncio.run(diagnose(LoadedApp(settings), lambda: None))
+    problem = f"content: its tables are at revision {revision}, this version needs {expected}"
     assert (unready.status_code, unready.json()["problems"]) == (503, [problem])
-    assert 'pressroom_schema_mismatch{plugin="content"} 1.0' in seen
-    assert 'pressroom_schema_mismatch{plugin="pressroom"} 0.0' in seen
-    (line,) = [one for one in logs if one["event"] == "a plugin failed"]
-    (row,) = [one.result for one in found if one.check == "tables of content"]
+    assert 'pressroom_schema_mismatch{plugin="content"} 1.0' in metrics
+    assert 'pressroom_schema_mismatch{plugin="pressroom"} 0.0' in metrics
+    (line,) = [line for line in logs if line["event"] == "a plugin failed"]
+    (row,) = [entry.result for entry in diagnosis if entry.check == "tables of content"]
     assert (line["plugin"], row.status) == ("content", "error")
-    for said in (line["error"], row.message):
-        assert revision in said
-        assert wanted in said
+    for message in (line["error"], row.message):
+        assert revision in message
+        assert expected in message
 
 
 async def test_the_database_is_asked_once_however_many_want_to_know() -> None:
@@ -177,11 +177,11 @@ async def test_the_database_is_asked_once_however_many_want_to_know() -> None:
 
 
 async def test_a_question_that_is_under_way_may_end_before_the_probe_closes() -> None:
-    asked, answer, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    asked, may_answer, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def ask() -> None:
         asked.set()
-        await answer.wait()
+        await may_answer.wait()
         answered.set()
 
     probe = DatabaseProbe(ask, "PostgreSQL")
@@ -189,6 +189,6 @@ async def test_a_question_that_is_under_way_may_end_before_the_probe_closes() ->
     await asked.wait()
     closing = asyncio.create_task(probe.close())
     await asyncio.sleep(0)
-    answer.set()
+    may_answer.set()
     await closing
     assert answered.is_set()

@@ -62,12 +62,12 @@ def written(folder: Path, revisions: dict[str, str]) -> str:
 def test_plain_revisions_are_those_of_alembic(tmp_path: Path, name: str) -> None:
     package = written(tmp_path, PLAIN[name])
     with on_path(tmp_path):
-        found = plain_revisions(package)
+        revisions = plain_revisions(package)
     folder = tmp_path / package
     script = ScriptDirectory(str(folder), version_locations=[str(folder / "versions")])
-    assert found is not None
-    assert found.known == {revision.revision for revision in script.walk_revisions()}
-    assert found.heads == tuple(script.get_heads())
+    assert revisions is not None
+    assert revisions.known == {revision.revision for revision in script.walk_revisions()}
+    assert revisions.heads == tuple(script.get_heads())
 
 
 @pytest.mark.parametrize("name", FOR_ALEMBIC)

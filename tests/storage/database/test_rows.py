@@ -48,12 +48,12 @@ async def test_every_row_is_written_once_in_its_order(database: SqlDatabase, cou
     async with database.writing() as session:
         await insert_rows(session, TABLE, COLUMNS, [row(number) for number in range(count)])
 
-    found = await stored(database)
+    rows = await stored(database)
 
-    assert [(one.tool, one.cached, one.duration) for one in found] == [
+    assert [(stored_row.tool, stored_row.cached, stored_row.duration) for stored_row in rows] == [
         (f"tool {number} 'ü' %s", number % 2 == 1, number / 8) for number in range(count)
     ]
-    assert [one.at.microsecond for one in found] == [(AT + number) % 1_000_000 for number in range(count)]
+    assert [stored_row.at.microsecond for stored_row in rows] == [(AT + number) % 1_000_000 for number in range(count)]
 
 
 async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlDatabase) -> None:
@@ -66,11 +66,11 @@ async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlD
         datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
     ]
     async with database.reading() as session:
-        found = [await session.scalar(select(literal(at, Timestamp()))) for at in moments]
+        values = [await session.scalar(select(literal(at, Timestamp()))) for at in moments]
         later = [await session.scalar(select(literal(a, Timestamp()) < b)) for a, b in pairwise(moments)]
         assert await session.scalar(select(literal(None, Timestamp()))) is None
-    assert found == moments
-    assert {at.utcoffset() for at in found if at} == {timedelta()}
+    assert values == moments
+    assert {at.utcoffset() for at in values if at} == {timedelta()}
     assert all(later)
     with pytest.raises(StatementError, match="a moment needs a time zone"):
         async with database.reading() as session:

@@ -52,11 +52,11 @@ def add(client: httpx.Client, text: str) -> httpx.Response:
     return client.post("/tools/add-note/api/generate", json={"text": text, "response": "binary"})
 
 
-def wait_for(read: Callable[[], Any], wanted: Any, *, seconds: float = 20) -> None:
+def wait_for(read: Callable[[], Any], expected: Any, *, seconds: float = 20) -> None:
     """Poll until `read` returns the wanted value, for at most `seconds`."""
     deadline = time.monotonic() + seconds
-    while (found := read()) != wanted:
-        assert time.monotonic() < deadline, found
+    while (value := read()) != expected:
+        assert time.monotonic() < deadline, value
         time.sleep(0.02)
 
 
@@ -83,11 +83,11 @@ def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], 
         if "database" in storage:
             asyncio.run(migrate(LoadedApp(config)))
         with RunningHost(config) as host, httpx.Client(base_url=host.url) as client:
-            answer = client.post("/tools/healthy/api/generate", json={"text": "hello", "response": "binary"})
-            assert (answer.status_code, answer.content) == (200, b"HELLO")
+            response = client.post("/tools/healthy/api/generate", json={"text": "hello", "response": "binary"})
+            assert (response.status_code, response.content) == (200, b"HELLO")
             assert add(client, "first").status_code == 404
             assert client.get("/notes").status_code == 404
-            (record,) = (one for one in host.host.compiled.plugins.records if one.id == "notes")
+            (record,) = (record for record in host.host.compiled.plugins.records if record.id == "notes")
             with pytest.raises(KeyError):
                 host.run(host.host.jobs.enqueue("notes.shout", {}))
     assert (record.status, record.phase) == ("broken", "lifespan")
@@ -112,8 +112,8 @@ async def test_a_shared_database_that_is_behind_is_refused(tmp_path: Path, url: 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with postgresql_url() as address:
-        yield address
+    with postgresql_url() as database_url:
+        yield database_url
 
 
 @pytest.mark.services
@@ -145,14 +145,14 @@ async def check_outage(client: httpx.AsyncClient, break_: Callable[[], Any], pro
     for number in range(5):
         assert (await client.post(qr_code, json={"text": f"number {number}"})).status_code == 200
     assert (await client.get("/healthz")).status_code == 200
-    unready = await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 503)
+    unready = await eventually(lambda: client.get("/readyz"), lambda response: response.status_code == 503)
     assert unready.json()["problems"] == ["the database (PostgreSQL) does not respond"]
     failed = await client.post(note, json={"text": "meanwhile"})
     assert failed.status_code in (500, 503)
     assert "PostgreSQL" not in failed.text
     proxy.restore()
     proxy.thaw()
-    await eventually(lambda: client.post(note, json={"text": "after"}), lambda answer: answer.status_code == 200)
-    await eventually(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
+    await eventually(lambda: client.post(note, json={"text": "after"}), lambda response: response.status_code == 200)
+    await eventually(lambda: client.get("/readyz"), lambda response: response.status_code == 200)
     listed = (await client.get("/notes")).json()
     assert {text.lower() for text in listed} == {"before", "after"}

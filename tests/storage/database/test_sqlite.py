@@ -42,8 +42,8 @@ async def fill(connection: AsyncConnection, count: int) -> None:
 @pytest.mark.parametrize("count", ROWS)
 async def test_all_rows_arrive_in_their_order(connection: AsyncConnection, count: int) -> None:
     await fill(connection, count)
-    found = await connection.execute(select(notes.c.text).order_by(notes.c.id))
-    assert found.scalars().all() == [f"note {number}" for number in range(count)]
+    result = await connection.execute(select(notes.c.text).order_by(notes.c.id))
+    assert result.scalars().all() == [f"note {number}" for number in range(count)]
 
 
 @pytest.mark.parametrize("count", ROWS)
@@ -78,8 +78,8 @@ async def test_every_changed_row_is_returned(connection: AsyncConnection, count:
 
 async def test_a_new_row_has_its_key(connection: AsyncConnection) -> None:
     for expected in (1, 2):
-        made = await connection.execute(insert(notes), {"text": f"note {expected}"})
-        assert made.inserted_primary_key == (expected,)
+        result = await connection.execute(insert(notes), {"text": f"note {expected}"})
+        assert result.inserted_primary_key == (expected,)
 
 
 async def test_after_a_statement_that_failed_the_next_one_works(connection: AsyncConnection) -> None:
@@ -134,6 +134,6 @@ async def test_a_statement_takes_one_step_of_the_thread(
     await fill(connection, count)
     caplog.set_level(logging.DEBUG, "aiosqlite")
     caplog.clear()
-    found = await connection.execute(select(notes))
-    assert len(found.all()) == count
+    result = await connection.execute(select(notes))
+    assert len(result.all()) == count
     assert sum(record.message.startswith("executing") for record in caplog.records) == 1

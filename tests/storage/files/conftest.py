@@ -36,9 +36,9 @@ def swift(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 @pytest.fixture(params=["rclone", "swift"])
 def server(request: pytest.FixtureRequest) -> S3Server:
     """Each of the S3-compatible servers, with a bucket `files`."""
-    found = request.getfixturevalue(request.param)
-    assert isinstance(found, S3Server)
-    return found
+    service = request.getfixturevalue(request.param)
+    assert isinstance(service, S3Server)
+    return service
 
 
 @pytest.fixture(params=["local", "rclone", "swift"])

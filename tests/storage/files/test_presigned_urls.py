@@ -21,10 +21,10 @@ def in_seconds(seconds: int) -> datetime:
     return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=seconds)
 
 
-def refuses(answer: httpx.Response) -> None:
+def refuses(response: httpx.Response) -> None:
     """Check that the response does not contain the file; most servers return 403, rclone returns 400 in some cases."""
-    assert answer.status_code in (400, 403)
-    assert CONTENT not in answer.content
+    assert response.status_code in (400, 403)
+    assert CONTENT not in response.content
 
 
 @pytest.fixture
@@ -54,16 +54,16 @@ async def swift_store(swift: S3Server) -> AsyncIterator[S3FileStore]:
 
 
 async def test_anyone_with_the_address_gets_the_file(store: S3FileStore, client: httpx.AsyncClient) -> None:
-    answer = await client.get(await store.url(KEY, expires=in_seconds(60)))
-    assert answer.status_code == 200
-    assert answer.content == CONTENT
-    assert answer.headers["content-type"] == "image/svg+xml"
-    assert answer.headers["content-disposition"] == 'inline; filename="0123456789abcdef.svg"'
+    response = await client.get(await store.url(KEY, expires=in_seconds(60)))
+    assert response.status_code == 200
+    assert response.content == CONTENT
+    assert response.headers["content-type"] == "image/svg+xml"
+    assert response.headers["content-disposition"] == 'inline; filename="0123456789abcdef.svg"'
 
 
 async def test_without_the_signature_nobody_does(store: S3FileStore, client: httpx.AsyncClient) -> None:
-    address = await store.url(KEY, expires=in_seconds(60))
-    refuses(await client.get(address.partition("?")[0]))
+    url = await store.url(KEY, expires=in_seconds(60))
+    refuses(await client.get(url.partition("?")[0]))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ async def test_without_the_signature_nobody_does(store: S3FileStore, client: htt
 async def test_an_altered_address_is_refused(
     store: S3FileStore, client: httpx.AsyncClient, what: str, pattern: str, replacement: str
 ) -> None:
-    address = await store.url(KEY, expires=in_seconds(60))
-    altered = re.sub(pattern, replacement, address)
-    assert altered != address, what
+    url = await store.url(KEY, expires=in_seconds(60))
+    altered = re.sub(pattern, replacement, url)
+    assert altered != url, what
     refuses(await client.get(altered))
 
 
@@ -88,21 +88,21 @@ async def test_an_address_is_good_until_it_expires_and_not_longer(
     swift_store: S3FileStore, client: httpx.AsyncClient
 ) -> None:
     expires = in_seconds(4)
-    address = await swift_store.url(KEY, expires=expires)
-    assert (await client.get(address)).status_code == 200
+    url = await swift_store.url(KEY, expires=expires)
+    assert (await client.get(url)).status_code == 200
     async with asyncio.timeout(30):
-        while (answer := await client.get(address)).status_code == 200:
+        while (response := await client.get(url)).status_code == 200:
             pass
-    assert answer.status_code == 403
-    assert "expired" in answer.text
+    assert response.status_code == 403
+    assert "expired" in response.text
     assert datetime.now(UTC) >= expires
 
 
 async def test_parts_of_a_file_can_be_fetched(swift_store: S3FileStore, client: httpx.AsyncClient) -> None:
-    address = await swift_store.url(KEY, expires=in_seconds(60))
-    answer = await client.get(address, headers={"Range": "bytes=5-9"})
-    assert (answer.status_code, answer.content) == (206, CONTENT[5:10])
-    assert answer.headers["content-range"] == f"bytes 5-9/{len(CONTENT)}"
+    url = await swift_store.url(KEY, expires=in_seconds(60))
+    response = await client.get(url, headers={"Range": "bytes=5-9"})
+    assert (response.status_code, response.content) == (206, CONTENT[5:10])
+    assert response.headers["content-range"] == f"bytes 5-9/{len(CONTENT)}"
 
 
 async def test_addresses_are_signed_for_the_endpoint_that_clients_reach(
@@ -110,10 +110,10 @@ async def test_addresses_are_signed_for_the_endpoint_that_clients_reach(
 ) -> None:
     public = server.endpoint.replace("127.0.0.1", "localhost")
     async with written(server, public_endpoint_url=public) as store:
-        address = await store.url(KEY, expires=in_seconds(60))
-        assert address.startswith(f"{public}/files/")
-        assert (await client.get(address)).content == CONTENT
-        refuses(await client.get(address.replace("localhost", "127.0.0.1")))
+        url = await store.url(KEY, expires=in_seconds(60))
+        assert url.startswith(f"{public}/files/")
+        assert (await client.get(url)).content == CONTENT
+        refuses(await client.get(url.replace("localhost", "127.0.0.1")))
 
 
 @pytest.mark.parametrize("seconds", [-1, 0, 604_900])
@@ -126,6 +126,6 @@ async def test_a_type_that_a_plugin_declares_is_saved(server: S3Server, client: 
     async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", server.settings())) as store:
         store.media_types.declare("export", {"text/csv": "csv"})
         await store.write("export/0123.csv", b"a,b", media_type="text/csv")
-        answer = await client.get(await store.url("export/0123.csv", expires=in_seconds(60)))
-    assert (answer.content, answer.headers["content-type"]) == (b"a,b", "text/csv")
-    assert answer.headers["content-disposition"] == 'attachment; filename="0123.csv"'
+        response = await client.get(await store.url("export/0123.csv", expires=in_seconds(60)))
+    assert (response.content, response.headers["content-type"]) == (b"a,b", "text/csv")
+    assert response.headers["content-disposition"] == 'attachment; filename="0123.csv"'

@@ -156,14 +156,14 @@ async def test_only_one_call_at_a_time_waits_for_a_silent_service(rclone: S3Serv
         async with opened(S3FileStore("s3://files", settings)) as store:
             proxy.freeze()
             first = await refusal(lambda: store.read(KEY))
-            others = await asyncio.gather(*(refusal(lambda: store.read(KEY)) for _ in range(40)))
+            other_errors = await asyncio.gather(*(refusal(lambda: store.read(KEY)) for _ in range(40)))
             proxy.thaw()
             await written_again(store, KEY)
             assert await store.read(KEY) == b"png"
     assert isinstance(first, Unavailable)
     assert "was read: it did not respond in time" in first.message
-    assert {type(error) for error in others} == {Unavailable}
-    assert sum("is unavailable: no response within 3 s" in error.message for error in others) >= 39
+    assert {type(error) for error in other_errors} == {Unavailable}
+    assert sum("is unavailable: no response within 3 s" in error.message for error in other_errors) >= 39
 
 
 async def test_an_answer_that_is_an_error_is_no_outage(rclone: S3Server) -> None:

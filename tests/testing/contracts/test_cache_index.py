@@ -112,6 +112,6 @@ def test_an_index_may_forget() -> None:
 
 @pytest.mark.parametrize("promise", CACHE_INDEX.promises, ids=str)
 def test_an_index_that_breaks_a_promise_is_told(promise: Any) -> None:
-    excluded = {one.name for one in CACHE_INDEX.promises} - {promise.name}
-    found = check_cache_index(BROKEN[promise.name], where="dict", excluded=excluded)
-    assert_broken(promise, found, contract="cache index")
+    excluded = {other.name for other in CACHE_INDEX.promises} - {promise.name}
+    findings = check_cache_index(BROKEN[promise.name], where="dict", excluded=excluded)
+    assert_broken(promise, findings, contract="cache index")

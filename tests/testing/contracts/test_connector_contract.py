@@ -56,16 +56,16 @@ class ShelfOverHttp(BasicSite):
 
     async def check(self) -> ConnectionReport:
         try:
-            answer = await self.api.get("/me")
+            response = await self.api.get("/me")
         except SiteRejected:
             return ConnectionReport((ConnectionCheck("credential", "error", "no"),), Capabilities())
-        if not isinstance(answer.body, dict) or not isinstance(answer.body.get("name"), str):
+        if not isinstance(response.body, dict) or not isinstance(response.body.get("name"), str):
             raise SiteUnavailable("Shelf answered something else")
         return ConnectionReport((ConnectionCheck("credential", "ok", "yes"),), CAPABILITIES)
 
     async def find(self, post: Post) -> RemotePost | None:
-        answer = await self.api.get("/posts", {"marker": post.marker})
-        if not isinstance(answer.body, list):
+        response = await self.api.get("/posts", {"marker": post.marker})
+        if not isinstance(response.body, list):
             raise SiteUnavailable("Shelf answered something else")
         return None
 
@@ -233,19 +233,19 @@ class LineCodec:
 
 class StripsCodec(LineCodec):
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        return [replace(one, source=one.source.rstrip()) for one in super().split(raw)]
+        return [replace(block, source=block.source.rstrip()) for block in super().split(raw)]
 
 
 class NamelessCodec(LineCodec):
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        return [replace(one, name="") for one in super().split(raw)]
+        return [replace(block, name="") for block in super().split(raw)]
 
 
 class CountingCodec(LineCodec):
     calls = itertools.count()
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        return [replace(one, name=f"line {next(self.calls)}") for one in super().split(raw)]
+        return [replace(block, name=f"line {next(self.calls)}") for block in super().split(raw)]
 
 
 class RaisingCodec(LineCodec):
@@ -284,10 +284,10 @@ def test_a_codec_that_breaks_a_promise_is_told_which(name: str, make: Callable[[
 
 def search_source(*, forgiving: bool | None = False, check: Any = None) -> SearchSource:
     async def rows(query: SearchQuery, credential: Mapping[str, str], fetcher: Fetcher) -> Any:
-        answer = await asked(fetcher, credential)
-        if answer.status == 401:
+        response = await asked(fetcher, credential)
+        if response.status == 401:
             raise Rejected("no")
-        if not forgiving and answer.media_type != "application/json":
+        if not forgiving and response.media_type != "application/json":
             raise BackendError("the service is away")
         if forgiving is None:
             yield
@@ -306,16 +306,16 @@ def test_a_search_source_that_keeps_its_promises_is_told_nothing() -> None:
 
 
 def test_a_search_source_that_believes_any_answer_is_told() -> None:
-    found = check_search_source(search_source(forgiving=True))
-    assert_broken(named(SEARCH_SOURCE.promises, "rows"), found, contract="search source")
+    findings = check_search_source(search_source(forgiving=True))
+    assert_broken(named(SEARCH_SOURCE.promises, "rows"), findings, contract="search source")
 
 
 def test_a_search_source_whose_check_lets_errors_through_is_told() -> None:
     async def check(site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         await fetcher.get("https://api.example/site", accept="*/*", max_bytes=1000, seconds=5)
 
-    found = check_search_source(search_source(check=check))
-    assert_broken(named(SEARCH_SOURCE.promises, "check"), found, contract="search source")
+    findings = check_search_source(search_source(check=check))
+    assert_broken(named(SEARCH_SOURCE.promises, "check"), findings, contract="search source")
 
 
 def test_a_search_source_that_tells_its_token_is_told() -> None:
@@ -324,8 +324,8 @@ def test_a_search_source_that_tells_its_token_is_told() -> None:
             raise BackendError(f"no figures for {credential['token']}")
         yield
 
-    found = check_search_source(replace(search_source(), rows=rows))
-    assert_broken(named(SEARCH_SOURCE.promises, "credentials"), found, contract="search source")
+    findings = check_search_source(replace(search_source(), rows=rows))
+    assert_broken(named(SEARCH_SOURCE.promises, "credentials"), findings, contract="search source")
 
 
 def plain_stemmer(word: str) -> str:
@@ -341,16 +341,16 @@ def test_a_language_that_keeps_its_promises_is_told_nothing() -> None:
 
 
 def test_a_stemmer_that_raises_is_told() -> None:
-    found = check_language(Language("en", "", raising_stemmer))
-    assert_broken(named(LANGUAGE.promises, "stems"), found, contract="language")
+    findings = check_language(Language("en", "", raising_stemmer))
+    assert_broken(named(LANGUAGE.promises, "stems"), findings, contract="language")
 
 
 def named(promises: Sequence[Promise[Any]], name: str) -> Promise[Any]:
-    [found] = [one for one in promises if one.name == name]
-    return found
+    [promise] = [promise for promise in promises if promise.name == name]
+    return promise
 
 
 def test_findings_name_the_connector() -> None:
     findings: list[Finding] = check_connector(connector(PostsTwice))
-    assert {one.where for one in findings} == {"connector shelf"}
+    assert {finding.where for finding in findings} == {"connector shelf"}
     assert FetchUnknown.code not in str(findings)

@@ -34,14 +34,14 @@ FIELDS: Final = (CredentialField("token", "Token", pattern=r"tok_[a-f0-9]{12}"),
 async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
     """Send a request to a service, and raise the errors that the contracts allow if the service is in trouble."""
     try:
-        answer = await fetcher.request(method, "https://api.example/figures", max_bytes=10_000, seconds=5)
+        response = await fetcher.request(method, "https://api.example/figures", max_bytes=10_000, seconds=5)
     except (FetchFailed, FetchUnknown) as error:
         raise BackendError("the service is away") from error
-    if answer.status == 401:
+    if response.status == 401:
         raise Rejected("the service does not accept this")
-    if answer.status >= 429 or answer.media_type != "application/json":
+    if response.status >= 429 or response.media_type != "application/json":
         raise BackendError("the service is away")
-    return answer
+    return response
 
 
 class Counter:
@@ -83,8 +83,8 @@ class Unchecked(Counter):
 
 class Unsorted(Counter):
     def answer(self, question: TrafficQuestion) -> Traffic:
-        found = super().answer(question)
-        return replace(found, rows=found.rows[::-1])
+        traffic = super().answer(question)
+        return replace(traffic, rows=traffic.rows[::-1])
 
 
 class Endless(Counter):
@@ -104,8 +104,8 @@ class Telling(Counter):
         raise BackendError(f"no figures for {credential['token']}")
 
 
-def analytics(made: Counter) -> AnalyticsSource:
-    return AnalyticsSource("counter", "Counter", "Domain", "As Counter lists it.", FIELDS, made)
+def analytics(counter: Counter) -> AnalyticsSource:
+    return AnalyticsSource("counter", "Counter", "Domain", "As Counter lists it.", FIELDS, counter)
 
 
 def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
@@ -124,7 +124,7 @@ def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
     ],
 )
 def test_analytics_that_break_a_promise_are_told_which(make: Callable[[], Counter], name: str) -> None:
-    [promise] = [one for one in ANALYTICS_SOURCE.promises if one.name == name]
+    [promise] = [promise for promise in ANALYTICS_SOURCE.promises if promise.name == name]
     assert_broken(promise, check_analytics_source(analytics(make())), contract="analytics source")
 
 
@@ -165,5 +165,5 @@ def test_keyword_data_that_keep_their_promises_are_told_nothing() -> None:
     ids=["asks again", "raises", "not asked about", "twice", "too difficult", "pays"],
 )
 def test_keyword_data_that_break_a_promise_are_told_which(source: KeywordSource, name: str) -> None:
-    [promise] = [one for one in KEYWORD_SOURCE.promises if one.name == name]
+    [promise] = [promise for promise in KEYWORD_SOURCE.promises if promise.name == name]
     assert_broken(promise, check_keyword_source(source), contract="keyword source")

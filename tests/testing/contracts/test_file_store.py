@@ -70,8 +70,8 @@ class Cuts(DictStore):
 
 class TellsLocalTime(DictStore):
     async def stat(self, key: str) -> StoredFile:
-        found = await super().stat(key)
-        return StoredFile(found.key, found.size, found.media_type, found.modified.replace(tzinfo=None))
+        stored = await super().stat(key)
+        return StoredFile(stored.key, stored.size, stored.media_type, stored.modified.replace(tzinfo=None))
 
 
 class KeepsTheFirst(DictStore):

@@ -185,6 +185,6 @@ def test_a_limiter_that_keeps_every_promise_is_told_nothing() -> None:
 
 @pytest.mark.parametrize("promise", LIMITER.promises, ids=str)
 def test_a_limiter_that_breaks_a_promise_is_told(promise: Any) -> None:
-    excluded = {one.name for one in LIMITER.promises} - {promise.name}
-    found = check_limiter(BROKEN[promise.name], where="odd", excluded=excluded)
-    assert_broken(promise, found, contract="limiter")
+    excluded = {other.name for other in LIMITER.promises} - {promise.name}
+    findings = check_limiter(BROKEN[promise.name], where="odd", excluded=excluded)
+    assert_broken(promise, findings, contract="limiter")

@@ -23,26 +23,26 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def metadata(*more: Column[Any]) -> MetaData:
-    found = MetaData()
-    Table("notes", found, Column("id", Integer, primary_key=True), Column("text", Text), *more)
-    return found
+    metadata = MetaData()
+    Table("notes", metadata, Column("id", Integer, primary_key=True), Column("text", Text), *more)
+    return metadata
 
 
 def test_a_column_without_a_migration_is_told(package: str) -> None:
-    [told] = check_migrations("notes", Models(metadata(Column("color", String(7))), package))
-    assert told.contract == "migrations"
-    assert told.promise == "the migrations create the tables that the models describe"
-    assert told.where == f"{package} on SQLite"
-    assert told.seen == "add_column notes.color"
-    assert told.fix
+    [finding] = check_migrations("notes", Models(metadata(Column("color", String(7))), package))
+    assert finding.contract == "migrations"
+    assert finding.promise == "the migrations create the tables that the models describe"
+    assert finding.where == f"{package} on SQLite"
+    assert finding.seen == "add_column notes.color"
+    assert finding.fix
 
 
 def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -> None:
     # The migration lacks both columns, which is reported separately.
     more = Column("seen_at", DateTime(timezone=True)), Column("kept_at", Timestamp)
-    told = {one.promise: one for one in check_migrations("notes", Models(metadata(*more), package))}
-    assert len(told) == 2
-    moments = told["timestamps are the same on every database"]
+    findings = {finding.promise: finding for finding in check_migrations("notes", Models(metadata(*more), package))}
+    assert len(findings) == 2
+    moments = findings["timestamps are the same on every database"]
     assert moments.seen == "DateTime, whose values differ between SQLite and PostgreSQL: notes.seen_at"
     assert "pressroom.columns.Timestamp" in moments.fix
 
@@ -55,8 +55,8 @@ def test_tables_that_match_are_told_nothing(package: str) -> None:
 def test_the_migrations_run_on_postgresql_too(package: str) -> None:
     check_allowed("PostgreSQL")
     models = Models(metadata(Column("color", String(7))), package)
-    told = check_migrations("notes", models, postgresql=POSTGRESQL)
-    assert [one.where for one in told] == [f"{package} on SQLite", f"{package} on PostgreSQL"]
+    findings = check_migrations("notes", models, postgresql=POSTGRESQL)
+    assert [finding.where for finding in findings] == [f"{package} on SQLite", f"{package} on PostgreSQL"]
     assert check_migrations("notes", Models(metadata(), package), postgresql=POSTGRESQL) == []
 
 
@@ -64,9 +64,9 @@ def test_a_migration_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.syspath_prepend(str(tmp_path))
     source = revision_source("0001", "notes", more="raise ValueError('no')")
     name = write_migrations(tmp_path, "failing_drift", {"0001": source})
-    told = check_migrations("notes", Models(metadata(), name))
-    assert {one.promise for one in told} == {
+    findings = check_migrations("notes", Models(metadata(), name))
+    assert {finding.promise for finding in findings} == {
         "the migrations create the tables that the models describe",
         "migrating again changes nothing",
     }
-    assert "a migration of notes failed and was undone: ValueError: no" in told[0].seen
+    assert "a migration of notes failed and was undone: ValueError: no" in findings[0].seen

@@ -61,12 +61,14 @@ def pressroom_mcp_tools(plugin):
 def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "fetching", SOUND + FETCHING)
     with on_path(tmp_path / "site"):
-        stages = [(stage, list(found)) for stage, found in check_process._stages("fetching", {}, "")]
+        stages = [(stage, list(findings)) for stage, findings in check_process._stages("fetching", {}, "")]
     assert [stage for stage, _ in stages] == ["contracts", "outages"]
-    anyway = next(one for one in stages[0][1] if one.where == "hopeless")
+    anyway = next(finding for finding in stages[0][1] if finding.where == "hopeless")
     assert "ZeroDivisionError: nutmeg (plugin.py, line " in anyway.seen
-    found = {one.where: one for one in stages[1][1]}
-    assert sorted(one.where for one in stages[1][1]) == ["careless", "plain"]
-    assert {one.promise for one in found.values()} == {"a call gets an explanation while nothing can be fetched"}
-    assert "FetchFailed" in found["careless"].fix
-    assert "derive a class with a `code`" in found["plain"].seen
+    by_tool = {finding.where: finding for finding in stages[1][1]}
+    assert sorted(finding.where for finding in stages[1][1]) == ["careless", "plain"]
+    assert {finding.promise for finding in by_tool.values()} == {
+        "a call gets an explanation while nothing can be fetched"
+    }
+    assert "FetchFailed" in by_tool["careless"].fix
+    assert "derive a class with a `code`" in by_tool["plain"].seen

@@ -95,7 +95,7 @@ def host_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def found(host_of: Any) -> tuple[list[Finding], str]:
     """Return the findings for a plugin that breaks nearly every promise, and the plugin's ID."""
     running, id_ = host_of("broken")
-    assert [one.error for one in running.host.compiled.plugins.failed] == []
+    assert [record.error for record in running.host.compiled.plugins.failed] == []
     return list(check_records(running, id_)), id_
 
 
@@ -106,8 +106,8 @@ def test_a_record_that_breaks_a_promise_is_told(
     found: tuple[list[Finding], str], suite: Any, name: str, where: str
 ) -> None:
     findings, id_ = found
-    [promise] = [one for one in suite.promises if one.name == name]
-    of_record = [one for one in findings if one.where == where.replace("{id}", id_)]
+    [promise] = [promise for promise in suite.promises if promise.name == name]
+    of_record = [finding for finding in findings if finding.where == where.replace("{id}", id_)]
     assert_broken(promise, of_record, contract=suite.contract)
 
 
@@ -121,17 +121,17 @@ def test_every_promise_of_a_record_is_broken_by_something() -> None:
         ("dashboard page", "signed_out"),
         ("dashboard page", "csrf"),
     }
-    promised = {(suite.contract, one.name) for suite in suites.values() for one in suite.promises}
+    promised = {(suite.contract, promise.name) for suite in suites.values() for promise in suite.promises}
     assert promised - broken == by_the_host
 
 
 def test_what_the_host_does_for_pages_is_checked_too(host_of: Any) -> None:
     running, id_ = host_of("open_page")
     routes = running.host.compiled.plugins.contributions.of(Route)
-    [route] = [one.record for one in routes if one.plugin == id_]
-    told = {one.promise for one in check_record(PAGE, running, id_, route, "open")}
-    assert "a user who is not signed in is redirected to the sign-in page" in told
-    assert "a form without its token is refused" in told
+    [route] = [contribution.record for contribution in routes if contribution.plugin == id_]
+    promises = {finding.promise for finding in check_record(PAGE, running, id_, route, "open")}
+    assert "a user who is not signed in is redirected to the sign-in page" in promises
+    assert "a form without its token is refused" in promises
 
 
 AUTHENTICATORS: Final = {
@@ -155,8 +155,8 @@ def with_authenticators(host_of: Any) -> RunningHost:
 
 @pytest.mark.parametrize("promise", AUTHENTICATOR.promises, ids=str)
 def test_an_authenticator_that_breaks_a_promise_is_told(with_authenticators: RunningHost, promise: Any) -> None:
-    told = check_authenticator(with_authenticators, AUTHENTICATORS[promise.name], valid=VALID, wrong=WRONG)
-    assert_broken(promise, told, contract="authenticator")
+    findings = check_authenticator(with_authenticators, AUTHENTICATORS[promise.name], valid=VALID, wrong=WRONG)
+    assert_broken(promise, findings, contract="authenticator")
 
 
 def test_a_sound_authenticator_is_told_nothing(host_of: Any) -> None:
@@ -171,20 +171,24 @@ def test_a_sound_authenticator_is_told_nothing(host_of: Any) -> None:
 )
 def test_an_authorizer_that_breaks_a_promise_is_told(host_of: Any, promise: Any, plugin: str) -> None:
     running, id_ = host_of(f"{plugin}_authorizer")
-    told = [one for one in check_records(running, id_) if one.contract == "authorizer"]
-    assert_broken(promise, told, contract="authorizer")
+    findings = [finding for finding in check_records(running, id_) if finding.contract == "authorizer"]
+    assert_broken(promise, findings, contract="authorizer")
 
 
 def test_a_job_is_checked_with_a_payload(host_of: Any) -> None:
     running, id_ = host_of("sound_job")
     assert check_job(running, f"{id_}.count", {"words": "one two"}) == []
-    [told] = [one for one in check_job(running, f"{id_}.count", {}) if one.promise.startswith("it returns")]
-    assert "KeyError: 'words'" in told.seen
+    [finding] = [
+        finding for finding in check_job(running, f"{id_}.count", {}) if finding.promise.startswith("it returns")
+    ]
+    assert "KeyError: 'words'" in finding.seen
     with pytest.raises(LookupError):
         check_job(running, "no.such")
 
 
 def test_every_contract_is_in_the_list_that_the_reference_shows() -> None:
-    modules = [import_module(f"{contracts.__name__}.{one.name}") for one in iter_modules(contracts.__path__)]
-    found = {value.contract for one in modules for value in vars(one).values() if isinstance(value, ContractSuite)}
-    assert found == {suite.contract for suite in SUITES}
+    modules = [import_module(f"{contracts.__name__}.{module.name}") for module in iter_modules(contracts.__path__)]
+    names = {
+        value.contract for module in modules for value in vars(module).values() if isinstance(value, ContractSuite)
+    }
+    assert names == {suite.contract for suite in SUITES}
