@@ -136,5 +136,5 @@ async def empty_database(database_settings: Settings) -> AsyncIterator[SqlDataba
 @pytest.fixture
 async def database(database_settings: Settings) -> AsyncIterator[SqlDatabase]:
     """Return an open database with the host's tables, on SQLite and on PostgreSQL."""
-    async with databases.migrated(database_settings) as opened:
-        yield opened
+    async with databases.migrated(database_settings) as database:
+        yield database

@@ -97,8 +97,8 @@ def test_a_stranger_cannot_keep_somebody_from_changing_their_password(host: Runn
             sign_in(stranger, ada, WRONG, f"203.0.113.{number}")
         page = owner.get("/dashboard/account")
         new = "copper meadow whistle tide"
-        done = owner.submit(page, "/dashboard/account", action="password", current=PASSWORD, password=new)
-        assert "Your password is changed, and all your other browsers are signed out." in done.text
+        confirmation = owner.submit(page, "/dashboard/account", action="password", current=PASSWORD, password=new)
+        assert "Your password is changed, and all your other browsers are signed out." in confirmation.text
 
 
 async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:

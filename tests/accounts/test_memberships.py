@@ -201,7 +201,7 @@ async def test_nobody_changes_members_or_invitations_of_another_account(
     await join(invitations, ada, bob)
     invitation, _ = await invitations.create(ada.id, "editor")
     eve = await users.add("eve@example.com")
-    for refused in (
+    for attempt in (
         invitations.revoke(eve.id, invitation.id),
         memberships.remove(eve.id, bob.id),
         memberships.set_role(eve.id, bob.id, "reader"),
@@ -209,7 +209,7 @@ async def test_nobody_changes_members_or_invitations_of_another_account(
         memberships.remove(ada.id, "\0"),
     ):
         with pytest.raises(NotFound):
-            await refused
+            await attempt
     with pytest.raises(InvalidInput):
         await memberships.set_role(ada.id, bob.id, "owner")
     assert [member.role for member in await memberships.of_account(ada.id)] == ["editor"]
@@ -224,16 +224,16 @@ async def test_members_and_invitations_are_bounded_also_at_once(
     results: list[Any] = await asyncio.gather(
         *(invitations.create(ada.id, "reader") for _ in range(6)), return_exceptions=True
     )
-    refused = [result for result in results if isinstance(result, InvalidInput)]
-    assert len(refused) == 3
-    assert "revoke one" in refused[0].problem
+    errors = [result for result in results if isinstance(result, InvalidInput)]
+    assert len(errors) == 3
+    assert "revoke one" in errors[0].problem
     tokens = [result[1] for result in results if not isinstance(result, BaseException)]
     people = [await users.add(f"p{number}@example.com") for number in range(3)]
-    joined: list[Any] = await asyncio.gather(
+    outcomes: list[Any] = await asyncio.gather(
         *(invitations.accept(token, person) for token, person in zip(tokens, people, strict=True)),
         return_exceptions=True,
     )
-    assert sum(isinstance(result, InvalidInput) for result in joined) == 1
+    assert sum(isinstance(outcome, InvalidInput) for outcome in outcomes) == 1
     assert len(await memberships.of_account(ada.id)) == 2
 
 

@@ -34,8 +34,8 @@ def settings(tmp_path: Any) -> Settings:
 
 @pytest.fixture
 async def own_database(settings: Settings) -> AsyncIterator[SqlDatabase]:
-    async with databases.migrated(settings) as opened:
-        yield opened
+    async with databases.migrated(settings) as database:
+        yield database
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ def test_a_link_makes_one_account_however_many_use_it_at_once(tmp_path: Path) ->
 
         async def race() -> list[object]:
             token = await links.create()
-            each = (links.redeem(token, email=f"p{n}@example.org", name="", password=PASSWORD) for n in range(8))
-            return await asyncio.gather(*each, return_exceptions=True)
+            attempts = (links.redeem(token, email=f"p{n}@example.org", name="", password=PASSWORD) for n in range(8))
+            return await asyncio.gather(*attempts, return_exceptions=True)
 
         outcomes = host.run(race())
         assert sum(not isinstance(outcome, BaseException) for outcome in outcomes) == 1

@@ -111,16 +111,16 @@ def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Clien
 
 def test_a_stranger_cannot_store_more_by_versions(bob: Client) -> None:
     article = bob.data("create_content", title="Large", body=BODY)
-    refused = ""
+    message = ""
     for number in range(2, 20):
         fields = {"body": BODY + f"{number}"}
         result = bob.call(
             "update_content", content_id=article["content_id"], expected_version=number - 1, fields=fields
         )
         if result.get("isError"):
-            refused = str(result["content"])
+            message = str(result["content"])
             break
-    assert "storage is full" in refused
+    assert "storage is full" in message
     assert number == 14
 
 

@@ -35,8 +35,8 @@ class Command:
         return run_command(["users", *arguments], cwd=self._folder, env=environment, stdin=stdin)
 
     def json(self, *arguments: str, stdin: str | bytes = "") -> Any:
-        done = self(*arguments, "--json", stdin=stdin)
-        return json.loads(done.stdout)
+        result = self(*arguments, "--json", stdin=stdin)
+        return json.loads(result.stdout)
 
     async def let_in(self, account: str, person: str) -> None:
         """Add a person as a reader to another person's account."""
@@ -123,9 +123,9 @@ def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None
 def test_what_is_wrong_is_said_and_the_exit_code_is_one(
     with_ada: Command, arguments: list[str], stdin: str | bytes, says: str
 ) -> None:
-    done = with_ada(*arguments, stdin=stdin)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert says in done.stderr
+    result = with_ada(*arguments, stdin=stdin)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert says in result.stderr
 
 
 def test_programs_learn_the_same(with_ada: Command) -> None:
@@ -134,9 +134,9 @@ def test_programs_learn_the_same(with_ada: Command) -> None:
 
 
 def test_a_password_is_never_an_argument(embedded: Command) -> None:
-    done = embedded("set-password", "ada@example.com")
-    assert done.returncode == 2
-    assert "--password-stdin" in done.stderr
+    result = embedded("set-password", "ada@example.com")
+    assert result.returncode == 2
+    assert "--password-stdin" in result.stderr
 
 
 def test_accounts_are_listed_in_pages(embedded: Command) -> None:
@@ -162,10 +162,10 @@ def test_accounts_are_listed_in_pages(embedded: Command) -> None:
 @pytest.mark.services
 def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
     with databases.postgresql_url() as url:
-        done = Command(tmp_path, {"database": url})("list")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "are not those of this version" in done.stderr
-    assert "pressroom migrate" in done.stderr
+        result = Command(tmp_path, {"database": url})("list")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "are not those of this version" in result.stderr
+    assert "pressroom migrate" in result.stderr
 
 
 def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:

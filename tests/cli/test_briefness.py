@@ -28,9 +28,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_doctor_says_in_a_few_lines_that_all_is_well(tmp_path: Path, environment: dict[str, str]) -> None:
-    done = run_command(["doctor"], cwd=tmp_path, env=environment)
-    assert done.returncode == 0
-    lines = (done.stdout + done.stderr).splitlines()
+    result = run_command(["doctor"], cwd=tmp_path, env=environment)
+    assert result.returncode == 0
+    lines = (result.stdout + result.stderr).splitlines()
     assert lines[0] == "No problems found."
     assert len(lines) <= 4
     assert re.fullmatch(r"\d\d fine, 0 warnings, 0 errors \(--verbose lists every check\)", lines[-1])
@@ -49,9 +49,9 @@ def test_doctor_lists_every_check_on_request_and_for_programs(tmp_path: Path, en
 
 def test_doctor_lists_errors_before_warnings_and_nothing_else(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "pressroom.toml").write_text('[storage]\nredis = "redis://127.0.0.1:1"\n')
-    done = run_command(["doctor"], cwd=tmp_path, env=environment)
-    assert done.returncode == 1
-    statuses = [line.split()[0] for line in done.stdout.splitlines()[1:] if line.isascii() and "  " in line]
+    result = run_command(["doctor"], cwd=tmp_path, env=environment)
+    assert result.returncode == 1
+    statuses = [line.split()[0] for line in result.stdout.splitlines()[1:] if line.isascii() and "  " in line]
     assert statuses[0] == "ERROR"
     assert set(statuses) == {"ERROR", "WARNING"}
     assert statuses == sorted(statuses)

@@ -46,21 +46,21 @@ def wrong(tmp_path: Path) -> Path:
 
 def test_a_configuration_without_problems_is_fine(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[server]\nport = 1\n")
-    done = run_process("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "The configuration is fine (pressroom.toml and PRESSROOM_LOGGING__LEVEL).\n"
+    result = run_process("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "The configuration is fine (pressroom.toml and PRESSROOM_LOGGING__LEVEL).\n"
 
 
 def test_no_configuration_is_fine_too(tmp_path: Path) -> None:
-    done = run("config", "check", "--json", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {"ok": True, "file": None, "variables": []}
+    result = run("config", "check", "--json", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout) == {"ok": True, "file": None, "variables": []}
 
 
 def test_all_problems_go_to_standard_error_and_the_exit_code_is_one(wrong: Path) -> None:
-    done = run("config", "check", cwd=wrong, PRESSROOM_SERVER_HOST="::")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines() == [
+    result = run("config", "check", cwd=wrong, PRESSROOM_SERVER_HOST="::")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [
         "Error: the configuration has 3 problems:",
         "  pressroom.toml:2: server.port: must be between 0 and 65535 (got 70000)",
         "  pressroom.toml:3: server.prt: unknown field; did you mean port?",
@@ -73,9 +73,9 @@ def test_all_problems_go_to_standard_error_and_the_exit_code_is_one(wrong: Path)
     "arguments", [["config", "check", "--json"], ["--json", "config", "show"], ["config", "--json", "show", "--origin"]]
 )
 def test_with_json_the_problems_are_one_document_on_standard_output(wrong: Path, arguments: list[str]) -> None:
-    done = run(*arguments, cwd=wrong)
-    assert (done.returncode, done.stderr) == (1, "")
-    error = json.loads(done.stdout)["error"]
+    result = run(*arguments, cwd=wrong)
+    assert (result.returncode, result.stderr) == (1, "")
+    error = json.loads(result.stdout)["error"]
     assert (error["code"], error["message"]) == ("config_error", "the configuration has 2 problems")
     assert error["problems"][0] == {
         "key": "server.port",
@@ -87,9 +87,9 @@ def test_with_json_the_problems_are_one_document_on_standard_output(wrong: Path,
 
 def test_a_single_problem_is_the_message_itself(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[server]\nport = here\n")
-    done = run("config", "check", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith(
+    result = run("config", "check", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.startswith(
         "Error: pressroom.toml:2:8: not valid TOML: the value is not valid\nPut text in quotes"
     )
     error = json.loads(run("config", "check", "--json", cwd=tmp_path).stdout)["error"]
@@ -105,9 +105,9 @@ def test_the_file_may_be_named_before_and_after_the_command(tmp_path: Path, befo
 
 
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    done = run("config", "check", "--config", "gone.toml", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("Error: gone.toml: there is no such file\nCheck --config and PRESSROOM_CONFIG")
+    result = run("config", "check", "--config", "gone.toml", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: gone.toml: there is no such file\nCheck --config and PRESSROOM_CONFIG")
 
 
 def test_show_masks_secrets_and_names_origins(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_show_masks_secrets_and_names_origins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["config", "schema"], ["config", "schema", "--json"]])
 def test_the_schema_is_a_json_document(tmp_path: Path, arguments: list[str]) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "server" in json.loads(done.stdout)["properties"]
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "server" in json.loads(result.stdout)["properties"]
 
 
 @pytest.mark.parametrize(
@@ -156,15 +156,15 @@ def test_wrong_usage_is_exit_code_two_and_says_how(tmp_path: Path, arguments: li
 
 
 def test_no_command_at_all_shows_the_help_and_is_wrong_usage(tmp_path: Path) -> None:
-    done = run(cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Usage: pressroom" in done.stderr
-    assert "config" in done.stderr
+    result = run(cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "Usage: pressroom" in result.stderr
+    assert "config" in result.stderr
 
 
 def test_the_version_is_told(tmp_path: Path) -> None:
-    done = run("--version", cwd=tmp_path)
-    assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\S*\n", done.stdout)
+    result = run("--version", cwd=tmp_path)
+    assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\S*\n", result.stdout)
 
 
 def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: Path) -> None:
@@ -173,12 +173,12 @@ def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: 
         "print(sorted(COMMANDS), file=sys.stderr)\n"
         "print(sorted({'sanic', 'pydantic', 'rich', 'pluggy', 'PIL', 'jinja2'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
-    listed = re.findall(r"^  (\w+) +\S", done.stdout.partition("Commands:")[2], re.MULTILINE)
-    assert str(sorted(listed)) == done.stderr.strip()
-    assert done.stdout.splitlines()[-1] == "[]"
+    listed = re.findall(r"^  (\w+) +\S", result.stdout.partition("Commands:")[2], re.MULTILINE)
+    assert str(sorted(listed)) == result.stderr.strip()
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 SERVING = {"aiohttp", "alembic", "httpcore", "httpx", "limits", "mako", "prometheus_client", "snowballstemmer"}
@@ -215,10 +215,10 @@ def test_installed_packages_are_listed_without_loading_the_server(tmp_path: Path
         "print('pressroom-qr-code-generator' in installed_packages())\n"
         "print(sorted({'sqlalchemy', 'pydantic', 'structlog', 'rich', 'pluggy'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout == "True\n[]\n"
+    assert result.stdout == "True\n[]\n"
 
 
 def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: 
         f"import sys\nfrom pressroom.cli import main\ncode = main({[*arguments]!r})\n"
         f"print(sorted({not_imported!r} & sys.modules.keys()), file=sys.stderr)\nsys.exit(code)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env=environment(**variables),
@@ -237,7 +237,7 @@ def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: 
         check=False,
         timeout=60,
     )
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (0, "[]")
 
 
 def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
@@ -269,13 +269,13 @@ ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 def test_escape_sequences_in_values_and_names_never_reach_the_terminal(tmp_path: Path, arguments: list[str]) -> None:
     quoted = json.dumps(ESCAPES)
     (tmp_path / "pressroom.toml").write_text(f"[plugins.shout.config]\n{quoted} = 1\n[branding]\ntagline = {quoted}\n")
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 0
-    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout + done.stderr)
+    result = run(*arguments, cwd=tmp_path)
+    assert result.returncode == 0
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(result.stdout + result.stderr)
     (tmp_path / "pressroom.toml").write_text(f"[logging]\nlevel = {quoted}\n{quoted} = 1\n")
-    done = run(*arguments, f"--config={tmp_path / 'pressroom.toml'}", cwd=tmp_path)
-    assert done.returncode == 1
-    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout + done.stderr)
+    result = run(*arguments, f"--config={tmp_path / 'pressroom.toml'}", cwd=tmp_path)
+    assert result.returncode == 1
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(result.stdout + result.stderr)
 
 
 def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **variables: str) -> str:
@@ -338,15 +338,15 @@ with Output(json={json_mode}).progress("Reading [red]\\x1b]0;owned\\x07", total=
 def test_piped_output_is_one_line_a_row_without_colour(tmp_path: Path) -> None:
     value = "word " * 30 + "end"
     (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
-    done = run("config", "show", cwd=tmp_path, COLUMNS="40", TERM="xterm-256color")
-    assert re.search(rf"^branding\.tagline +{value}$", done.stdout, re.MULTILINE)
-    assert "\x1b" not in done.stdout
+    result = run("config", "show", cwd=tmp_path, COLUMNS="40", TERM="xterm-256color")
+    assert re.search(rf"^branding\.tagline +{value}$", result.stdout, re.MULTILINE)
+    assert "\x1b" not in result.stdout
 
 
 def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("pressroom")
-    done = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.startswith("pressroom ")
+    result = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout.startswith("pressroom ")
 
 
 def test_explain_finds_the_plan_of_a_tool_and_refuses_others_with_advice(tmp_path: Path) -> None:

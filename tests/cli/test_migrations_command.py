@@ -56,8 +56,8 @@ class Drawer:
         """Run `pressroom migrations`; return its exit code and its combined output."""
         environment = command_environment(self.folder)
         path = f"{self.folder / 'plugins'}:{environment['PYTHONPATH']}"
-        done = run_command(["migrations", *arguments], cwd=self.folder, env={**environment, "PYTHONPATH": path})
-        return done.returncode, done.stdout + done.stderr
+        result = run_command(["migrations", *arguments], cwd=self.folder, env={**environment, "PYTHONPATH": path})
+        return result.returncode, result.stdout + result.stderr
 
     def revisions(self) -> list[Path]:
         """Return the migration files in order."""
@@ -152,8 +152,8 @@ def test_what_cannot_be_done_is_said(drawer: Drawer, arguments: tuple[str, ...],
 
 
 def test_the_built_in_plugins_have_all_their_migrations(tmp_path: Path) -> None:
-    done = run_command(["migrations", "check", "--json"], cwd=tmp_path, env=command_environment(tmp_path))
+    result = run_command(["migrations", "check", "--json"], cwd=tmp_path, env=command_environment(tmp_path))
 
-    results = {row["plugin"]: (row["differences"], row["error"]) for row in json.loads(done.stdout)["plugins"]}
+    results = {row["plugin"]: (row["differences"], row["error"]) for row in json.loads(result.stdout)["plugins"]}
     assert results == dict.fromkeys(["pressroom", "content", "images", "search_performance", "seo"], ([], ""))
-    assert done.returncode == 0
+    assert result.returncode == 0

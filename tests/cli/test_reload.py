@@ -59,8 +59,8 @@ def reloading(tmp_path: Path) -> Iterator[Reloading]:
 
 def session(leader: int) -> list[str]:
     """Return the command lines of a session's running processes."""
-    done = subprocess.run(["ps", "-A", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in done.stdout.splitlines()]
+    result = subprocess.run(["ps", "-A", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 2) for line in result.stdout.splitlines()]
     return [args for number, status, args in rows if number == str(leader) and not status.startswith("Z")]
 
 
@@ -162,8 +162,8 @@ def test_what_was_imported_before_is_never_served_stale_and_a_signal_to_the_comm
 
 def starting_process(command: int) -> int:
     """Return the process that a `--reload` command starts its servers from: its only child."""
-    done = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    [child] = [pid for pid, parent in map(str.split, done.stdout.splitlines()) if parent == str(command)]
+    result = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    [child] = [pid for pid, parent in map(str.split, result.stdout.splitlines()) if parent == str(command)]
     return int(child)
 
 

@@ -56,10 +56,10 @@ def without_times(log: str) -> list[str]:
 def test_it_leaves_this_process_as_it_was(tmp_path: Path, environment: dict[str, str]) -> None:
     before = state()
     for _ in range(2):
-        done = run_command(["doctor"], cwd=tmp_path, env=environment)
-        assert done.returncode == 0
-        assert "printed" in done.stderr  # so it was imported both times
-        assert "logged" in done.stderr
+        result = run_command(["doctor"], cwd=tmp_path, env=environment)
+        assert result.returncode == 0
+        assert "printed" in result.stderr  # so it was imported both times
+        assert "logged" in result.stderr
 
     assert state() == before
     assert not [name for name in sys.modules if name.startswith("acme_talking")]
@@ -81,7 +81,7 @@ def state() -> list[object]:
 
 async def test_an_async_test_runs_it_in_a_thread(tmp_path: Path, environment: dict[str, str]) -> None:
     before = state()
-    done = await asyncio.to_thread(run_command, ["users", "list"], cwd=tmp_path, env=environment)
+    result = await asyncio.to_thread(run_command, ["users", "list"], cwd=tmp_path, env=environment)
 
-    assert (done.returncode, done.stdout) == (0, "There is no account.\n")
+    assert (result.returncode, result.stdout) == (0, "There is no account.\n")
     assert state() == before

@@ -48,7 +48,7 @@ def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) ->
 def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:
     files = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
     command = [sys.executable, "-m", "mypy", *STRICT]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, *map(str, files)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
-    assert done.returncode == 0, done.stdout
+    assert result.returncode == 0, result.stdout

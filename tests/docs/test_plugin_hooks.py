@@ -91,8 +91,8 @@ def test_the_example_contributes_to_its_hook(ada: Client, hook: str) -> None:
 def test_the_examples_pass_strict_types(folder: Path) -> None:
     modules = sorted(str(file) for file in folder.glob("example_*.py"))
     command = [sys.executable, "-m", "mypy", *STRICT]
-    done = subprocess.run([*command, *modules], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([*command, *modules], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert result.returncode == 0, result.stdout
 
 
 def values_of(client: Client, tool: str, parameter: str) -> list[str]:

@@ -47,10 +47,10 @@ async def test_calls_get_in_in_the_order_in_which_they_came() -> None:
         order.append(number)
         gate.leave(0.1)
 
-    comers = [asyncio.create_task(come(number)) for number in range(10)]
+    tasks = [asyncio.create_task(come(number)) for number in range(10)]
     await asyncio.sleep(0)
     gate.leave(0.1)
-    await asyncio.gather(*comers)
+    await asyncio.gather(*tasks)
     assert order == list(range(10))
 
 

@@ -52,9 +52,9 @@ def test_backgrounds_are_those_of_chromium() -> None:
     with chromium_page(WIDTH, HEIGHT) as page:
         for background in BACKGROUNDS:
             expected = photographed(page, f'<div style="height:{HEIGHT}px;background:{background}">')
-            apart = difference(expected, on_white(paint_image(parse_paint(background), WIDTH, HEIGHT)))
-            assert apart.mean() < 1, background
-            assert np.percentile(apart, 99) <= 8, background
+            deviation = difference(expected, on_white(paint_image(parse_paint(background), WIDTH, HEIGHT)))
+            assert deviation.mean() < 1, background
+            assert np.percentile(deviation, 99) <= 8, background
 
 
 @pytest.mark.parametrize("background", [one for one in BACKGROUNDS if "conic" not in one])
@@ -67,9 +67,9 @@ def test_backgrounds_look_the_same_in_svg(background: str) -> None:
         f'<rect width="100%" height="100%" {filled.attributes}/></svg>'
     )
     with Image.open(io.BytesIO(bytes(resvg_py.svg_to_bytes(svg_string=svg)))) as drawn:
-        apart = difference(on_white(drawn), on_white(paint_image(paint, WIDTH, HEIGHT)))
-    assert apart.mean() < 1
-    assert np.percentile(apart, 99) <= 8
+        deviation = difference(on_white(drawn), on_white(paint_image(paint, WIDTH, HEIGHT)))
+    assert deviation.mean() < 1
+    assert np.percentile(deviation, 99) <= 8
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def test_boxes_and_shadows_are_those_of_chromium() -> None:
             shadow = box_shadow(width, height, radii, blur, spread)
             drawn.paste((0, 0, 0), (130 - shadow.margin, 100 - shadow.margin), shadow.mask)
             drawn.paste((185, 80, 42), (130, 100), box_mask(width, height, radii))
-            apart = difference(expected, drawn)
-            assert apart.mean() < 1, (radii, blur, spread)
-            assert np.percentile(apart, 99) <= 8, (radii, blur, spread)
+            deviation = difference(expected, drawn)
+            assert deviation.mean() < 1, (radii, blur, spread)
+            assert np.percentile(deviation, 99) <= 8, (radii, blur, spread)
 
 
 def test_a_border_leaves_the_inside_free() -> None:

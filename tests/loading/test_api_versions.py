@@ -50,8 +50,8 @@ def test_a_host_takes_its_own_interface_and_the_one_before(
 
     def command(*arguments: str) -> Any:
         command = [sys.executable, "-m", "pressroom", *arguments, "--json", "--config", "pressroom.toml"]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        return json.loads(done.stdout)
+        result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return json.loads(result.stdout)
 
     records = {record["id"]: record["status"] for record in command("plugins", "list")}
     assert {id_: records[id_] for id_ in statuses} == statuses
@@ -119,8 +119,8 @@ def test_a_plugin_that_states_no_interface_is_warned_of(tmp_path: Path) -> None:
     environment = command_environment(tmp_path)
     environment["PYTHONPATH"] = f"{site}{os.pathsep}{environment['PYTHONPATH']}"
     command = [sys.executable, "-m", "pressroom", "plugins", "list", "--json", "--config", "pressroom.toml"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    records = {record["id"]: record for record in json.loads(done.stdout)}
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    records = {record["id"]: record for record in json.loads(result.stdout)}
     assert (records["silent"]["status"], records["silent"]["api"]) == ("active", "1")
     (warning,) = records["silent"]["warnings"]
     stated = 'PLUGIN = Plugin(id="silent", api="1", title=…, summary=…)'

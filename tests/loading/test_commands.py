@@ -27,8 +27,8 @@ def run(commands: list[str], folder: Path, *installed: Distribution) -> list[tup
         for name, value in table.items():
             text = json.dumps(value) if isinstance(value, dict | bool) else value
             environment[f"PRESSROOM_PLUGINS__{id_.upper()}__{name.upper()}"] = text
-    ended = [run_command(command.split(), cwd=folder, env=environment) for command in commands]
-    return [(done.returncode, done.stdout) for done in ended]
+    results = [run_command(command.split(), cwd=folder, env=environment) for command in commands]
+    return [(result.returncode, result.stdout) for result in results]
 
 
 def assert_in(words: tuple[str, ...], text: str) -> None:

@@ -61,10 +61,10 @@ def test_ctrl_c_is_no_failure_of_a_plugin(id_: str, tmp_path: Path, compile_with
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_at_an_import_ends_the_command_and_names_what_it_waited_for(tmp_path: Path) -> None:
     install_plugin(tmp_path, "at_import", CTRL_C["at_import"])
-    done = command(tmp_path, "plugins", "list", "--json", plugins="at_import")
-    assert done.returncode == 130
-    assert json.loads(done.stdout)["error"]["code"] == "interrupted"
-    assert "while at_import was being loaded: its import" in json.loads(done.stdout)["error"]["message"]
+    result = command(tmp_path, "plugins", "list", "--json", plugins="at_import")
+    assert result.returncode == 130
+    assert json.loads(result.stdout)["error"]["code"] == "interrupted"
+    assert "while at_import was being loaded: its import" in json.loads(result.stdout)["error"]["message"]
 
 
 def command(folder: Path, *arguments: str, plugins: str, run: Callable[..., Done] = run_process) -> Done:
@@ -99,12 +99,12 @@ def test_what_a_plugin_prints_while_it_is_loaded_does_not_get_into_json(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     install_plugin(tmp_path, "printing", PRINTING)
-    done = command(
+    result = command(
         tmp_path, *arguments, "--json", plugins="printing", run=run_process if arguments == ("doctor",) else run_command
     )
-    assert done.returncode == 0
-    assert "printing" in str(json.loads(done.stdout))
-    assert [line for line in done.stderr.splitlines() if line][:4] == [
+    assert result.returncode == 0
+    assert "printing" in str(json.loads(result.stdout))
+    assert [line for line in result.stderr.splitlines() if line][:4] == [
         "at import",
         "at its configuration",
         "in a hook",

@@ -214,5 +214,5 @@ def test_every_hook_is_read_through_one_typed_function() -> None:
 def test_the_contract_loads_neither_the_database_nor_parsers() -> None:
     """Every command that lists plugins imports the contract."""
     program = "import pressroom_content.contract, sys; print({'sqlalchemy', 'nh3', 'selectolax'} & sys.modules.keys())"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"

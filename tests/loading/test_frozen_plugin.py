@@ -102,7 +102,7 @@ def test_a_plugin_for_api_1_works_as_ever(tmp_path: Path, api: str) -> None:
     environment = command_environment(tmp_path)
     environment["PYTHONPATH"] = f"{site}{os.pathsep}{environment['PYTHONPATH']}"
 
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", DRIVER, str(tmp_path / "data")],
         cwd=tmp_path,
         env=environment,
@@ -112,8 +112,8 @@ def test_a_plugin_for_api_1_works_as_ever(tmp_path: Path, api: str) -> None:
         timeout=300,
     )
 
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout.splitlines()[-1])
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout.splitlines()[-1])
     assert report.pop("api") == api
     assert {"closed", "frozen-shout ok False", "frozen-shout ok True", "opened"} <= set(report.pop("seen"))
     assert report == EXPECTED

@@ -39,18 +39,18 @@ def pressroom_commands(): return [go]
 def test_a_command_that_fails_names_its_plugin(tmp_path: Path, how: str, code: int, said: str) -> None:
     install_plugin(tmp_path / "site", "own", SOUND + COMMANDS)
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n")
-    done = run_command(["x", "own", "go", how], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
-    assert done.returncode == code
-    assert said in done.stderr
-    assert done.stdout == ""
+    result = run_command(["x", "own", "go", how], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+    assert result.returncode == code
+    assert said in result.stderr
+    assert result.stdout == ""
 
 
 def test_a_plugin_that_does_not_load_is_not_just_an_unknown_command(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "own", SOUND + "raise ZeroDivisionError('no way')\n")
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n[plugins.missing]\n")
     for name, message in (("own", "the plugin own is broken: ZeroDivisionError: no way"), ("missing", "no installed")):
-        done = run_command(["x", name, "go"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
-        assert done.returncode == 1
-        assert message in done.stderr
-    done = run_command(["x", "nobody", "go"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
-    assert (done.returncode, "No such command 'nobody'" in done.stderr) == (2, True)
+        result = run_command(["x", name, "go"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+        assert result.returncode == 1
+        assert message in result.stderr
+    result = run_command(["x", "nobody", "go"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
+    assert (result.returncode, "No such command 'nobody'" in result.stderr) == (2, True)

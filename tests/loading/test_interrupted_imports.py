@@ -39,8 +39,8 @@ def test_a_library_whose_import_was_cut_off_works_for_the_next_plugin(tmp_path: 
         install_plugin(tmp_path / "own", id_, f"import shared_library\n{SOUND}")
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.early]\n[plugins.late]\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "own"), "PRESSROOM_SERVER__START_TIMEOUT": "1"}
-    done = run_command(["plugins", "list", "--json"], cwd=tmp_path, env=environment)
-    states = {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
+    result = run_command(["plugins", "list", "--json"], cwd=tmp_path, env=environment)
+    states = {record["id"]: (record["status"], record["error"]) for record in json.loads(result.stdout)}
     assert states["early"][0] == "broken"
     assert "did not end within 1 s" in states["early"][1]
     assert states["late"] == ("active", "")

@@ -96,7 +96,7 @@ compiled = LoadedApp(Settings.model_validate(json.load(sys.stdin)))
 records = [dataclasses.asdict(dataclasses.replace(one, import_seconds=0)) for one in compiled.plugins.records]
 print(json.dumps({"tools": list(compiled.catalog.tools), "records": records}))
 """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         input=json.dumps(config),
         env=environment,
@@ -104,5 +104,5 @@ print(json.dumps({"tools": list(compiled.catalog.tools), "records": records}))
         text=True,
         check=True,
     )
-    loaded: dict[str, list[object]] = json.loads(done.stdout)
+    loaded: dict[str, list[object]] = json.loads(result.stdout)
     return loaded

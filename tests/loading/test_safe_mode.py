@@ -32,9 +32,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dict[str, str]) -> None:
-    done = run_command(["plugins", "list", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
-    records = {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
-    assert done.returncode == 0
+    result = run_command(["plugins", "list", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
+    records = {record["id"]: (record["status"], record["error"]) for record in json.loads(result.stdout)}
+    assert result.returncode == 0
     assert {id_: state for id_, state in records.items() if state[1]} == {
         "named_one": ("disabled", REASON),
         "of_a_file": ("disabled", REASON),
@@ -46,15 +46,15 @@ def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dic
 
 
 def test_people_are_told_that_it_is_on(tmp_path: Path, environment: dict[str, str]) -> None:
-    done = run_command(["plugins", "list", "--safe-mode"], cwd=tmp_path, env=environment)
-    assert "Safe mode: only built-in plugins are loaded. Left out: missing, named_one, of_a_file." in done.stderr
+    result = run_command(["plugins", "list", "--safe-mode"], cwd=tmp_path, env=environment)
+    assert "Safe mode: only built-in plugins are loaded. Left out: missing, named_one, of_a_file." in result.stderr
     normal = run_command(["plugins", "list"], cwd=tmp_path, env=environment)
     assert (normal.returncode, "Safe mode" in normal.stderr) == (1, False)
 
 
 def test_doctor_says_that_a_required_plugin_is_left_out(tmp_path: Path, environment: dict[str, str]) -> None:
-    done = run_command(["doctor", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
-    checks = {(check["check"], check["status"]): check for check in json.loads(done.stdout)["checks"]}
+    result = run_command(["doctor", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
+    checks = {(check["check"], check["status"]): check for check in json.loads(result.stdout)["checks"]}
     assert checks["security", "warning"]["message"] == "safe mode is on: only built-in plugins are loaded"
     required = checks["plugin named_one", "error"]
     assert (required["message"], required["hint"]) == (f"required, but {REASON}", "start without safe mode to load it")

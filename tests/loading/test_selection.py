@@ -64,9 +64,9 @@ def test_no_command_imports_what_is_not_named(site: Path, tmp_path: Path) -> Non
     _, marker = marked(site, "quiet")
     for command in (["plugins", "list"], ["plugins", "show", "quiet"], ["doctor"], ["catalog"], ["x", "--help"]):
         variables = {"PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
-        done = run_command(command, cwd=tmp_path, env=variables)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
+        result = run_command(command, cwd=tmp_path, env=variables)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout
     assert not marker.exists()
 
 

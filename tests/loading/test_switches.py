@@ -24,14 +24,14 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**variables, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
 
 
-def statuses(done: Any) -> dict[str, tuple[str, str]]:
-    return {record["id"]: (record["status"], record["error"]) for record in json.loads(done.stdout)}
+def statuses(result: Any) -> dict[str, tuple[str, str]]:
+    return {record["id"]: (record["status"], record["error"]) for record in json.loads(result.stdout)}
 
 
 def test_a_plugin_that_ends_the_process_can_be_left_out(tmp_path: Path, environment: dict[str, str]) -> None:
     assert run_process(["plugins", "list", "--json"], cwd=tmp_path, env=environment).returncode == -9
-    done = run_process(["plugins", "list", "--without", "deadly", "--json"], cwd=tmp_path, env=environment)
-    assert (done.returncode, statuses(done)["deadly"]) == (0, ("disabled", ""))
+    result = run_process(["plugins", "list", "--without", "deadly", "--json"], cwd=tmp_path, env=environment)
+    assert (result.returncode, statuses(result)["deadly"]) == (0, ("disabled", ""))
 
 
 def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_it(
@@ -42,19 +42,21 @@ def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_i
     assert states["unnamed_one"][0] == "active"
     assert states["content"][0] == "disabled"
     assert "content" in states["images"][1]
-    done = run_command(["doctor", *options, "--json"], cwd=tmp_path, env=environment)
-    checks = {check["check"]: check["message"] for check in json.loads(done.stdout)["checks"]}
+    result = run_command(["doctor", *options, "--json"], cwd=tmp_path, env=environment)
+    checks = {check["check"]: check["message"] for check in json.loads(result.stdout)["checks"]}
     assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(",")[0]) == ("switched off", "active")
 
 
 def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    done = run_command(["serve", "--without", "dedly"], cwd=tmp_path, env=environment)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "There is no plugin 'dedly'. Did you mean deadly? There are account, code_to_image, content," in done.stderr
-    done = run_command(["doctor", "--with", "deadly", "--without", "deadly"], cwd=tmp_path, env=environment)
-    assert (done.returncode, "deadly is named with --with and --without" in done.stderr) == (2, True)
+    result = run_command(["serve", "--without", "dedly"], cwd=tmp_path, env=environment)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert (
+        "There is no plugin 'dedly'. Did you mean deadly? There are account, code_to_image, content," in result.stderr
+    )
+    result = run_command(["doctor", "--with", "deadly", "--without", "deadly"], cwd=tmp_path, env=environment)
+    assert (result.returncode, "deadly is named with --with and --without" in result.stderr) == (2, True)
 
 
 def test_the_server_starts_without_it(tmp_path: Path, environment: dict[str, str]) -> None:

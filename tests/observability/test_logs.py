@@ -338,8 +338,8 @@ def test_the_log_of_a_server_process_goes_to_stderr_and_nothing_else_does() -> N
         logging.getLogger("sanic.root").info("two")
         warnings.warn("three")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
-    events = [json.loads(line)["event"] for line in done.stderr.splitlines()]
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert result.stdout == ""
+    events = [json.loads(line)["event"] for line in result.stderr.splitlines()]
     assert events[:2] == ["one", "two"]
     assert "three" in events[2]

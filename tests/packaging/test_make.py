@@ -26,8 +26,8 @@ def test_each_step_of_the_installation_is_told(clone: Path) -> None:
     command = [program("make"), *installers, ".venv/serve.stamp"]
     # Variables of the outer make, which runs the tests, would make this one print its directory.
     environment = {name: value for name, value in clean_environment().items() if not name.startswith("MAKE")}
-    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+    result = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=True)
+    lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(STEPS)
     assert not any("--require-hashes" in line for line in lines)
 

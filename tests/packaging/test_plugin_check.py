@@ -97,9 +97,9 @@ def check(*arguments: str | Path, cwd: Path | None = None, isolated: bool = Fals
     )
 
 
-def stages(done: Done) -> dict[str, Any]:
-    document = json.loads(done.stdout)
-    assert document["ok"] is (done.returncode == 0), done.stderr
+def stages(result: Done) -> dict[str, Any]:
+    document = json.loads(result.stdout)
+    assert document["ok"] is (result.returncode == 0), result.stderr
     return {stage["name"]: stage for stage in document["stages"]}
 
 
@@ -145,7 +145,7 @@ def test_a_thread_that_a_plugin_leaves_running_does_not_hold_up_the_check(tmp_pa
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: leaving\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[pressroom.plugins]\nleaving = leaving\n")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pressroom.testing.check_process"],
         input=json.dumps({"plugins": ["leaving"], "config": {"builtin_plugins": False}, "postgresql": ""}),
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -154,22 +154,22 @@ def test_a_thread_that_a_plugin_leaves_running_does_not_hold_up_the_check(tmp_pa
         timeout=120,
         check=False,
     )
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert events[-1] == {"ended": True}, done.stderr
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert events[-1] == {"ended": True}, result.stderr
     assert {event["stage"] for event in events[:-1]} >= {"contracts", "outages"}
-    assert done.returncode == 0
+    assert result.returncode == 0
 
 
 def test_a_plugin_may_need_another_one_that_is_checked_with_it(tmp_path: Path) -> None:
     first = project(tmp_path / "one", "lending", "NUMBER: int = 1\n")
     module = TOOL.replace("import yaml", "from acme_lending.plugin import NUMBER as NUMBER")
     second = project(tmp_path / "two", "borrowing", module, dependencies='"pressroom>=0.1", "acme-lending"')
-    done = check(second, first, "--json")
-    packages = [stage for stage in json.loads(done.stdout)["stages"] if stage["name"] == "package"]
+    result = check(second, first, "--json")
+    packages = [stage for stage in json.loads(result.stdout)["stages"] if stage["name"] == "package"]
     assert [stage["plugin"] for stage in packages] == ["borrowing", "lending"]
     promises = {finding["promise"] for stage in packages for finding in stage["findings"]}
     assert not promises & {"it can be built and installed", "it needs what it imports"}
-    assert "No module named" not in done.stdout
+    assert "No module named" not in result.stdout
 
 
 def test_of_several_packages_the_one_that_cannot_be_built_is_named(tmp_path: Path) -> None:
@@ -177,13 +177,13 @@ def test_of_several_packages_the_one_that_cannot_be_built_is_named(tmp_path: Pat
     (broken / "pyproject.toml").write_text("[project]\nname = 7\n")
     packages = json.loads(check(sound, broken, "--json").stdout)["stages"]
     assert [stage["name"] for stage in packages] == ["package", "package"]
-    wrong = [
+    findings = [
         finding
         for stage in packages
         for finding in stage["findings"]
         if finding["promise"] == "it can be built and installed"
     ]
-    assert [finding["where"] for finding in wrong] == [str(broken)]
+    assert [finding["where"] for finding in findings] == [str(broken)]
 
 
 @pytest.fixture(scope="module")
@@ -222,11 +222,11 @@ def test_people_and_ci_are_told_the_same_and_files_are_named_as_in_the_project_b
     package = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
     (package / "src" / "acme_told" / "py.typed").touch()
     for folder in (tmp_path, Path(tempfile.gettempdir())):
-        done = check(package, "--junit", str(tmp_path / "check.xml"), cwd=folder)
-        assert done.returncode == 1
-        assert "it loads and starts" in done.stdout
-        assert "nutmeg" in done.stdout
-        assert f"{package}/src/acme_told/plugin.py:1: its types" in done.stdout
+        result = check(package, "--junit", str(tmp_path / "check.xml"), cwd=folder)
+        assert result.returncode == 1
+        assert "it loads and starts" in result.stdout
+        assert "nutmeg" in result.stdout
+        assert f"{package}/src/acme_told/plugin.py:1: its types" in result.stdout
         report = ET.parse(tmp_path / "check.xml").getroot()
         messages = [failure.text or "" for failure in report.iter("failure")]
         assert int(report.attrib["failures"]) == len(messages)
@@ -275,9 +275,9 @@ def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_
         (packages[-1] / "crash.py").write_text(CRASHING.replace("{id}", id_).replace("{when}", when))
         with (packages[-1] / "pyproject.toml").open("a") as file:
             file.write('\n[tool.mypy]\nstrict = true\nplugins = ["crash.py"]\n')
-    done = check(*packages, "--json")
-    document = json.loads(done.stdout)
-    assert document["ok"] is (done.returncode == 0), done.stderr
+    result = check(*packages, "--json")
+    document = json.loads(result.stdout)
+    assert document["ok"] is (result.returncode == 0), result.stderr
     findings = {stage["plugin"]: stage["findings"] for stage in document["stages"] if stage["name"] == "types"}
     assert findings["cached"] == []
     (finding,) = findings["always"]
@@ -332,8 +332,8 @@ def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
     module = TOOL.replace(fetching, "fetched = params").replace("fetched.content", "fetched.url")
     module = module.replace("import yaml\n", "").replace("1 / 0", "{}")
     file.write_text(module.replace('summary="For tests."', 'summary="For tests.", api="1"').replace("{id}", "shout"))
-    done = check(file, "--json")
-    assert [finding for stage in stages(done).values() for finding in stage["findings"]] == []
+    result = check(file, "--json")
+    assert [finding for stage in stages(result).values() for finding in stage["findings"]] == []
 
 
 @pytest.mark.parametrize("text", ["PLUGIN = 1 / 0", "def broken(:"], ids=["fails", "is not Python"])
@@ -353,7 +353,7 @@ def test_the_fix_names_the_file_that_was_given(tmp_path: Path, text: str) -> Non
     ],
 )
 def test_a_server_that_cannot_be_used_is_told_before_anything_is_built(tmp_path: Path, url: str, said: str) -> None:
-    done = check(tmp_path, "--postgresql", url)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "package" not in done.stdout
+    result = check(tmp_path, "--postgresql", url)
+    assert result.returncode == 1
+    assert said in result.stderr
+    assert "package" not in result.stdout

@@ -74,8 +74,8 @@ def listed(server: Environment) -> dict[str, dict[str, Any]]:
 
 
 def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environment, tmp_path: Path) -> None:
-    done = plugins(server, "install", wheel(tmp_path, "of_a_wheel", requires=("pressroom>=0.1",)))
-    assert done.stdout.splitlines() == [
+    result = plugins(server, "install", wheel(tmp_path, "of_a_wheel", requires=("pressroom>=0.1",)))
+    assert result.stdout.splitlines() == [
         "acme-of-a-wheel 1.0 is installed. It offers:",
         "  of_a_wheel: generator of-a-wheel",
         "To use it, add to the configuration, and restart the server:",
@@ -97,8 +97,8 @@ def test_the_plugins_of_one_host_are_installed_on_another(
     file = tmp_path / "plugins.txt"
     file.write_text(f"# those of the first host\nacme-copied @ file://{wheel_file}\n")
     for _ in range(2):  # the second run has nothing to do
-        done = plugins(other, "install", "-r", file)
-        assert "acme-copied 1.0 is installed. It offers:" in done.stdout
+        result = plugins(other, "install", "-r", file)
+        assert "acme-copied 1.0 is installed. It offers:" in result.stdout
     assert listed(other)["copied"]["status"] == "available"
     (line,) = json.loads(plugins(other, "list", "--requirements", "--json").stdout)
     assert line == f"acme-copied @ file://{wheel_file}"
@@ -123,8 +123,8 @@ def test_a_wheel_that_was_built_anew_replaces_the_one_of_its_version(
 
 def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Environment, tmp_path: Path) -> None:
     plugins(server, "install", wheel(tmp_path, "short_lived"))
-    done = plugins(server, "install", "--upgrade", wheel(tmp_path, "short_lived", version="1.1"), "--json")
-    document = json.loads(done.stdout)
+    result = plugins(server, "install", "--upgrade", wheel(tmp_path, "short_lived", version="1.1"), "--json")
+    document = json.loads(result.stdout)
     assert document["packages"] == [{"name": "acme-short-lived", "version": "1.1", "plugins": ["short_lived"]}]
     assert document["plugins"][0]["configuration"] == "[plugins.short_lived]"
     assert document["plugins"][0]["contributes"] == ["generator short-lived"]
@@ -138,10 +138,10 @@ def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Enviro
 def test_a_name_is_found_where_the_installer_looks(server: Environment, tmp_path: Path) -> None:
     wheel(tmp_path / "index", "by_name")
     command = (str(server.bin / "pressroom"), "plugins", "install", "acme-by-name")
-    done = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
-    assert done.stdout.startswith("acme-by-name 1.0 is installed. It offers:")
+    result = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
+    assert result.stdout.startswith("acme-by-name 1.0 is installed. It offers:")
     repeated = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
-    assert repeated.stdout == done.stdout
+    assert repeated.stdout == result.stdout
 
 
 def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_pa
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
     for arguments in (("init", "--quiet"), ("add", "."), (*identity, "commit", "--quiet", "-m", "first")):
         server.run_tool(git, *arguments, cwd=repository)
-    done = plugins(server, "install", f"git+file://{repository}")
-    assert "acme-of-git 1.0 is installed" in done.stdout
+    result = plugins(server, "install", f"git+file://{repository}")
+    assert "acme-of-git 1.0 is installed" in result.stdout
 
 
 def test_a_plugin_that_is_installed_again_is_told_whatever_the_spelling_of_its_name(
@@ -169,11 +169,11 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
     used = server if installer == "pip" else server_of_uv
     before = listed(used)
     wheel_file = wheel(tmp_path, "too_new", requires=("pressroom>=99",))
-    done = plugins(used, "install", wheel_file, check=False)
-    assert done.returncode == 1
-    assert "does not work with Pressroom 0.1.0, which is installed here; nothing was changed" in done.stderr
-    assert "install a version of the plugin that is made for this server, or upgrade the server first" in done.stderr
-    assert "pressroom>=99" in done.stderr
+    result = plugins(used, "install", wheel_file, check=False)
+    assert result.returncode == 1
+    assert "does not work with Pressroom 0.1.0, which is installed here; nothing was changed" in result.stderr
+    assert "install a version of the plugin that is made for this server, or upgrade the server first" in result.stderr
+    assert "pressroom>=99" in result.stderr
     assert listed(used) == before
 
 
@@ -191,42 +191,43 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
     ],
 )
 def test_what_cannot_be_meant_is_refused(server: Environment, arguments: list[str], says: str) -> None:
-    done = plugins(server, *arguments, check=False)
-    assert (done.returncode, says in done.stderr) == (1, True)
+    result = plugins(server, *arguments, check=False)
+    assert (result.returncode, says in result.stderr) == (1, True)
 
 
 def test_a_plugin_of_two_packages_is_uninstalled_by_the_name_of_one(tmp_path: Path) -> None:
     for package in ("acme-one", "acme-two"):
         install(tmp_path, package, {}, {"twins": f"{package.replace('-', '_')}"})
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = run_command(["plugins", "uninstall", "twins"], cwd=tmp_path, env=environment)
-    assert done.returncode == 1
-    assert "several packages offer the plugin 'twins'" in done.stderr
-    assert "name one of acme-one, acme-two" in done.stderr
+    result = run_command(["plugins", "uninstall", "twins"], cwd=tmp_path, env=environment)
+    assert result.returncode == 1
+    assert "several packages offer the plugin 'twins'" in result.stderr
+    assert "name one of acme-one, acme-two" in result.stderr
 
 
 def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_path: Path) -> None:
     broken = tmp_path / "acme_broken-1.0-py3-none-any.whl"
     broken.write_bytes(b"not a wheel")
-    done = plugins(server, "install", broken, check=False)
-    assert done.returncode == 1
-    assert "acme_broken-1.0-py3-none-any.whl" in done.stderr.split("Error:")[0]
+    result = plugins(server, "install", broken, check=False)
+    assert result.returncode == 1
+    assert "acme_broken-1.0-py3-none-any.whl" in result.stderr.split("Error:")[0]
     document = json.loads(plugins(server, "install", broken, "--json", check=False).stdout)
     assert document["error"]["code"] == "install_failed"
 
 
 def test_a_plugin_that_does_not_work_is_said_so(server: Environment, tmp_path: Path) -> None:
     files = {"acme_faulty.py": "raise ValueError('no')\n"}
-    done = plugins(server, "install", build_wheel(tmp_path, "acme-faulty", files, {"faulty": "acme_faulty"}))
+    result = plugins(server, "install", build_wheel(tmp_path, "acme-faulty", files, {"faulty": "acme_faulty"}))
     assert (
-        "  faulty: nothing yet, since it is broken: ValueError: no (acme_faulty.py, line 1)" in done.stdout.splitlines()
+        "  faulty: nothing yet, since it is broken: ValueError: no (acme_faulty.py, line 1)"
+        in result.stdout.splitlines()
     )
 
 
 def test_a_package_without_a_plugin_is_said_so(server: Environment, tmp_path: Path) -> None:
     wheel_file = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
-    done = plugins(server, "install", wheel_file, check=False)
-    assert (done.returncode, "is installed, but offers no plugin of Pressroom" in done.stderr) == (1, True)
+    result = plugins(server, "install", wheel_file, check=False)
+    assert (result.returncode, "is installed, but offers no plugin of Pressroom" in result.stderr) == (1, True)
 
 
 def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> None:
@@ -238,13 +239,13 @@ def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> No
 def test_where_a_tool_of_uv_is_installed_people_are_told_what_lasts(server_of_uv: Environment, tmp_path: Path) -> None:
     receipt = server_of_uv.folder / "uv-receipt.toml"
     receipt.touch()
-    done = plugins(server_of_uv, "install", wheel(tmp_path, "into_a_tool"))
+    result = plugins(server_of_uv, "install", wheel(tmp_path, "into_a_tool"))
     receipt.unlink()
-    assert "use `uv tool install pressroom --with NAME`" in done.stderr
+    assert "use `uv tool install pressroom --with NAME`" in result.stderr
 
 
 def test_without_any_installer_people_are_told_how_to_get_one(server_of_uv: Environment) -> None:
     command = (str(server_of_uv.bin / "pressroom"), "plugins", "install", "acme-x")
-    done = server_of_uv.run_tool(*command, check=False, PATH=str(server_of_uv.bin))
-    assert (done.returncode, "has no pip, and there is no uv on the PATH" in done.stderr) == (1, True)
-    assert "-m ensurepip" in done.stderr
+    result = server_of_uv.run_tool(*command, check=False, PATH=str(server_of_uv.bin))
+    assert (result.returncode, "has no pip, and there is no uv on the PATH" in result.stderr) == (1, True)
+    assert "-m ensurepip" in result.stderr

@@ -58,7 +58,7 @@ def x(params: NoParams, call: Call) -> Artifact:
 def test_a_type_checker_knows_the_options(tmp_path: Path, option: str, sound: bool) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN.replace("OPTION", option))
     command = [sys.executable, "-m", "mypy", *STRICT]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "plugin.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
-    assert (done.returncode == 0) is sound, done.stdout
+    assert (result.returncode == 0) is sound, result.stdout

@@ -146,9 +146,9 @@ def test_a_missing_s3_library_is_named() -> None:
         except ConfigError as error:
             print(error.message, error.hint)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
-    assert "s3://bucket, but the package s3fs is not installed" in done.stdout
-    assert "pressroom[s3]" in done.stdout
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert "s3://bucket, but the package s3fs is not installed" in result.stdout
+    assert "pressroom[s3]" in result.stdout
 
 
 def test_the_local_store_does_not_load_the_s3_libraries() -> None:
@@ -184,9 +184,9 @@ def test_redis_without_a_client_is_refused(make: str, key: str) -> None:
         "settings = Settings.model_validate({'storage': {'redis': 'redis://localhost'}});"
         f"pkgutil.resolve_name({make!r})(settings)"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ended.returncode == 1
-    assert f"ConfigError: {key}: the Redis client is not installed" in ended.stderr
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert f"ConfigError: {key}: the Redis client is not installed" in result.stderr
 
 
 def test_memory_loads_no_redis_client() -> None:

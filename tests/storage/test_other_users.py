@@ -66,8 +66,8 @@ def test_the_operator_is_told_of_a_data_folder_that_others_may_enter(tmp_path: P
     for mode, status in ((0o755, "warning"), (0o701, "warning"), (0o750, "ok"), (0o700, "ok")):
         (tmp_path / "data").chmod(mode)
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-        done = run_command(["doctor", "--json", "--config", str(config)], cwd=tmp_path, env=environment)
-        (check,) = [check for check in json.loads(done.stdout)["checks"] if check["check"] == "data folder"]
+        result = run_command(["doctor", "--json", "--config", str(config)], cwd=tmp_path, env=environment)
+        (check,) = [check for check in json.loads(result.stdout)["checks"] if check["check"] == "data folder"]
         assert check["status"] == status, mode
         if status == "warning":
             assert "chmod o=" in check["hint"]

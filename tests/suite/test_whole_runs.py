@@ -103,18 +103,18 @@ def run_without_programs(folder: Path, **variables: str) -> subprocess.Completed
 
 
 def test_missing_programs_are_told_once_with_the_command_that_installs_them(tmp_path: Path) -> None:
-    done = run_without_programs(tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert "3 tests were skipped for want of hugo, memcached. This installs all of them:" in done.stdout
-    assert done.stdout.count("apt-get install --no-install-recommends hugo memcached\n") == 1
-    assert "3 skipped" in done.stdout
+    result = run_without_programs(tmp_path)
+    assert result.returncode == 0, result.stdout
+    assert "3 tests were skipped for want of hugo, memcached. This installs all of them:" in result.stdout
+    assert result.stdout.count("apt-get install --no-install-recommends hugo memcached\n") == 1
+    assert "3 skipped" in result.stdout
 
 
 def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
-    done = run_without_programs(tmp_path, CI="true")
-    assert done.returncode == 1
-    assert "hugo is not installed (Debian package hugo)" in done.stdout
-    assert "3 failed" in done.stdout
+    result = run_without_programs(tmp_path, CI="true")
+    assert result.returncode == 1
+    assert "hugo is not installed (Debian package hugo)" in result.stdout
+    assert "3 failed" in result.stdout
 
 
 def test_the_readme_says_what_coverage_is_asked_for() -> None:
@@ -134,7 +134,7 @@ def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
             test = f"def test_it(server):\n    print('{name.upper()}')\n"
             (tmp_path / name / f"test_{number}.py").write_text(test)
     options = ["-s", "-q", "-p", "no:randomly", "-c", os.devnull, "--rootdir", str(tmp_path), "--import-mode=importlib"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-p", "support.folders", str(tmp_path)],
         env=environment(),
         capture_output=True,
@@ -142,9 +142,9 @@ def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
         timeout=100,
         check=False,
     )
-    words = [word for word in done.stdout.split() if word.strip(".").isupper()]
+    words = [word for word in result.stdout.split() if word.strip(".").isupper()]
     events = [word.strip(".") for word in words]
-    assert events == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], done.stdout
+    assert events == [word for name in ("FIRST", "SECOND") for word in ("STARTED", name, name, "ENDED")], result.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -36,9 +36,9 @@ def files(folder: Path) -> dict[str, str]:
 
 
 def test_it_says_what_it_made_and_what_to_do_next(tmp_path: Path) -> None:
-    done = new_process("my-tool", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    result = new_process("my-tool", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
         "Created pressroom-my-tool. Next:",
         "  cd pressroom-my-tool",
         "  python -m pip install -e '.[test]'",
@@ -60,8 +60,8 @@ def test_a_release_of_it_is_published_without_a_stored_secret(tmp_path: Path) ->
 
 def test_programs_are_told_the_folder_and_the_id(tmp_path: Path) -> None:
     (tmp_path / "a folder").mkdir()
-    done = new("my-tool", "--into", "a folder", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout) == {"folder": "a folder/pressroom-my-tool", "plugin": "my_tool"}
+    result = new("my-tool", "--into", "a folder", "--json", cwd=tmp_path)
+    assert json.loads(result.stdout) == {"folder": "a folder/pressroom-my-tool", "plugin": "my_tool"}
 
 
 def test_the_command_to_go_there_can_be_pasted(tmp_path: Path) -> None:
@@ -158,9 +158,9 @@ def test_the_licence_is_that_of_the_host(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_that_cannot_work_is_wrong_usage(tmp_path: Path, name: str, says: str) -> None:
-    done = new(name, cwd=tmp_path)
-    assert done.returncode == 2
-    assert says in done.stderr
+    result = new(name, cwd=tmp_path)
+    assert result.returncode == 2
+    assert says in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -176,16 +176,16 @@ def test_what_exists_is_left_as_it_is(tmp_path: Path, kind: str) -> None:
     if kind == "full folder":
         (target / "mine").write_text("mine")
     before = sorted(tmp_path.rglob("*"))
-    done = new("my-tool", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == "Error: pressroom-my-tool exists already\nchoose another name, or remove it\n"
+    result = new("my-tool", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "Error: pressroom-my-tool exists already\nchoose another name, or remove it\n"
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    done = new("my-tool", "--into", "nowhere", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: cannot make nowhere/pressroom-my-tool: No such file or directory")
+    result = new("my-tool", "--into", "nowhere", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: cannot make nowhere/pressroom-my-tool: No such file or directory")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,9 +193,9 @@ def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path) -> None:
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
     code = limited + "from pressroom.cli import main; sys.exit(main(['new', 'my-tool']))"
     # Bytecode truncated by the limit would break every later process.
-    done = run([sys.executable, "-c", code], tmp_path, check=False, PYTHONDONTWRITEBYTECODE="1")
-    assert done.returncode == 1
-    assert "cannot make pressroom-my-tool: File too large" in done.stderr
+    result = run([sys.executable, "-c", code], tmp_path, check=False, PYTHONDONTWRITEBYTECODE="1")
+    assert result.returncode == 1
+    assert "cannot make pressroom-my-tool: File too large" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -206,8 +206,8 @@ def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_pat
     (tmp_path / "work").mkdir()
     # In a separate process: the template engine reads the home folder when it is imported.
     settings = {"HOME": str(home), "COOKIECUTTER_CONFIG": str(home / ".cookiecutterrc")}
-    done = new_process("my-tool", cwd=tmp_path / "work", **settings)
-    assert done.returncode == 0, done.stderr
+    result = new_process("my-tool", cwd=tmp_path / "work", **settings)
+    assert result.returncode == 0, result.stderr
     folder = tmp_path / "work/pressroom-my-tool"
     assert "Somebody" not in (folder / "pyproject.toml").read_text()
     assert [path.name for path in home.iterdir()] == [".cookiecutterrc"]
@@ -217,8 +217,8 @@ def test_neither_the_configuration_of_a_user_nor_the_home_folder_matters(tmp_pat
 def test_two_at_once_make_one_whole_project(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pressroom", "new", "my-tool", "--into", str(tmp_path)]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
-    ended = [(process.communicate(timeout=60), process.returncode) for process in running]
-    assert sorted(code for _, code in ended) == [0, 1, 1]
+    results = [(process.communicate(timeout=60), process.returncode) for process in running]
+    assert sorted(code for _, code in results) == [0, 1, 1]
     (tmp_path / "other").mkdir()
     assert files(tmp_path / "pressroom-my-tool") == files(render_template("my-tool", tmp_path / "other"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "pressroom-my-tool"]

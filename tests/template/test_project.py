@@ -63,12 +63,12 @@ def assert_every_promise_is_kept(output: str, project: Path, *, tables: bool = F
 
 @pytest.mark.parametrize("command", ci_commands())
 def test_the_ci_of_the_project_passes(workshop: Environment, project: Path, postgresql: str, command: str) -> None:
-    done = workshop.run_tool(*command.split(), cwd=project, PRESSROOM_CHECK_POSTGRESQL=postgresql)
+    result = workshop.run_tool(*command.split(), cwd=project, PRESSROOM_CHECK_POSTGRESQL=postgresql)
     if command == "pytest":
-        assert re.search(r"\b\d\d passed", done.stdout)
-        assert not re.search("failed|skipped|warning", done.stdout)
+        assert re.search(r"\b\d\d passed", result.stdout)
+        assert not re.search("failed|skipped|warning", result.stdout)
     if " plugins check " in command:
-        assert_every_promise_is_kept(done.stdout, project)
+        assert_every_promise_is_kept(result.stdout, project)
 
 
 @pytest.mark.parametrize("kind", ["tools", "connector", "backend"])

@@ -97,8 +97,8 @@ def test_a_signed_in_browser_reads_pages_and_submits_forms(host: tuple[RunningHo
 
 def test_a_job_runs_now(host: tuple[RunningHost, str]) -> None:
     running, id_ = host
-    done = running.run_job(f"{id_}.double", {"number": 21}, subject="u_1")
-    assert (done.state, done.result) == ("succeeded", {"double": 42, "subject": "u_1"})
+    status = running.run_job(f"{id_}.double", {"number": 21}, subject="u_1")
+    assert (status.state, status.result) == ("succeeded", {"double": 42, "subject": "u_1"})
     failed = running.run_job(f"{id_}.double", {"number": -1})
     assert (failed.state, failed.message) == ("failed", "number: must not be negative")
     with pytest.raises(KeyError):
@@ -130,22 +130,22 @@ def test_a_fake_site_answers_and_remembers_what_it_was_asked(site: FakeSite) -> 
 
 
 def test_a_fake_site_misbehaves(site: FakeSite) -> None:
-    done: list[SiteRequest] = []
+    requests: list[SiteRequest] = []
 
     def do(request: SiteRequest) -> HttpResponse:
-        done.append(request)
+        requests.append(request)
         return HttpResponse(b"done")
 
     site.responses["POST /do"] = do
     site.trouble_once = "lost response"
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.post(f"{site.url}/do")
-    assert len(done) == 1
+    assert len(requests) == 1
     assert httpx.post(f"{site.url}/do").text == "done"
     site.trouble = "cut"
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.post(f"{site.url}/do")
-    assert len(done) == 2
+    assert len(requests) == 2
     site.trouble = "html"
     assert httpx.post(f"{site.url}/do").headers["content-type"].startswith("text/html")
     for trouble, status in (("error", 500), ("busy", 429)):

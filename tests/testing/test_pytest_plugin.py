@@ -86,9 +86,9 @@ def suite(tmp_path: Path) -> Suite:
 
 
 def test_the_fixtures_are_there_on_the_command_line(suite: Suite) -> None:
-    done = suite("-p", "pressroom.testing.plugin", conftest=CONFIG, test_it=TESTS)
-    assert "5 passed" in done.stdout, done.stdout + done.stderr
-    assert done.returncode == 0
+    result = suite("-p", "pressroom.testing.plugin", conftest=CONFIG, test_it=TESTS)
+    assert "5 passed" in result.stdout, result.stdout + result.stderr
+    assert result.returncode == 0
 
 
 ASKING = 'pytest_plugins = ["pressroom.testing.plugin"]\n'
@@ -103,9 +103,9 @@ ASKING = 'pytest_plugins = ["pressroom.testing.plugin"]\n'
     ids=["conftest", "a test module, although something has imported them before"],
 )
 def test_the_fixtures_are_there_where_a_file_asks_for_them(suite: Suite, files: dict[str, str]) -> None:
-    done = suite(**files)
-    assert "5 passed" in done.stdout, done.stdout + done.stderr
-    assert done.returncode == 0
+    result = suite(**files)
+    assert "5 passed" in result.stdout, result.stdout + result.stderr
+    assert result.returncode == 0
 
 
 NOT_ASKING = """
@@ -120,15 +120,15 @@ def test_http(http):
 
 
 def test_a_project_that_does_not_ask_has_no_fixtures_and_imports_nothing(suite: Suite) -> None:
-    done = suite(test_it=NOT_ASKING)
-    assert done.returncode == 1
-    assert "fixture 'http' not found" in done.stdout
-    assert "1 passed, 1 error" in done.stdout, done.stdout
+    result = suite(test_it=NOT_ASKING)
+    assert result.returncode == 1
+    assert "fixture 'http' not found" in result.stdout
+    assert "1 passed, 1 error" in result.stdout, result.stdout
 
 
 def test_a_plugin_that_does_not_work_fails_the_tests_with_the_reason(suite: Suite) -> None:
     misspelt = HEAD + "\n@hookimpl\ndef pressroom_generatros():\n    return []\n"
-    done = suite("-p", "pressroom.testing.plugin", plugin=misspelt, conftest=ALONE, test_it=TESTS)
-    assert done.returncode == 1
-    assert "is broken (register): there is no hook pressroom_generatros" in done.stdout
-    assert "did you mean pressroom_generators?" in done.stdout
+    result = suite("-p", "pressroom.testing.plugin", plugin=misspelt, conftest=ALONE, test_it=TESTS)
+    assert result.returncode == 1
+    assert "is broken (register): there is no hook pressroom_generatros" in result.stdout
+    assert "did you mean pressroom_generators?" in result.stdout

@@ -89,8 +89,8 @@ async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> No
 async def test_only_calls_of_accounts_through_mcp(accounts: AccountServices, user: User) -> None:
     stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, interface="mcp", mcp_name="qr")
     nameless = call(user, "")
-    elsewhere = call(user, "by_http", interface="http")
-    await tell(accounts, stranger, nameless, elsewhere, call(user, "by_mcp"))
+    over_http = call(user, "by_http", interface="http")
+    await tell(accounts, stranger, nameless, over_http, call(user, "by_mcp"))
     assert await tools(accounts, user) == ["by_mcp"]
 
 

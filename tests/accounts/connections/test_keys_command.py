@@ -27,8 +27,8 @@ Run = Callable[..., tuple[int, str, str]]
 def with_ada(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the data of a server that has one account; tests copy it, and leave it unchanged."""
     folder = tmp_path_factory.mktemp("ada")
-    done = run_command(["users", "add", EMAIL], cwd=folder, env=command_environment(folder))
-    assert done.returncode == 0, done.stderr
+    result = run_command(["users", "add", EMAIL], cwd=folder, env=command_environment(folder))
+    assert result.returncode == 0, result.stderr
     return folder / "data"
 
 

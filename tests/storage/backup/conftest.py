@@ -48,15 +48,15 @@ class Place:
         return run_command(arguments, cwd=self.folder, env=command_environment(self.folder, **variables))
 
     def json(self, *arguments: str) -> Any:
-        done = self.run(*arguments, "--json")
-        assert done.returncode == 0, done
-        return json.loads(done.stdout)
+        result = self.run(*arguments, "--json")
+        assert result.returncode == 0, result
+        return json.loads(result.stdout)
 
     def refusal(self, *arguments: str) -> str:
         """Run a command that must fail, and return its error message and hint."""
-        done = self.run(*arguments, "--json")
-        assert done.returncode == 1, done
-        error = json.loads(done.stdout)["error"]
+        result = self.run(*arguments, "--json")
+        assert result.returncode == 1, result
+        error = json.loads(result.stdout)["error"]
         return f"{error['message']} {error['hint']}"
 
     def contents(self) -> dict[str, bytes]:

@@ -84,11 +84,11 @@ def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_plac
         # In a separate process, as alongside a running server: SQLite's locks are per process.
         environment = command_environment(source.folder, **_address(source))
         (source.folder / "pressroom.toml").write_text("[plugins.content]\n")
-        done = run_forked(["backup", str(archive)], cwd=source.folder, env=environment)
+        result = run_forked(["backup", str(archive)], cwd=source.folder, env=environment)
         stop.set()
         writer.join(60)
     assert not failures
-    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done
+    assert (result.returncode, result.stdout.count("\n")) == (0, 1), result
     assert len(before) >= 5
 
     restored = target.json("restore", str(archive))
@@ -149,9 +149,9 @@ def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
     place = make_place("sqlite")
     seed(place)
     environment = command_environment(place.folder, PRESSROOM_STORAGE__FILES="s3://my-bucket/pressroom")
-    done = run_forked(["backup", "backup.tar"], cwd=place.folder, env=environment)
-    assert done.returncode == 0
-    assert "s3://my-bucket/pressroom" in done.stderr
+    result = run_forked(["backup", "backup.tar"], cwd=place.folder, env=environment)
+    assert result.returncode == 0
+    assert "s3://my-bucket/pressroom" in result.stderr
     with tarfile.open(place.folder / "backup.tar") as tar:
         assert not any(name.startswith("data/files/") for name in tar.getnames())
 
@@ -193,10 +193,10 @@ def test_a_running_server_keeps_its_database(make_place: MakePlace) -> None:
     with serve(target) as host:
         client_of(host, "eve@example.org")
         environment = command_environment(target.folder)
-        done = run_forked(["restore", str(archive), "--force"], cwd=target.folder, env=environment)
-        assert done.returncode == 1
-        assert "is in use" in done.stderr
-        assert "Stop the server" in done.stderr
+        result = run_forked(["restore", str(archive), "--force"], cwd=target.folder, env=environment)
+        assert result.returncode == 1
+        assert "is in use" in result.stderr
+        assert "Stop the server" in result.stderr
         assert host.run(host.host.accounts.users.by_email("eve@example.org"))
 
 
@@ -243,9 +243,9 @@ def test_a_secret_key_that_is_not_restored_is_told(make_place: MakePlace) -> Non
     archive = source.folder / "backup.tar"
     source.json("backup", str(archive))
     environment = command_environment(target.folder, PRESSROOM_SECRET_KEY="another secret key of a server")
-    done = run_forked(["restore", str(archive), "--json"], cwd=target.folder, env=environment)
-    assert done.returncode == 0
-    assert "secret_key" in json.loads(done.stdout)["warnings"][-1]
+    result = run_forked(["restore", str(archive), "--json"], cwd=target.folder, env=environment)
+    assert result.returncode == 0
+    assert "secret_key" in json.loads(result.stdout)["warnings"][-1]
 
 
 def test_tables_that_the_backup_does_not_have_are_not_left_among_the_restored(make_place: MakePlace) -> None:

@@ -42,8 +42,8 @@ class Operator:
         return run_forked(arguments, cwd=self.folder, env=self.environment)
 
     def json(self, *arguments: str) -> tuple[int, Any]:
-        done = self.run(*arguments, "--json")
-        return done.returncode, json.loads(done.stdout)
+        result = self.run(*arguments, "--json")
+        return result.returncode, json.loads(result.stdout)
 
 
 @pytest.fixture(params=KINDS)
@@ -60,9 +60,9 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
     assert "Run `pressroom migrate`" in check.stderr
     assert not (operator.folder / "data" / "pressroom.sqlite").exists()
 
-    done = operator.run("migrate")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].split() == ["pressroom", "none", "0007", "migrated"]
+    result = operator.run("migrate")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[1].split() == ["pressroom", "none", "0007", "migrated"]
 
     code, document = operator.json("migrate", "--check")
     assert (code, document["ok"]) == (0, True)
@@ -71,9 +71,9 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
 
 def test_two_at_the_same_moment(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda _: operator.run_forked("migrate", "--json"), range(2)))
-    assert [result.returncode for result in done] == [0, 0]
-    results = sorted(json.loads(result.stdout)["plugins"][0]["result"] for result in done)
+        completed = list(pool.map(lambda _: operator.run_forked("migrate", "--json"), range(2)))
+    assert [result.returncode for result in completed] == [0, 0]
+    results = sorted(json.loads(result.stdout)["plugins"][0]["result"] for result in completed)
     assert results == ["migrated", "up to date"]
 
 
@@ -152,9 +152,9 @@ def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
 def test_a_database_that_cannot_be_reached(command: tuple[str, ...], tmp_path: Path) -> None:
     operator = Operator(tmp_path, {"database": UNREACHABLE}, "postgresql")
     run = operator.run_forked if "serve" in command else operator.run
-    done = run(*command)
-    everything = done.stdout + done.stderr
-    assert done.returncode == 1
+    result = run(*command)
+    everything = result.stdout + result.stderr
+    assert result.returncode == 1
     assert everything.count("PostgreSQL at 127.0.0.1:1 is unavailable: ") == 1
     assert "check [storage] database" in everything
     assert "hunter2" not in everything

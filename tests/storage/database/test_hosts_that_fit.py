@@ -156,8 +156,8 @@ class Operator:
         return run_command(arguments, cwd=self.folder, env=self.environment)
 
     def json(self, *arguments: str) -> tuple[int, Any]:
-        done = self.run(*arguments, "--json")
-        return done.returncode, json.loads(done.stdout)
+        result = self.run(*arguments, "--json")
+        return result.returncode, json.loads(result.stdout)
 
     def doctor(self) -> tuple[int, list[str]]:
         """Return the exit code, and all checks that are not ok."""
@@ -195,8 +195,8 @@ def test_two_hosts_by_the_recipe_publish_to_the_websites_of_each_other(
         with RunningHost(settings[0]) as a, RunningHost(settings[1]) as b:
             user = client_of(a, "ada@example.com").user_id
             websites = [connect(host, user, receiver) for host in (a, b)]
-            done = [publish(host, user, website) for host in (a, b) for website in websites]
-        assert done == ["published"] * 4
+            outcomes = [publish(host, user, website) for host in (a, b) for website in websites]
+        assert outcomes == ["published"] * 4
         assert [host.doctor() for host in hosts] == [(0, []), (0, [])]
 
 
@@ -236,8 +236,8 @@ async def test_of_two_hosts_that_start_at_the_same_moment_with_different_keys_on
 ) -> None:
     settings = [settings_for_test(config(url, secret=secret), tmp_path / secret[0]) for secret in (SECRET, OTHER)]
     await migrate(settings[0])
-    ended = await asyncio.gather(*map(start_and_stop, settings), return_exceptions=True)
-    assert sorted(type(result).__name__ for result in ended) == ["BackendError", "NoneType"]
+    results = await asyncio.gather(*map(start_and_stop, settings), return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["BackendError", "NoneType"]
 
 
 async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_path: Path) -> None:

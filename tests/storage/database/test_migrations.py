@@ -43,8 +43,8 @@ async def test_many_at_the_same_moment(database_settings: Settings) -> None:
     for database in databases:
         await database.open()
     try:
-        done = await asyncio.gather(*(Migrator(database, [HOST]).migrate() for database in databases))
-        assert sorted(map(len, done)) == [0, 0, 0, 0, 0, 1]
+        applied = await asyncio.gather(*(Migrator(database, [HOST]).migrate() for database in databases))
+        assert sorted(map(len, applied)) == [0, 0, 0, 0, 0, 1]
         assert await differences(databases[0], Base.metadata) == []
     finally:
         for database in databases:

@@ -27,10 +27,10 @@ def engine_of(path: Path) -> AsyncEngine:
 @pytest.fixture
 async def connection(tmp_path: Path) -> AsyncIterator[AsyncConnection]:
     engine = engine_of(tmp_path / "notes.sqlite")
-    async with engine.connect() as opened:
-        await opened.run_sync(notes.metadata.create_all)
-        await opened.commit()
-        yield opened
+    async with engine.connect() as connection:
+        await connection.run_sync(notes.metadata.create_all)
+        await connection.commit()
+        yield connection
     await engine.dispose()
 
 
