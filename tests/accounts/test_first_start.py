@@ -17,9 +17,9 @@ from support.server import PROCESSES_WHEN_NEEDED, Server, command_environment, s
 
 def token_of(server: Server) -> str:
     """Return the token in the setup link that a server announced."""
-    address = urlsplit(server.announced["setupUrl"])
-    assert (f"{address.scheme}://{address.netloc}", address.path) == (server.url, "/setup")
-    token: str = parse_qs(address.query)["token"][0]
+    url = urlsplit(server.announced["setupUrl"])
+    assert (f"{url.scheme}://{url.netloc}", url.path) == (server.url, "/setup")
+    token: str = parse_qs(url.query)["token"][0]
     return token
 
 

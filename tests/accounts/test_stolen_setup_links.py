@@ -46,8 +46,8 @@ def test_a_link_that_was_left_over_makes_no_second_account(tmp_path: Path, capfd
         assert page.response.headers["Referrer-Policy"] == "same-origin"
         assert page.response.headers["Cache-Control"] == "no-store"
         add_person(host)
-        left = {**page.fields("/setup"), "email": "mallory@example.net", "password": PASSWORD}
-        assert browser.post("/setup", left).status == 404
+        form = {**page.fields("/setup"), "email": "mallory@example.net", "password": PASSWORD}
+        assert browser.post("/setup", form).status == 404
         assert browser.get(f"/setup?token={token}").status == 404
         assert host.run(host.host.accounts.users.by_email("mallory@example.net")) is None
         assert host.run(host.host.accounts.users.by_email(EMAIL)) is not None

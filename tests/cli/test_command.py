@@ -287,7 +287,7 @@ def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **
         [*command, *arguments], cwd=cwd, env=environ, stdin=terminal, stdout=terminal, stderr=terminal
     ) as process:
         os.close(terminal)
-        written = b""
+        output = b""
         while True:
             try:
                 chunk = os.read(main_end, 4096)
@@ -295,31 +295,31 @@ def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **
                 break
             if not chunk:
                 break
-            written += chunk
+            output += chunk
         process.wait(timeout=60)
     os.close(main_end)
-    return written.decode()
+    return output.decode()
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_on_a_terminal_long_values_are_wrapped_and_nothing_is_lost(tmp_path: Path, no_color: str) -> None:
     value = "".join(f"{number:03d}" for number in range(40))
     (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
-    written = in_terminal("config", "show", cwd=tmp_path, NO_COLOR=no_color)
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", written)
+    output = in_terminal("config", "show", cwd=tmp_path, NO_COLOR=no_color)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
     lines = plain.splitlines()
     assert max(map(len, lines)) <= 40
     column = next(line.index("Value") for line in lines if "Value" in line)
     assert value in "".join(line[column:].strip() for line in lines)
     assert "…" not in plain
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", written) or not no_color
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", output) or not no_color
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
 def test_errors_are_coloured_on_a_terminal_unless_that_is_unwanted(wrong: Path, no_color: str, coloured: bool) -> None:
-    written = in_terminal("config", "check", cwd=wrong, NO_COLOR=no_color)
-    assert ("\x1b[31m" in written) is coloured
-    assert "server.port: must be between 0 and 65535 (got 70000)" in written
+    output = in_terminal("config", "check", cwd=wrong, NO_COLOR=no_color)
+    assert ("\x1b[31m" in output) is coloured
+    assert "server.port: must be between 0 and 65535 (got 70000)" in output
 
 
 @pytest.mark.parametrize(("json_mode", "shown"), [(False, True), (True, False)])
@@ -330,9 +330,9 @@ with Output(json={json_mode}).progress("Reading [red]\\x1b]0;owned\\x07", total=
     progress.advance()
     progress.advance()
 """
-    written = in_terminal(cwd=tmp_path, command=[sys.executable, "-c", program])
-    assert (r"Reading [red]\x1b]0;owned\x07" in re.sub(r"\s+", " ", written)) is shown
-    assert "\x1b]0;" not in written
+    output = in_terminal(cwd=tmp_path, command=[sys.executable, "-c", program])
+    assert (r"Reading [red]\x1b]0;owned\x07" in re.sub(r"\s+", " ", output)) is shown
+    assert "\x1b]0;" not in output
 
 
 def test_piped_output_is_one_line_a_row_without_colour(tmp_path: Path) -> None:

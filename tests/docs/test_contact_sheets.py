@@ -49,9 +49,9 @@ def hills() -> str:
     for level, turns, colour in ridges:
         ridge = 280 * level + 25 * np.sin(x / 860 * turns + 0.4)
         pixels = np.where((y > ridge)[..., None], np.array(colour), pixels)
-    written = io.BytesIO()
-    Image.fromarray(pixels.astype(np.uint8)).save(written, "PNG")
-    return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode("ascii")
+    buffer = io.BytesIO()
+    Image.fromarray(pixels.astype(np.uint8)).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def cases() -> list[dict[str, Any]]:
@@ -250,9 +250,9 @@ def badge() -> str:
     pixels = np.zeros((160, 160, 4), np.uint8)
     pixels[distance < 78] = (185, 80, 42, 255)
     pixels[(distance < 48) & (distance > 26)] = (255, 255, 255, 255)
-    written = io.BytesIO()
-    Image.fromarray(pixels).save(written, "PNG")
-    return "data:image/png;base64," + base64.b64encode(written.getvalue()).decode("ascii")
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def qr_shots() -> Iterator[Shot]:
@@ -316,11 +316,11 @@ def contact_sheet(images: Sequence[tuple[Shot, Image.Image]], quality: int) -> s
     """Return the sheet as an SVG with an embedded WebP for each image."""
     elements = []
     for shot, image in images:
-        written = io.BytesIO()
-        image.save(written, "WEBP", quality=quality, method=6)
+        buffer = io.BytesIO()
+        image.save(buffer, "WEBP", quality=quality, method=6)
         elements.append(
             f'<image x="{shot.left}" y="{shot.top}" width="{shot.width}" height="{shot.height}" '
-            f'href="data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"/>'
+            f'href="data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"/>'
         )
     width = max(shot.left + shot.width for shot, _ in images) + GAP
     height = max(shot.top + shot.height for shot, _ in images) + GAP

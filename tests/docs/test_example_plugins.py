@@ -67,10 +67,10 @@ def test_a_long_title_is_folded_at_75_octets(host: RunningHost) -> None:
 
 def test_a_program_of_the_company_is_let_in_and_a_wrong_key_is_not(host: RunningHost) -> None:
     url, event = f"{host.url}/tools/calendar-file/api/generate", {"title": "Tea", "start": "2026-12-01T09:00:00Z"}
-    known = httpx.post(url, json=event, headers={"X-Company-Key": "a long secret"})
-    wrong = httpx.post(url, json=event, headers={"X-Company-Key": "another"})
-    assert (known.status_code, wrong.status_code) == (200, 401)
-    assert "ask the operator" in wrong.json()["error"]["message"]
+    accepted = httpx.post(url, json=event, headers={"X-Company-Key": "a long secret"})
+    refused = httpx.post(url, json=event, headers={"X-Company-Key": "another"})
+    assert (accepted.status_code, refused.status_code) == (200, 401)
+    assert "ask the operator" in refused.json()["error"]["message"]
 
 
 def test_slow_calls_are_named_in_the_log(host: RunningHost, caplog: pytest.LogCaptureFixture) -> None:

@@ -79,8 +79,8 @@ def test_nginx_passes_on_large_articles_and_images(host: RunningHost, tmp_path: 
         assert not response.json()["result"].get("isError"), response.text[:300]
         link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
         files = {"file": ("large.jpg", photograph(10_485_760), "image/jpeg")}
-        sent = client.post(link.replace(host.url, url), files=files)
-        assert sent.status_code == 200, sent.text[:300]
+        upload = client.post(link.replace(host.url, url), files=files)
+        assert upload.status_code == 200, upload.text[:300]
         assert (ada.data("list_media")["media"][0]["width"]) == 640
 
 

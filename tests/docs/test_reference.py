@@ -83,8 +83,11 @@ def test_every_status_and_every_phase_of_a_plugin_is_explained() -> None:
 @pytest.mark.parametrize(
     ("declared", "page"),
     [
-        *((one, "sdk") for one in (sdk.Generator, sdk.McpTool, sdk.Job, sdk.Route, sdk.Page, sdk.HostServices)),
-        *((one, "plugin-hooks") for one in (SiteConnector, CredentialField, Capabilities)),
+        *(
+            (record_type, "sdk")
+            for record_type in (sdk.Generator, sdk.McpTool, sdk.Job, sdk.Route, sdk.Page, sdk.HostServices)
+        ),
+        *((record_type, "plugin-hooks") for record_type in (SiteConnector, CredentialField, Capabilities)),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )

@@ -56,20 +56,20 @@ async def browser() -> AsyncIterator[Browser]:
 async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(
     browser: Browser, site: Path, scheme: Literal["light", "dark"]
 ) -> None:
-    wrong: list[str] = []
+    problems: list[str] = []
     with served(site) as url:
         page = await browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
 
         def note_foreign(request: Request) -> None:
             if not request.url.startswith((url, "data:", "blob:")):
-                wrong.append(f"fetches {request.url}")
+                problems.append(f"fetches {request.url}")
 
         page.on("request", note_foreign)
         for name in PAGES:
             await page.goto(f"{url}/{name}.html", wait_until="networkidle")
-            wrong += [f"{name}: {violation}" for violation in await axe.violations(page)]
+            problems += [f"{name}: {violation}" for violation in await axe.violations(page)]
         await page.close()
-    assert wrong == []
+    assert problems == []
 
 
 async def test_a_narrow_screen_does_not_scroll_sideways(browser: Browser, site: Path) -> None:

@@ -57,7 +57,7 @@ def test_backgrounds_are_those_of_chromium() -> None:
             assert np.percentile(deviation, 99) <= 8, background
 
 
-@pytest.mark.parametrize("background", [one for one in BACKGROUNDS if "conic" not in one])
+@pytest.mark.parametrize("background", [background for background in BACKGROUNDS if "conic" not in background])
 def test_backgrounds_look_the_same_in_svg(background: str) -> None:
     paint = parse_paint(background)
     assert not isinstance(paint, ConicGradient)

@@ -21,16 +21,16 @@ def records_of(compiled: LoadedApp, id_: str) -> list[PluginRecord]:
 
 def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
     """Check that each expected failure has a matching record."""
-    left = {id_: records_of(compiled, id_) for id_ in {expectation.id for expectation in expected}}
+    remaining = {id_: records_of(compiled, id_) for id_ in {expectation.id for expectation in expected}}
     for expectation in expected:
-        record = left[expectation.id].pop(0)
+        record = remaining[expectation.id].pop(0)
         assert (record.status, record.phase) == (expectation.status, expectation.phase), record
         assert [word for word in expectation.error if word not in record.error] == [], record.error
         assert [word for word in expectation.hint if word not in record.hint] == [], record.hint
         assert record.error.isprintable()
         assert len(record.error) <= MAX_ERROR_LENGTH
         assert record.contributes == ()
-    assert not any(left.values())
+    assert not any(remaining.values())
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -48,9 +48,9 @@ def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path,
 def test_only_a_failed_import_is_forgotten(name: str, tmp_path: Path, compile_with: Compile) -> None:
     broken = imports.FAULTS[name](tmp_path / "site")
     compile_with(broken)
-    left = {module.partition(".")[0] for module in sys.modules} & set(broken.packages)
+    remaining = {module.partition(".")[0] for module in sys.modules} & set(broken.packages)
     # By the time the configuration fails, another plugin of the same package may be using its modules.
-    assert left == (set(broken.packages) if broken.expected[0].phase == "config" else set())
+    assert remaining == (set(broken.packages) if broken.expected[0].phase == "config" else set())
 
 
 def test_all_broken_plugins_together_are_told_apart(tmp_path: Path, compile_with: Compile) -> None:

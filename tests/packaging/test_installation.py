@@ -20,7 +20,7 @@ from support.needs import free_port, program
 from support.plugin_names import plugins
 from support.sizes import SOAK
 
-STATUSES = dict.fromkeys((one.folder for one in plugins()), "active")
+STATUSES = dict.fromkeys((plugin.folder for plugin in plugins()), "active")
 BASE_PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 MAX_INSTALL_SECONDS = 780.0
@@ -154,13 +154,13 @@ def test_make_serve_works_in_a_bare_clone(tmp_path: Path) -> None:
         bound = threading.Timer(MAX_INSTALL_SECONDS, os.killpg, (process.pid, signal.SIGKILL))  # ends the output below
         bound.start()
         try:
-            written = ""
+            output = ""
             for line in process.stdout:
-                written += line
+                output += line
                 if f"http://127.0.0.1:{port}/tools" in line:  # printed once the server responds
                     break
             else:
-                pytest.fail(f"the server did not start:\n{written}{log_file.read_text()}")
+                pytest.fail(f"the server did not start:\n{output}{log_file.read_text()}")
             check_the_server(f"http://127.0.0.1:{port}")
         finally:
             bound.cancel()

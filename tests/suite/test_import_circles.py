@@ -53,14 +53,14 @@ def graph_of(files: Mapping[str, Path]) -> Graph:
 
 def circles(graph: Graph) -> list[list[str]]:
     """Return the modules left once those outside any import cycle are removed, as one sorted group."""
-    left = {module: set(targets) for module, targets in graph.items()}
+    remaining = {module: set(targets) for module, targets in graph.items()}
     while True:
-        targets = set[str]().union(*left.values()) if left else set()
-        outside = {module for module, imports in left.items() if not imports or module not in targets}
+        targets = set[str]().union(*remaining.values()) if remaining else set()
+        outside = {module for module, imports in remaining.items() if not imports or module not in targets}
         if not outside:
             break
-        left = {module: imports - outside for module, imports in left.items() if module not in outside}
-    return [sorted(left)] if left else []
+        remaining = {module: imports - outside for module, imports in remaining.items() if module not in outside}
+    return [sorted(remaining)] if remaining else []
 
 
 def test_there_are_no_circles_of_imports() -> None:

@@ -79,11 +79,11 @@ def test_the_ci_of_every_other_kind_passes(workshop: Environment, tmp_path: Path
     # The environment variables that its CI sets are set for every step.
     source = "git+https://example.org/pressroom"
     run_step = partial(workshop.run_tool, cwd=folder, PRESSROOM_SOURCE=source, PRESSROOM_CHECK_POSTGRESQL=postgresql)
-    written = {command: run_step(*command.split()).stdout for command in commands_of(folder)}
-    assert any("migrations check" in command for command in written) == (kind == "tools")
-    assert re.search(r"\b\d passed", written["pytest"])
-    assert not re.search("failed|skipped|warning", written["pytest"])
-    (output,) = (text for command, text in written.items() if " plugins check " in command)
+    outputs = {command: run_step(*command.split()).stdout for command in commands_of(folder)}
+    assert any("migrations check" in command for command in outputs) == (kind == "tools")
+    assert re.search(r"\b\d passed", outputs["pytest"])
+    assert not re.search("failed|skipped|warning", outputs["pytest"])
+    (output,) = (text for command, text in outputs.items() if " plugins check " in command)
     assert_every_promise_is_kept(output, folder, tables=kind == "tools")
 
 

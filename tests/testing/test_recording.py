@@ -86,9 +86,9 @@ FORM = "application/x-www-form-urlencoded"
 async def sign_in(server: RunningHost, url: str) -> tuple[str, str, bytes]:
     """Ask for a token as OAuth clients do; return the redirect, the link and the form that came back."""
     fetcher = server.host.compiled.plugins.services.fetcher
-    sent = {"grant_type": "refresh_token", "client_secret": "sesame/sesame", "refresh_token": "rt-4711-4711"}
+    fields = {"grant_type": "refresh_token", "client_secret": "sesame/sesame", "refresh_token": "rt-4711-4711"}
     headers = {"Content-Type": f"{FORM}; charset=utf-8"}
-    content = urlencode(sent).encode()
+    content = urlencode(fields).encode()
     moved = await fetcher.request("POST", f"{url}/sign-in", headers=headers, content=content, max_bytes=999, seconds=9)
     token_response = await fetcher.request(
         "POST", f"{url}/token", headers=headers, content=content, max_bytes=999, seconds=9

@@ -238,8 +238,8 @@ async def test_a_long_revoked_connection_goes_with_its_calls(
                 row = await session.get_one(ConnectionRow, connection.id)
                 row.revoked_at = datetime.now(UTC) - timedelta(days=days)
     await accounts.activity_log.prune()
-    left = await accounts.connections.list(user.id, revoked=True)
-    assert [names[connection.id] for connection in left] == ["live", "lately"]
+    remaining = await accounts.connections.list(user.id, revoked=True)
+    assert [names[connection.id] for connection in remaining] == ["live", "lately"]
 
 
 @pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e", "x" * 300])

@@ -166,9 +166,9 @@ async def test_a_locked_file_can_be_read_but_not_written(tmp_path: Path) -> None
         with locked(tmp_path / "pressroom.sqlite"):
             assert await count(database) == 1
             async with asyncio.timeout(HANGS):
-                written = await asyncio.gather(*(write(database, n) for n in range(2, 12)), return_exceptions=True)
-            assert all(isinstance(result, BackendError) for result in written)
-            assert any("locked" in str(result) for result in written)
+                results = await asyncio.gather(*(write(database, n) for n in range(2, 12)), return_exceptions=True)
+            assert all(isinstance(result, BackendError) for result in results)
+            assert any("locked" in str(result) for result in results)
             assert await count(database) == 1
 
         async def attempt() -> bool:
