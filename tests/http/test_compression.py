@@ -47,12 +47,12 @@ def bare(host: RunningHost) -> Iterator[httpx.Client]:
 
 def raw(client: httpx.Client, url: str, method: str = "GET", **more: Any) -> tuple[httpx.Response, bytes]:
     """Return a response and its undecoded body."""
-    with client.stream(method, url, **more) as answer:
-        return answer, b"".join(answer.iter_raw())
+    with client.stream(method, url, **more) as response:
+        return response, b"".join(response.iter_raw())
 
 
-def varies(answer: httpx.Response) -> set[str]:
-    return {name.strip().lower() for name in answer.headers.get("vary", "").split(",")}
+def varies(response: httpx.Response) -> set[str]:
+    return {name.strip().lower() for name in response.headers.get("vary", "").split(",")}
 
 
 def public_urls(post: str) -> list[str]:
@@ -80,12 +80,12 @@ def test_public_texts_are_compressed(bare: httpx.Client, post: str) -> None:
 
 def test_head_has_the_headers_of_get(bare: httpx.Client, post: str) -> None:
     for url in public_urls(post):
-        for asked in ({}, {"accept-encoding": "gzip"}):
-            got, _ = raw(bare, url, headers=asked)
-            head, body = raw(bare, url, "HEAD", headers=asked)
+        for headers in ({}, {"accept-encoding": "gzip"}):
+            response, _ = raw(bare, url, headers=headers)
+            head, body = raw(bare, url, "HEAD", headers=headers)
             assert body == b""
             for name in ("content-length", "content-encoding", "content-type", "vary", "etag"):
-                assert head.headers.get(name) == got.headers.get(name), (url, name)
+                assert head.headers.get(name) == response.headers.get(name), (url, name)
 
 
 def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> None:
@@ -94,12 +94,12 @@ def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> N
         packed = raw(bare, url, headers={"accept-encoding": "gzip"})[0].headers["etag"]
         assert packed == f"W/{plain}", url  # the bytes differ, so the strong ETag must differ too
         for tag in (plain, packed, f'"other", {packed}'):
-            for asked in ({}, {"accept-encoding": "gzip"}):
-                again, body = raw(bare, url, headers={"if-none-match": tag, **asked})
-                assert (again.status_code, body) == (304, b""), (url, tag)
-                assert again.headers["etag"] in tag, (url, tag)
-                assert "content-encoding" not in again.headers
-                assert "accept-encoding" in varies(again), url
+            for headers in ({}, {"accept-encoding": "gzip"}):
+                response, body = raw(bare, url, headers={"if-none-match": tag, **headers})
+                assert (response.status_code, body) == (304, b""), (url, tag)
+                assert response.headers["etag"] in tag, (url, tag)
+                assert "content-encoding" not in response.headers
+                assert "accept-encoding" in varies(response), url
         changed = raw(bare, url, headers={"if-none-match": '"other"', "accept-encoding": "gzip"})[0]
         assert changed.status_code == 200
 
@@ -111,9 +111,9 @@ def test_only_public_texts_have_a_tag_of_their_content(bare: httpx.Client) -> No
         ("/nothing-here", {}),
         ("/llms.txt", {"cookie": "pressroom=x"}),
     ):
-        answer, body = raw(bare, url, headers={"if-none-match": "*", **more})
-        assert answer.status_code != 304
-        assert "etag" not in answer.headers
+        response, body = raw(bare, url, headers={"if-none-match": "*", **more})
+        assert response.status_code != 304
+        assert "etag" not in response.headers
         assert body
     page, _ = raw(bare, "/tools/qr-code-generator", headers={"if-none-match": "*"})
     filled, _ = raw(bare, "/tools/qr-code-generator?text=tea")
@@ -139,32 +139,34 @@ def test_the_list_of_tools_is_compressed(host: RunningHost, bare: httpx.Client) 
 def test_answers_of_tools_are_not_compressed(host: RunningHost, bare: httpx.Client) -> None:
     headers = {**account(host).bearer, "accept-encoding": "gzip"}
     call = {"name": "create_content", "arguments": {"title": "Private", "body": TEXT}}
-    made, _ = raw(bare, "/api/mcp", "POST", json={**LIST, "method": "tools/call", "params": call}, headers=headers)
+    mcp_response, _ = raw(
+        bare, "/api/mcp", "POST", json={**LIST, "method": "tools/call", "params": call}, headers=headers
+    )
     text = {"text": "x" * 1200, "format": "svg", "response": "binary"}
-    drawn, image = raw(bare, "/tools/qr-code-generator/api/generate", "POST", json=text, headers=headers)
-    assert (made.status_code, drawn.status_code, len(image) > MIN_ENCODED_BYTES) == (200, 200, True)
-    assert "content-encoding" not in made.headers
-    assert "content-encoding" not in drawn.headers
+    image_response, image = raw(bare, "/tools/qr-code-generator/api/generate", "POST", json=text, headers=headers)
+    assert (mcp_response.status_code, image_response.status_code, len(image) > MIN_ENCODED_BYTES) == (200, 200, True)
+    assert "content-encoding" not in mcp_response.headers
+    assert "content-encoding" not in image_response.headers
 
 
 def test_pages_with_form_tokens_are_not_compressed(host: RunningHost, bare: httpx.Client) -> None:
     headers = {"accept-encoding": "gzip"}
     for url in ("/sign-in", "/sign-in?return_to=/dashboard"):
-        answer, body = raw(bare, url, headers=headers)
-        assert (answer.status_code, len(body) > MIN_ENCODED_BYTES) == (200, True)
+        response, body = raw(bare, url, headers=headers)
+        assert (response.status_code, len(body) > MIN_ENCODED_BYTES) == (200, True)
         assert b'name="csrf"' in body
-        assert "content-encoding" not in answer.headers
+        assert "content-encoding" not in response.headers
 
 
 def test_what_says_nothing_of_caching_is_not_compressed_for_a_person(bare: httpx.Client) -> None:
-    answer, _ = raw(bare, "/llms.txt", headers={"accept-encoding": "gzip", "cookie": "pressroom=x"})
-    assert "content-encoding" not in answer.headers
+    response, _ = raw(bare, "/llms.txt", headers={"accept-encoding": "gzip", "cookie": "pressroom=x"})
+    assert "content-encoding" not in response.headers
 
 
 def test_small_answers_and_images_are_sent_as_they_are(bare: httpx.Client) -> None:
     for url in ("/healthz", "/tools/image-generator/examples/0", "/nothing-here"):
-        answer, body = raw(bare, url, headers={"accept-encoding": "gzip"})
-        assert "content-encoding" not in answer.headers
+        response, body = raw(bare, url, headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in response.headers
         assert body
 
 
@@ -172,16 +174,16 @@ def test_the_operator_can_switch_it_off(tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {"qr_code_generator": {}}, "server": {"compression": False}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, httpx.Client(base_url=host.url) as client:
         for url in ("/tools", "/tools/api", "/tools/static/pressroom.css"):
-            answer = client.get(url, headers={"accept-encoding": "gzip"})
-            assert "content-encoding" not in answer.headers
-            assert "accept-encoding" not in varies(answer)
+            response = client.get(url, headers={"accept-encoding": "gzip"})
+            assert "content-encoding" not in response.headers
+            assert "accept-encoding" not in varies(response)
 
 
 def test_many_at_once_all_get_the_whole_text(host: RunningHost) -> None:
     async def ask(client: httpx.AsyncClient, number: int) -> bytes:
-        answer = await client.post("/api/mcp", json={**LIST, "id": number}, headers=bearer)
-        assert answer.json()["id"] == number
-        return answer.content.replace(b'"id":%d,' % number, b'"id":0,')
+        response = await client.post("/api/mcp", json={**LIST, "id": number}, headers=bearer)
+        assert response.json()["id"] == number
+        return response.content.replace(b'"id":%d,' % number, b'"id":0,')
 
     async def ask_all() -> list[bytes]:
         async with httpx.AsyncClient(base_url=host.url, timeout=60) as client:

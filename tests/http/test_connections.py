@@ -68,9 +68,9 @@ def test_a_body_that_announces_too_much_is_refused_before_it_is_sent(shared_host
 def test_a_client_that_stops_in_the_middle_of_its_request_is_let_go(start: Start) -> None:
     host = start(builtin_plugins=True, server={"request_timeout": 1, "response_timeout": 2})
 
-    for begun in (head(QR)[:-10], head(QR, "Content-Length: 100") + b'{"text":'):
+    for beginning in (head(QR)[:-10], head(QR, "Content-Length: 100") + b'{"text":'):
         with connect(host) as connection:
-            connection.sendall(begun)
+            connection.sendall(beginning)
             status, body = answer_of(connection)
         assert status in (408, 503)
         assert body["error"]["code"] == "timeout"  # type: ignore[index]
@@ -98,9 +98,9 @@ def test_a_result_is_kept_when_its_client_has_left(start: Start, tmp_path: Path)
             time.sleep(0.01)
     (tmp_path / "gate").touch()
 
-    answer = httpx.post(host.url + GATE, json=body, timeout=30)
+    response = httpx.post(host.url + GATE, json=body, timeout=30)
 
-    assert answer.json()["data"]["cached"] is True
+    assert response.json()["data"]["cached"] is True
     assert (tmp_path / "log").read_text() == "run\n"
 
 

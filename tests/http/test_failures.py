@@ -34,23 +34,23 @@ def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Pa
     with serving(
         tmp_path / "server", config, {"PRESSROOM_STORAGE__PATH": str(data)}, small_disk(data, "size=2m")
     ) as server:
-        answers: list[httpx.Response] = []
-        while len(answers) < 400 and (not answers or answers[-1].status_code != 500):
-            body = {"text": str(len(answers)), "size": 2048}
-            answers.append(httpx.post(server.url + QR, json=body, timeout=30))
-        statuses = [answer.status_code for answer in answers]
+        responses: list[httpx.Response] = []
+        while len(responses) < 400 and (not responses or responses[-1].status_code != 500):
+            body = {"text": str(len(responses)), "size": 2048}
+            responses.append(httpx.post(server.url + QR, json=body, timeout=30))
+        statuses = [response.status_code for response in responses]
         assert set(statuses) == {200, 500}
-        body = answers[-1].json()
+        body = responses[-1].json()
         assert body["error"]["code"] == "internal_error"
         assert "could not be stored" in body["error"]["message"]
         assert body["meta"]["rateLimit"]["remaining"] == 100_000 - statuses.count(200)
-        again = httpx.post(server.url + QR, json={"text": "0", "size": 2048}, timeout=30).json()
-        assert again["data"]["cached"] is True
-        assert httpx.get(again["data"]["url"]).status_code == 200
+        repeated = httpx.post(server.url + QR, json={"text": "0", "size": 2048}, timeout=30).json()
+        assert repeated["data"]["cached"] is True
+        assert httpx.get(repeated["data"]["url"]).status_code == 200
         process = server.process.pid
-        kept = [path for path in Path(f"/proc/{process}/root{data}/files").rglob("*") if path.is_file()]
-        assert len(kept) == statuses.count(200)
-        assert all(path.read_bytes().endswith(b"IEND\xaeB`\x82") for path in kept)
+        stored = [path for path in Path(f"/proc/{process}/root{data}/files").rglob("*") if path.is_file()]
+        assert len(stored) == statuses.count(200)
+        assert all(path.read_bytes().endswith(b"IEND\xaeB`\x82") for path in stored)
     assert "full" in server.log
     assert "Traceback" not in server.log
 
@@ -72,18 +72,18 @@ def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_p
         assert http.post(TEXT, json={"text": "kept"}).status_code == 200
         remount(server.process.pid, disk, "ro")
         refused = http.post(TEXT, json={"text": "new"})
-        kept = http.post(TEXT, json={"text": "kept"}).json()["data"]
-        delivered = http.get(kept["url"]).text
+        stored = http.post(TEXT, json={"text": "kept"}).json()["data"]
+        delivered = http.get(stored["url"]).text
         remount(server.process.pid, disk, "rw")
-        again = http.post(TEXT, json={"text": "new"})
+        response = http.post(TEXT, json={"text": "new"})
         http.close()
 
     assert (refused.status_code, refused.json()["error"]["code"]) == (500, "internal_error")
     assert "could not be stored" in refused.json()["error"]["message"]
     assert str(data) not in refused.text
     assert refused.json()["meta"]["rateLimit"]["remaining"] == 19
-    assert (kept["cached"], delivered) == (True, "kept")
-    assert (again.status_code, again.json()["data"]["cached"]) == (200, False)
+    assert (stored["cached"], delivered) == (True, "kept")
+    assert (response.status_code, response.json()["data"]["cached"]) == (200, False)
     assert "cannot be written" in server.log
 
 
@@ -114,11 +114,11 @@ async def test_storage_that_is_down_is_a_503_and_recovers_by_itself(start: Start
             cached = (await http.post(host.url + TEXT, json={"text": "before"})).json()
             proxy.thaw()
 
-            for answer in down:
-                assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
-                assert int(answer.headers["Retry-After"]) == answer.json()["error"]["retryAfter"] >= 1
-                assert proxy.endpoint not in answer.text
-                assert answer.json()["meta"]["rateLimit"]["remaining"] == 19
+            for response in down:
+                assert (response.status_code, response.json()["error"]["code"]) == (503, "overloaded")
+                assert int(response.headers["Retry-After"]) == response.json()["error"]["retryAfter"] >= 1
+                assert proxy.endpoint not in response.text
+                assert response.json()["meta"]["rateLimit"]["remaining"] == 19
             assert cached["data"]["cached"] is True
             after = await back(http, host.url)
             assert (await http.get(after.json()["data"]["url"])).text == "after"
@@ -129,10 +129,10 @@ async def back(http: httpx.AsyncClient, url: str) -> httpx.Response:
     """Return the first response that is not a 503 after an outage."""
     async with asyncio.timeout(60):
         while True:
-            answer = await http.post(url + TEXT, json={"text": "after"})
-            if answer.status_code != 503:
-                assert answer.status_code == 200
-                return answer
+            response = await http.post(url + TEXT, json={"text": "after"})
+            if response.status_code != 503:
+                assert response.status_code == 200
+                return response
             await asyncio.sleep(0.05)
 
 
@@ -144,18 +144,18 @@ async def test_another_host_serves_what_is_cached_while_the_storage_is_down(star
         with rclone_server(tmp_path / "s3") as s3:
             async with proxy_to(s3.endpoint) as proxy, httpx.AsyncClient(timeout=30) as http:
                 storage = {**s3_storage(s3, proxy.endpoint), "redis": redis.url}
-                one = await asyncio.to_thread(start, storage=storage)
+                first = await asyncio.to_thread(start, storage=storage)
                 other = await asyncio.to_thread(start, storage=storage)
-                made = (await http.post(one.url + TEXT, json={"text": "made"})).json()["data"]
+                result = (await http.post(first.url + TEXT, json={"text": "made"})).json()["data"]
                 proxy.freeze()
                 served = (await http.post(other.url + TEXT, json={"text": "made"})).json()["data"]
-                again = (await http.get(served["url"])).text
+                content = (await http.get(served["url"])).text
                 proxy.thaw()
-                for host in (one, other):
+                for host in (first, other):
                     await asyncio.to_thread(host.__exit__, None, None, None)
     finally:
         redis.stop()
-    assert (served["id"], served["cached"], again) == (made["id"], True, "made")
+    assert (served["id"], served["cached"], content) == (result["id"], True, "made")
 
 
 @pytest.mark.parametrize("policy", ["allow", "refuse"])
@@ -164,23 +164,23 @@ def test_limits_that_cannot_be_counted_follow_the_operators_policy(start: Start,
         host = start(storage={"redis": redis.url}, limits={"on_outage": policy})
         assert httpx.post(host.url + TEXT, json={"text": "up"}).json()["meta"]["rateLimit"]["remaining"] == 19
         redis.freeze()
-        answers = [httpx.post(host.url + TEXT, json={"text": f"frozen {number}"}, timeout=30) for number in range(5)]
+        responses = [httpx.post(host.url + TEXT, json={"text": f"frozen {number}"}, timeout=30) for number in range(5)]
         redis.thaw()
 
     if policy == "allow":
-        assert [answer.status_code for answer in answers] == [200] * 5
+        assert [response.status_code for response in responses] == [200] * 5
     else:
-        assert [answer.json()["error"]["code"] for answer in answers] == ["overloaded"] * 5
-        assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers)
+        assert [response.json()["error"]["code"] for response in responses] == ["overloaded"] * 5
+        assert all(int(response.headers["retry-after"]) >= 1 for response in responses)
 
 
 def test_two_hosts_share_limits_and_results_through_redis(start: Start, tmp_path: Path) -> None:
     with own_redis(tmp_path) as redis, rclone_server(tmp_path / "s3") as s3:
         # A generous timeout: on a busy machine, a slow Redis would otherwise be bypassed.
         storage = {"redis": redis.url, "redis_timeout": 5, **s3_storage(s3)}
-        one, two = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
+        first_host, two = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
 
-        first = httpx.post(one.url + TEXT, json={"text": "shared"}, timeout=30).json()
+        first = httpx.post(first_host.url + TEXT, json={"text": "shared"}, timeout=30).json()
         second = httpx.post(two.url + TEXT, json={"text": "shared"}, timeout=30).json()
 
     assert (first["data"]["cached"], second["data"]["cached"]) == (False, True)

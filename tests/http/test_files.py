@@ -13,8 +13,8 @@ CONTENT = "0123456789" * 5
 
 @pytest.fixture
 def url(api: httpx.Client) -> str:
-    address: str = api.post(TEXT, json={"text": CONTENT}).json()["data"]["url"]
-    return address
+    file_url: str = api.post(TEXT, json={"text": CONTENT}).json()["data"]["url"]
+    return file_url
 
 
 def test_the_address_has_the_documented_form(url: str, shared_host: RunningHost) -> None:
@@ -25,23 +25,23 @@ def test_the_address_has_the_documented_form(url: str, shared_host: RunningHost)
 
 
 def test_get_and_head_agree(api: httpx.Client, url: str) -> None:
-    got, head = api.get(url), api.head(url)
+    response, head = api.get(url), api.head(url)
 
-    assert got.text == CONTENT
+    assert response.text == CONTENT
     assert head.content == b""
     for name in ("content-length", "content-type", "etag", "content-disposition", "accept-ranges", "last-modified"):
-        assert got.headers[name] == head.headers[name], name
+        assert response.headers[name] == head.headers[name], name
     assert head.headers["content-length"] == str(len(CONTENT))
-    assert re.fullmatch(r'"[0-9a-f]{32}"', got.headers["etag"])
-    assert re.fullmatch(r'inline; filename="[0-9a-f]{32}\.txt"', got.headers["content-disposition"])
+    assert re.fullmatch(r'"[0-9a-f]{32}"', response.headers["etag"])
+    assert re.fullmatch(r'inline; filename="[0-9a-f]{32}\.txt"', response.headers["content-disposition"])
 
 
 def test_a_known_etag_gives_304(api: httpx.Client, url: str) -> None:
     etag = api.get(url).headers["etag"]
 
     for header in (etag, f'"other", {etag}', f"W/{etag}", "*"):
-        answer = api.get(url, headers={"if-none-match": header})
-        assert (answer.status_code, answer.content) == (304, b""), header
+        response = api.get(url, headers={"if-none-match": header})
+        assert (response.status_code, response.content) == (304, b""), header
     assert api.get(url, headers={"if-none-match": '"other"'}).status_code == 200
 
 
@@ -66,12 +66,12 @@ def test_a_known_etag_gives_304(api: httpx.Client, url: str) -> None:
 def test_ranges(
     api: httpx.Client, url: str, header: str, status: int, content: str | None, content_range: str | None
 ) -> None:
-    answer = api.get(url, headers={"range": header})
+    response = api.get(url, headers={"range": header})
 
-    assert answer.status_code == status
-    assert answer.headers.get("content-range") == content_range
+    assert response.status_code == status
+    assert response.headers.get("content-range") == content_range
     if content is not None:
-        assert answer.text == content
+        assert response.text == content
 
 
 def test_if_range_with_another_etag_gives_the_whole_file(api: httpx.Client, url: str) -> None:
@@ -82,10 +82,10 @@ def test_if_range_with_another_etag_gives_the_whole_file(api: httpx.Client, url:
 
 def altered(url: str) -> list[str]:
     base, query = url.split("?")
-    later = re.sub(r"expires=(\d+)", lambda match: f"expires={int(match[1]) + 1}", query)
+    extended = re.sub(r"expires=(\d+)", lambda match: f"expires={int(match[1]) + 1}", query)
     return [
         base,
-        f"{base}?{later}",
+        f"{base}?{extended}",
         f"{url}x",
         f"{url[:-1]}",
         f"{base}?{query.split('&')[0]}",
@@ -101,10 +101,10 @@ def altered(url: str) -> list[str]:
 
 
 def test_an_altered_address_is_forbidden_whether_the_file_exists_or_not(api: httpx.Client, url: str) -> None:
-    answers = {api.get(address).status_code: address for address in altered(url)}
+    by_status = {api.get(altered_url).status_code: altered_url for altered_url in altered(url)}
 
-    assert set(answers) <= {403, 404}
-    assert {api.get(address).text for address in altered(url) if "%2f" not in address} == {
+    assert set(by_status) <= {403, 404}
+    assert {api.get(altered_url).text for altered_url in altered(url) if "%2f" not in altered_url} == {
         api.get(altered(url)[0]).text
     }
 
@@ -118,10 +118,10 @@ def test_an_expired_address_is_gone_whether_the_file_exists_or_not(
     signer = store.signer  # type: ignore[attr-defined]  # the embedded store
     now = int(time.time())
 
-    answers = [api.get(f"{one}?{signer.sign(one, now - 1)}") for one in (path, missing)]
+    responses = [api.get(f"{url_path}?{signer.sign(url_path, now - 1)}") for url_path in (path, missing)]
 
-    assert [answer.status_code for answer in answers] == [410, 410]
-    assert answers[0].text == answers[1].text
+    assert [response.status_code for response in responses] == [410, 410]
+    assert responses[0].text == responses[1].text
 
 
 def test_files_may_be_read_by_any_web_page_and_can_run_nothing(api: httpx.Client, url: str) -> None:
@@ -134,6 +134,6 @@ def test_files_may_be_read_by_any_web_page_and_can_run_nothing(api: httpx.Client
 
 def test_other_methods_are_refused(api: httpx.Client, url: str) -> None:
     for method in ("POST", "PUT", "DELETE"):
-        answer = api.request(method, url)
-        assert answer.status_code == 405
-        assert "GET" in answer.headers["allow"]
+        response = api.request(method, url)
+        assert response.status_code == 405
+        assert "GET" in response.headers["allow"]

@@ -29,9 +29,9 @@ def test_any_origin_may_ask(api: httpx.Client, path: str) -> None:
     assert preflight.headers["access-control-allow-origin"] == "*"
     assert method in preflight.headers["access-control-allow-methods"]
     assert "content-type" in preflight.headers["access-control-allow-headers"].lower()
-    answer = api.request(method, path, json={"text": "cors"} if method == "POST" else None)
-    assert answer.headers["access-control-allow-origin"] == "*"
-    exposed = answer.headers["access-control-expose-headers"].lower()
+    response = api.request(method, path, json={"text": "cors"} if method == "POST" else None)
+    assert response.headers["access-control-allow-origin"] == "*"
+    exposed = response.headers["access-control-expose-headers"].lower()
     assert {"ratelimit-remaining", "retry-after", "x-request-id"} <= set(exposed.split(", "))
 
 
@@ -58,9 +58,9 @@ def test_pages_carry_a_strict_policy(api: httpx.Client) -> None:
 
 def test_head_is_answered_like_get(api: httpx.Client) -> None:
     for path in ("/tools", "/tools/text-file", "/tools/api", "/openapi.json", "/llms.txt", "/healthz"):
-        got, head = api.get(path), api.head(path)
-        assert (head.status_code, head.content) == (got.status_code, b""), path
-        assert head.headers["content-type"] == got.headers["content-type"]
+        response, head = api.get(path), api.head(path)
+        assert (head.status_code, head.content) == (response.status_code, b""), path
+        assert head.headers["content-type"] == response.headers["content-type"]
 
 
 def test_an_unknown_page_is_html_for_browsers_and_json_for_programs(api: httpx.Client) -> None:
@@ -78,9 +78,9 @@ def test_health_and_readiness(start: Start) -> None:
     assert httpx.get(f"{host.url}/readyz").json() == {"status": "ready", "problems": []}
 
     lacking = start(host.settings.storage.path / "other", plugins={"no_such_plugin": {"required": True}})
-    answer = httpx.get(f"{lacking.url}/readyz")
-    assert answer.status_code == 503
-    assert "no_such_plugin" in answer.json()["problems"][0]
+    response = httpx.get(f"{lacking.url}/readyz")
+    assert response.status_code == 503
+    assert "no_such_plugin" in response.json()["problems"][0]
     assert httpx.post(f"{lacking.url}{TEXT}", json={"text": "x"}).status_code == 200
 
 
@@ -98,9 +98,9 @@ def test_metrics_behind_a_token_count_what_happened(start: Start) -> None:
     for refused in ("Bearer wrong", "let-me-see", "Basic let-me-see", "Bearerlet-me-see", "Bearer"):
         assert httpx.get(f"{host.url}/metrics", headers={"authorization": refused}).status_code == 401, refused
     assert httpx.get(f"{host.url}/metrics", headers={"authorization": "bearer let-me-see"}).status_code == 200
-    answer = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer let-me-see"})
-    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    text = answer.text
+    response = httpx.get(f"{host.url}/metrics", headers={"authorization": "Bearer let-me-see"})
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = response.text
     assert 'pressroom_requests_total{code="ok",tool="text-file"} 2.0' in text
     assert 'pressroom_requests_total{code="validation_error",tool="text-file"} 1.0' in text
     assert 'pressroom_cache_hits_total{tool="text-file"} 1.0' in text

@@ -31,8 +31,12 @@ def ping(size: int) -> bytes:
 
 
 def head(host: RunningHost, *lines: str) -> bytes:
-    own = ("POST /api/mcp HTTP/1.1", f"Host: 127.0.0.1:{host.settings.server.port}", "Content-Type: application/json")
-    return "\r\n".join((*own, *lines, "", "")).encode()
+    first_lines = (
+        "POST /api/mcp HTTP/1.1",
+        f"Host: 127.0.0.1:{host.settings.server.port}",
+        "Content-Type: application/json",
+    )
+    return "\r\n".join((*first_lines, *lines, "", "")).encode()
 
 
 def test_a_stranger_cannot_have_more_than_64_kib_parsed_over_mcp(host: RunningHost) -> None:
@@ -53,8 +57,8 @@ def test_a_stranger_is_refused_before_the_body_is_sent(host: RunningHost) -> Non
 
 def test_a_client_with_an_account_may_send_four_mebibytes(host: RunningHost) -> None:
     headers = {"content-type": "application/json", **account(host).bearer}
-    answer = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024), headers=headers, timeout=30)
-    assert (answer.status_code, answer.json()["result"]) == (200, {})
+    response = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024), headers=headers, timeout=30)
+    assert (response.status_code, response.json()["result"]) == (200, {})
     over = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024 + 1), headers=headers, timeout=30)
     assert over.status_code == 413
 
@@ -88,12 +92,12 @@ def test_large_bodies_of_the_tools_api_are_read_with_the_same_care(
     host: RunningHost, content: bytes, problem: str
 ) -> None:
     headers = {"content-type": "application/json"}
-    answer = httpx.post(host.url + "/tools/text-file/api/generate", content=content, headers=headers, timeout=30)
-    assert answer.status_code == 400
-    assert problem in answer.json()["error"]["message"]
+    response = httpx.post(host.url + "/tools/text-file/api/generate", content=content, headers=headers, timeout=30)
+    assert response.status_code == 400
+    assert problem in response.json()["error"]["message"]
 
 
 def test_a_large_form_of_a_tool_page_is_read_as_well(host: RunningHost) -> None:
-    answer = httpx.post(host.url + "/tools/text-file", data={"text": "x" * 100_000}, timeout=30)
-    assert answer.status_code == 400
-    assert "x" * 100_000 in answer.text  # the form is shown again with its values
+    response = httpx.post(host.url + "/tools/text-file", data={"text": "x" * 100_000}, timeout=30)
+    assert response.status_code == 400
+    assert "x" * 100_000 in response.text  # the form is shown again with its values

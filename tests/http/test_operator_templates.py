@@ -96,9 +96,9 @@ def test_one_that_fails_costs_no_page_and_is_named_and_counted(
         {"branding": {"templates": templates}, "metrics": {"token": "t"}, "builtin_plugins": False}, tmp_path / "data"
     )
     with capture_logs() as log, RunningHost(settings) as host, httpx.Client(base_url=host.url, timeout=30) as http:
-        answers = [http.get("/nothing", headers={"Accept": "text/html"}) for _ in range(2)]
+        responses = [http.get("/nothing", headers={"Accept": "text/html"}) for _ in range(2)]
         metrics = http.get("/metrics", headers={"Authorization": "Bearer t"}).text
-    assert [(one.status_code, "<h1" in one.text) for one in answers] == [(404, True)] * 2
+    assert [(response.status_code, "<h1" in response.text) for response in responses] == [(404, True)] * 2
     failures = [event for event in log if event["event"] == "a template of the operator failed"]
     assert len(failures) == 1
     assert failures[0]["template"] == "error.html"
@@ -239,8 +239,8 @@ def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, te
         0,
         f"Copied content/post.html to {file}. Restart the server once you have changed it.\n",
     )
-    again = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
-    assert (again.returncode, "add --force to replace it" in again.stderr) == (1, True)
+    repeated = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
+    assert (repeated.returncode, "add --force to replace it" in repeated.stderr) == (1, True)
     file.write_text(f"{file.read_text()}<p>Shop</p>\n")
     assert warnings_of_doctor(tmp_path, templates) == []
     head, rest = file.read_text().split("\n", 1)
@@ -252,11 +252,11 @@ def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, te
         )
     ]
     listed = run_command(["templates", "list", "--json"], cwd=tmp_path, env=dict(os.environ))
-    replaced = {one["template"]: one["replacedBy"] for one in json.loads(listed.stdout)}
+    replaced = {copy["template"]: copy["replacedBy"] for copy in json.loads(listed.stdout)}
     assert replaced["content/post.html"] == str(file)
     assert replaced["base.html"] == ""
-    shown = run_command(["templates", "show", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
-    assert shown.stdout.startswith('{% extends "base.html" %}')
+    result = run_command(["templates", "show", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
+    assert result.stdout.startswith('{% extends "base.html" %}')
 
 
 def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, templates: Path) -> None:
@@ -279,6 +279,6 @@ def test_no_name_is_that_of_two_templates_of_one_owner(tmp_path: Path) -> None:
     """An operator's file could only replace both of them."""
     settings = settings_for_test({}, tmp_path)
     with RunningHost(settings) as host:
-        found = [path for _, path, _ in host.host.compiled.templates.originals()]
-    folders = {path.parent for path in found}
-    assert len(found) == sum(1 for folder in folders for _ in folder.glob("*.html"))
+        paths = [path for _, path, _ in host.host.compiled.templates.originals()]
+    folders = {path.parent for path in paths}
+    assert len(paths) == sum(1 for folder in folders for _ in folder.glob("*.html"))

@@ -69,13 +69,13 @@ def test_a_pattern_takes_what_matches_and_nothing_else(host: RunningHost) -> Non
 def test_what_no_pattern_matches_is_answered_as_if_the_route_were_not_there(
     host: RunningHost, path: str, method: str
 ) -> None:
-    found = httpx.request(method, host.url + path)
+    response = httpx.request(method, host.url + path)
     other = httpx.request(method, f"{host.url}/no/route/is/like/this")
-    assert found.status_code == other.status_code == 404
-    assert found.headers.get("allow") == other.headers.get("allow")
+    assert response.status_code == other.status_code == 404
+    assert response.headers.get("allow") == other.headers.get("allow")
     if method != "HEAD":
-        assert found.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
-        assert found.json().keys() == other.json().keys()
+        assert response.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
+        assert response.json().keys() == other.json().keys()
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_route_with_a_title_is_a_page_in_the_layout_of_the_server(host: Runnin
     assert response.headers["x-own"] == "yes"
     assert response.headers["cache-control"] == "no-store"
     assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
-    assert [one.text(strip=True) for one in tree.css("title, header .brand, main h1")] == [
+    assert [node.text(strip=True) for node in tree.css("title, header .brand, main h1")] == [
         "Open <it> · Pressroom",
         "Pressroom",
         "A gift",

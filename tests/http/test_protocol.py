@@ -32,20 +32,20 @@ def answers(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], b
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(sent)
         with connection.makefile("rb") as received:
-            found = []
+            responses = []
             while line := received.readline():
                 status, headers = int(line.split()[1]), {}
                 while (line := received.readline()) not in (b"\r\n", b""):
                     name, _, value = line.decode("latin-1").partition(":")
                     headers[name.lower()] = value.strip()
                 body = b"" if sent.startswith(b"HEAD") else received.read(int(headers.get("content-length", 0)))
-                found.append((status, headers, body))
-            return found
+                responses.append((status, headers, body))
+            return responses
 
 
 def answer(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
     """Return the only response, which must carry the headers that every response has."""
-    ((status, headers, body),) = [found for found in answers(host, sent) if found[0] != 100]
+    ((status, headers, body),) = [response for response in answers(host, sent) if response[0] != 100]
     assert headers["x-request-id"]
     assert headers["x-content-type-options"] == "nosniff"
     return status, headers, json.loads(body)
@@ -79,15 +79,15 @@ def test_a_body_in_chunks_is_read(shared_host: RunningHost) -> None:
 
 
 def test_requests_that_come_at_once_are_answered_in_their_order(shared_host: RunningHost) -> None:
-    kept = b"".join(
+    requests = b"".join(
         request("POST", QR, JSON, LENGTH, f"X-Request-Id: pipelined-{number}").replace(b"Connection: close\r\n", b"")
         + BODY
         for number in range(5)
     )
-    found = answers(shared_host, kept + request("GET", "/healthz", "X-Request-Id: pipelined-5"))
+    responses = answers(shared_host, requests + request("GET", "/healthz", "X-Request-Id: pipelined-5"))
 
-    assert [headers["x-request-id"] for _, headers, _ in found] == [f"pipelined-{number}" for number in range(6)]
-    assert {status for status, _, _ in found} == {200}
+    assert [headers["x-request-id"] for _, headers, _ in responses] == [f"pipelined-{number}" for number in range(6)]
+    assert {status for status, _, _ in responses} == {200}
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_requests_that_come_at_once_are_answered_in_their_order(shared_host: Run
 def test_what_is_wrong_as_http_is_refused_in_the_envelope(
     shared_host: RunningHost, sent: bytes, status: int, code: str
 ) -> None:
-    answered, headers, body = answer(shared_host, sent)
+    actual_status, headers, body = answer(shared_host, sent)
 
-    assert (answered, body["ok"], body["error"]["code"]) == (status, False, code)
+    assert (actual_status, body["ok"], body["error"]["code"]) == (status, False, code)
     assert headers["access-control-allow-origin"] == "*"
     assert {"ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"} <= set(headers)
     assert set(body) == {"ok", "error", "meta", "pressroom"}
@@ -262,8 +262,8 @@ def test_readiness_ends_when_the_shutdown_begins(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     body = json.dumps({"gate": str(gate), "log": str(log)}).encode()
     with serving(tmp_path / "server") as server:
-        address = httpx.URL(server.url)
-        with socket.create_connection((str(address.host), address.port or 0), timeout=30) as connection:
+        url = httpx.URL(server.url)
+        with socket.create_connection((str(url.host), url.port or 0), timeout=30) as connection:
             call = request("POST", "/tools/gate/api/generate", JSON, f"Content-Length: {len(body)}") + body
             connection.sendall(call.replace(b"Connection: close\r\n", b"") + request("GET", "/readyz"))
             wait_for(log.exists)
@@ -271,12 +271,12 @@ def test_readiness_ends_when_the_shutdown_begins(tmp_path: Path) -> None:
             wait_for(lambda: "shutting down" in server.log)
             gate.touch()
             with connection.makefile("rb") as received:
-                answered = received.read()
+                responses = received.read()
         assert server.process.wait(30) == 0
 
-    assert b"HTTP/1.1 200 OK" in answered
-    assert b"HTTP/1.1 503" in answered
-    assert b"the server is shutting down" in answered
+    assert b"HTTP/1.1 200 OK" in responses
+    assert b"HTTP/1.1 503" in responses
+    assert b"the server is shutting down" in responses
 
 
 def wait_for(happened: Callable[[], bool]) -> None:

@@ -59,9 +59,9 @@ def test_many_readers_of_the_index_have_each_text_made_once(tmp_path: Path) -> N
     with on_path(site), RunningHost(settings_for_test({"plugins": installed.plugins}, tmp_path / "data")) as host:
         url = f"{host.url}/llms-full.txt"
         with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda _: httpx.get(url, timeout=30).text, range(16)))
-        assert len(set(answers)) == 1
-        assert "The first text." in answers[0]
+            texts = list(pool.map(lambda _: httpx.get(url, timeout=30).text, range(16)))
+        assert len(set(texts)) == 1
+        assert "The first text." in texts[0]
         assert reads() == 1
         write("The second text.", "2")
         assert "The second text." in httpx.get(url, timeout=30).text
@@ -80,31 +80,31 @@ def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
         host.call_tool("connect_website", {"platform": "builtin", "name": "Long"})
         [website] = host.call_tool("list_websites")["websites"]
         for number in range(4):
-            made = host.call_tool(
+            article = host.call_tool(
                 "create_content",
                 {"title": f"Post {number}", "body": f"{number} " + "word " * 300_000, "website_id": website["id"]},
             )
-            wanted = {"content_id": made["content_id"], "website_id": website["id"]}
-            host.call_tool("publish_content", wanted)
+            ids = {"content_id": article["content_id"], "website_id": website["id"]}
+            host.call_tool("publish_content", ids)
         url = f"{website['url']}/feed.xml"
         with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda _: httpx.get(url, timeout=60), range(4)))
-        feed = ET.fromstring(answers[0].content)
-        again = httpx.get(url, headers={"if-none-match": answers[0].headers["etag"]}, timeout=60)
+            responses = list(pool.map(lambda _: httpx.get(url, timeout=60), range(4)))
+        feed = ET.fromstring(responses[0].content)
+        repeated = httpx.get(url, headers={"if-none-match": responses[0].headers["etag"]}, timeout=60)
         host.call_tool(
             "create_content",
             {"title": "Draft", "body": "Not live.", "website_id": website["id"]},
         )
         same = httpx.get(url, timeout=60)
-        made = host.call_tool("create_content", {"title": "New", "body": "Short.", "website_id": website["id"]})
-        host.call_tool("publish_content", {"content_id": made["content_id"], "website_id": website["id"]})
+        article = host.call_tool("create_content", {"title": "New", "body": "Short.", "website_id": website["id"]})
+        host.call_tool("publish_content", {"content_id": article["content_id"], "website_id": website["id"]})
         newer = httpx.get(url, timeout=60)
 
-    assert len({answer.content for answer in answers}) == 1
-    assert len(answers[0].content) < 5_000_000
+    assert len({response.content for response in responses}) == 1
+    assert len(responses[0].content) < 5_000_000
     assert [item.findtext("title") for item in feed.iter("item")] == ["Post 3", "Post 2", "Post 1", "Post 0"]
     assert sum("encoded" in child.tag for child in feed.iter()) == 2
-    assert (again.status_code, again.content) == (304, b"")
+    assert (repeated.status_code, repeated.content) == (304, b"")
     # A compressed response has a weak ETag; whether it is compressed depends on the number of concurrent requests.
-    assert same.headers["etag"].removeprefix("W/") == answers[0].headers["etag"].removeprefix("W/")
+    assert same.headers["etag"].removeprefix("W/") == responses[0].headers["etag"].removeprefix("W/")
     assert next(ET.fromstring(newer.content).iter("item")).findtext("title") == "New"

@@ -8,13 +8,15 @@ from pressroom.http.responses import accept_request_id, new_request_id
 def test_new_ids_differ_and_are_accepted_as_a_clients() -> None:
     ids = {new_request_id() for _ in range(10_000)}
     assert len(ids) == 10_000
-    assert all(re.fullmatch("[0-9a-f]{32}", one) and accept_request_id(one) == one for one in ids)
+    assert all(
+        re.fullmatch("[0-9a-f]{32}", request_id) and accept_request_id(request_id) == request_id for request_id in ids
+    )
 
 
 def test_an_id_tells_when_it_was_made_so_that_ids_sort_by_age() -> None:
     before = time.time_ns() // 1_000_000
-    made = int(new_request_id()[:12], 16)
-    assert before <= made <= time.time_ns() // 1_000_000
+    created_at = int(new_request_id()[:12], 16)
+    assert before <= created_at <= time.time_ns() // 1_000_000
 
 
 @pytest.mark.parametrize("header", ["abcdefgh", "A-b_c.9x", "x" * 64, "4bf92f3577b34da6a3ce929d0e0e4736"])

@@ -86,5 +86,5 @@ def test_it_stays_there_when_a_proxy_decodes_it(value: str) -> None:
 
 
 def test_the_sign_in_page_gets_the_whole_address() -> None:
-    wanted = "/oauth/authorize?a=1&b=2#c"
-    assert sign_in_path(wanted) == f"/sign-in?return_to={quote(wanted, safe='')}"
+    return_path = "/oauth/authorize?a=1&b=2#c"
+    assert sign_in_path(return_path) == f"/sign-in?return_to={quote(return_path, safe='')}"

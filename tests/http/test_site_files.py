@@ -74,8 +74,8 @@ def test_a_kept_font_is_read_rather_than_made_again(site: httpx.Client, data: Pa
     name, version = re.fullmatch(r".*/([^/?]*)\?v=(\w+)", url).groups()  # type: ignore[union-attr]
     site.get(url)
     (data / "fonts" / f"{version}-{name}").write_bytes(b"as it was kept")
-    with RunningHost(settings_for_test({}, data)) as again:
-        assert httpx.get(f"{again.url}{url}").content == b"as it was kept"
+    with RunningHost(settings_for_test({}, data)) as restarted:
+        assert httpx.get(f"{restarted.url}{url}").content == b"as it was kept"
 
 
 @pytest.mark.parametrize("path", ["/tools", "/tools/qr-code-generator"])
@@ -83,10 +83,10 @@ def test_links_to_public_pages_have_an_image_that_lasts(site: httpx.Client, path
     page = site.get(path).text
     (url,) = re.findall(r'<meta property="og:image" content="([^"]*)">', page)
     assert url == f"{base(site)}{path}/card.png"
-    answer = site.get(url)
-    assert Image.open(io.BytesIO(answer.content)).size == (1200, 630)
-    assert answer.headers["cache-control"] == "public, max-age=86400"
-    assert site.get(url, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    response = site.get(url)
+    assert Image.open(io.BytesIO(response.content)).size == (1200, 630)
+    assert response.headers["cache-control"] == "public, max-age=86400"
+    assert site.get(url, headers={"If-None-Match": response.headers["etag"]}).status_code == 304
 
 
 def test_cards_are_for_public_pages_alone(site: httpx.Client) -> None:
@@ -95,19 +95,19 @@ def test_cards_are_for_public_pages_alone(site: httpx.Client) -> None:
 
 
 def test_the_icon_is_the_letter_of_the_brand(site: httpx.Client) -> None:
-    answer = site.get("/favicon.ico")
-    assert answer.headers["content-type"] == "image/vnd.microsoft.icon"
-    icon = Image.open(io.BytesIO(answer.content))
+    response = site.get("/favicon.ico")
+    assert response.headers["content-type"] == "image/vnd.microsoft.icon"
+    icon = Image.open(io.BytesIO(response.content))
     assert icon.info["sizes"] == {(16, 16), (32, 32), (48, 48)}
     assert '<link rel="icon" href="/favicon.ico" sizes="32x32">' in site.get("/tools").text
 
 
 def test_search_engines_find_the_public_pages(site: httpx.Client) -> None:
     assert f"Sitemap: {base(site)}/sitemap.xml" in site.get("/robots.txt").text.splitlines()
-    found = re.findall(r"<loc>([^<]*)</loc>", site.get("/sitemap.xml").text)
-    assert f"{base(site)}/tools" in found
-    assert f"{base(site)}/tools/qr-code-generator" in found
-    for url in found:
+    urls = re.findall(r"<loc>([^<]*)</loc>", site.get("/sitemap.xml").text)
+    assert f"{base(site)}/tools" in urls
+    assert f"{base(site)}/tools/qr-code-generator" in urls
+    for url in urls:
         assert site.get(url).status_code == 200
 
 

@@ -95,22 +95,22 @@ def test_a_connection_is_kept_between_requests(host: RunningHost) -> None:
 
 
 def test_a_stranger_cannot_take_all_connections(tmp_path: Path) -> None:
-    with tool_host(tmp_path, server={"connections_per_client": 5}) as host, ExitStack() as held:
-        kept = [held.enter_context(connected(host.url)) for _ in range(5)]
-        for connection in kept:
+    with tool_host(tmp_path, server={"connections_per_client": 5}) as host, ExitStack() as stack:
+        connections = [stack.enter_context(connected(host.url)) for _ in range(5)]
+        for connection in connections:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
             assert status(answer(connection)) == 200
         with connected(host.url) as sixth:
             refusal = answer(sixth)
             assert closed(sixth)
         assert (status(refusal), b"too many connections" in refusal) == (503, True)
-        kept.pop().close()
+        connections.pop().close()
         # The server notices the closed connection only a moment later.
         deadline = time.monotonic() + LONG
         while status(_health(host)) != 200:
             assert time.monotonic() < deadline
-        kept[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
-        assert status(answer(kept[0])) == 200
+        connections[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+        assert status(answer(connections[0])) == 200
 
 
 def _health(host: RunningHost) -> bytes:
@@ -124,10 +124,10 @@ def _health(host: RunningHost) -> bytes:
 
 def test_behind_a_proxy_requests_count_for_the_address_that_it_names(tmp_path: Path) -> None:
     config = {"connections_per_client": 2, "trusted_proxies": 1}
-    with tool_host(tmp_path, server=config) as host, ExitStack() as held:
+    with tool_host(tmp_path, server=config) as host, ExitStack() as stack:
 
         def begin(address: bytes) -> socket.socket:
-            connection = held.enter_context(connected(host.url))
+            connection = stack.enter_context(connected(host.url))
             forwarded = b"X-Forwarded-For: %b\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n" % address
             connection.sendall(HEAD % b"/tools/text-file/api/generate" + forwarded)
             return connection
@@ -140,8 +140,8 @@ def test_behind_a_proxy_requests_count_for_the_address_that_it_names(tmp_path: P
         for connection in waiting:
             connection.sendall(b'{"text":"hello"}'[:15])
             assert status(answer(connection)) in (200, 400)
-        again = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.66"}, timeout=30)
+        retried = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.66"}, timeout=30)
 
     assert status(third) == 503
     assert b"Retry-After: 1" in third or b"retry-after: 1" in third
-    assert (other.status_code, again.status_code) == (200, 200)
+    assert (other.status_code, retried.status_code) == (200, 200)

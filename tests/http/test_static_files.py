@@ -55,14 +55,14 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     ],
 )
 def test_a_file_is_served_and_not_sent_again(http: httpx.Client, name: str, media_type: str) -> None:
-    answer = http.get(f"/shelf/static/{name}")
-    assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, FILES[name], media_type)
-    for known in (answer.headers["etag"], f'"other", W/{answer.headers["etag"]}', "*"):
-        again = http.get(f"/shelf/static/{name}", headers={"If-None-Match": known})
-        assert (again.status_code, again.content) == (304, b"")
+    response = http.get(f"/shelf/static/{name}")
+    assert (response.status_code, response.content, response.headers["content-type"]) == (200, FILES[name], media_type)
+    for known in (response.headers["etag"], f'"other", W/{response.headers["etag"]}', "*"):
+        repeated = http.get(f"/shelf/static/{name}", headers={"If-None-Match": known})
+        assert (repeated.status_code, repeated.content) == (304, b"")
     assert http.get(f"/shelf/static/{name}", headers={"If-None-Match": '"other"'}).status_code == 200
     head = http.head(f"/shelf/static/{name}")
-    assert (head.status_code, head.headers["etag"]) == (200, answer.headers["etag"])
+    assert (head.status_code, head.headers["etag"]) == (200, response.headers["etag"])
 
 
 @pytest.mark.parametrize(
@@ -73,15 +73,15 @@ def test_a_file_is_served_and_not_sent_again(http: httpx.Client, name: str, medi
     ],
 )
 def test_nothing_else_of_the_package_is(http: httpx.Client, name: str) -> None:
-    answer = http.get(f"/shelf/static/{name}")
-    assert answer.status_code == 404
-    assert b"secret" not in answer.content.lower()
+    response = http.get(f"/shelf/static/{name}")
+    assert response.status_code == 404
+    assert b"secret" not in response.content.lower()
 
 
 def test_a_folder_that_is_not_there_breaks_the_plugin(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "bare", SOUND + ROUTE.replace("acme_shelf", "acme_bare"))
     with on_path(tmp_path / "site"):
         loaded = LoadedApp(settings_for_test({"builtin_plugins": False, "plugins": {"bare": {}}}, tmp_path / "data"))
-    (record,) = (one for one in loaded.plugins.records if one.id == "bare")
+    (record,) = (record for record in loaded.plugins.records if record.id == "bare")
     assert (record.status, record.phase) == ("broken", "collect")
     assert "the package acme_bare has no folder 'static'" in record.error

@@ -28,19 +28,19 @@ def told_to_stop(server: Server) -> httpx.Response:
     """Send SIGTERM, and return the first `/readyz` response on a new connection that is not a 200."""
     server.process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + 20
-    while (answer := httpx.get(f"{server.url}/readyz")).status_code == 200:
+    while (response := httpx.get(f"{server.url}/readyz")).status_code == 200:
         assert time.monotonic() < deadline
-    return answer
+    return response
 
 
 def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) -> None:
     config = '[server]\nshutdown_delay = "10m"\n'
-    with serving(tmp_path, config) as server, httpx.Client(base_url=server.url) as kept:
-        assert kept.get("/readyz").status_code == 200
+    with serving(tmp_path, config) as server, httpx.Client(base_url=server.url) as client:
+        assert client.get("/readyz").status_code == 200
         unready = told_to_stop(server)
         assert (unready.status_code, unready.json()["problems"]) == (503, ["the server is shutting down"])
         # On the existing connection, and on new ones.
-        assert kept.post(QR_CODE, json={"text": "kept"}).status_code == 200
+        assert client.post(QR_CODE, json={"text": "kept"}).status_code == 200
         for number in range(3):
             assert httpx.post(f"{server.url}{QR_CODE}", json={"text": f"new {number}"}).status_code == 200
         assert httpx.get(f"{server.url}/healthz").status_code == 200
@@ -68,11 +68,11 @@ def test_the_first_request_of_a_new_connection_is_answered(tmp_path: Path, monke
     monkeypatch.setattr(connection, "FIRST_REQUEST_SECONDS", 100.0)
     with RunningHost(settings_for_test({"builtin_plugins": False}, tmp_path)) as host, ThreadPoolExecutor() as threads:
         address = ("127.0.0.1", host.settings.server.port)
-        with socket.create_connection(address, 60) as new, socket.create_connection(address, 60) as kept:
-            kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert kept.recv(1000).startswith(b"HTTP/1.1 200 OK")
+        with socket.create_connection(address, 60) as new, socket.create_connection(address, 60) as persistent:
+            persistent.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert persistent.recv(1000).startswith(b"HTTP/1.1 200 OK")
             stopped = threads.submit(host.__exit__, None, None, None)
-            while kept.recv(1000):
+            while persistent.recv(1000):
                 pass  # the rest of the response, until the server closes idle connections
             new.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert new.recv(1000).startswith(b"HTTP/1.1 200 OK")
@@ -80,15 +80,15 @@ def test_the_first_request_of_a_new_connection_is_answered(tmp_path: Path, monke
 
 
 def test_a_stopped_host_leaves_no_connection_open(tmp_path: Path) -> None:
-    with postgresql_url() as url, httpx.Client() as kept:
+    with postgresql_url() as url, httpx.Client() as client:
         settings = settings_for_test({"storage": {"database": url}}, tmp_path)
         asyncio.run(migrate(settings))
         gc.collect()  # garbage left by earlier tests
-        with warnings.catch_warnings(record=True) as seen:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ResourceWarning)
             with RunningHost(settings) as host:
-                assert kept.get(f"{host.url}/readyz").status_code == 200
-                assert kept.post(f"{host.url}{QR_CODE}", json={"text": "kept"}).status_code == 200
+                assert client.get(f"{host.url}/readyz").status_code == 200
+                assert client.post(f"{host.url}{QR_CODE}", json={"text": "kept"}).status_code == 200
             del host
             gc.collect()
-    assert [str(one.message) for one in seen if issubclass(one.category, ResourceWarning)] == []
+    assert [str(warning.message) for warning in caught if issubclass(warning.category, ResourceWarning)] == []

@@ -27,14 +27,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def image_bytes() -> bytes:
-    made = io.BytesIO()
-    Image.new("RGB", (30, 20), "navy").save(made, "PNG")
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20), "navy").save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def link(host: RunningHost) -> str:
-    made: dict[str, Any] = host.call_tool("create_upload_url", {"content_type": "image/png"})
-    return str(made["upload_url"])
+    result: dict[str, Any] = host.call_tool("create_upload_url", {"content_type": "image/png"})
+    return str(result["upload_url"])
 
 
 def nested(depth: int, lines: int) -> bytes:
@@ -117,7 +117,9 @@ FILE = b'Content-Disposition: form-data; name="file"; filename="a.png"\r\nConten
 )
 def test_forms_of_browsers_and_programs_are_read(kind: str, body: bytes, expected: tuple[bytes, str]) -> None:
     files = parse_multipart(f"multipart/form-data; {kind}", body, 15).files
-    assert [(one.content, one.name) for sent in files.values() for one in sent] == ([expected] if any(expected) else [])
+    assert [(file.content, file.name) for sent in files.values() for file in sent] == (
+        [expected] if any(expected) else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def host(plugin: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     folder: Path = tmp_path_factory.mktemp("data")
     with RunningHost(settings_for_test({"builtin_plugins": False, "plugins": {plugin: {}}}, folder)) as running:
-        assert not [one for one in running.host.compiled.plugins.failed if one.id == plugin]
+        assert not [record for record in running.host.compiled.plugins.failed if record.id == plugin]
         yield running
 
 
@@ -90,9 +90,9 @@ def test_every_spelling_of_a_virtual_host_is_the_plugins(host: RunningHost, name
     ],
 )  # fmt: skip
 def test_nothing_of_the_server_is_on_a_virtual_host(host: RunningHost, path: str) -> None:
-    answer = ask(host, path)
-    assert (answer.status_code, answer.text) == (200, f"GET blog.example.org{path}")
-    assert "set-cookie" not in answer.headers
+    response = ask(host, path)
+    assert (response.status_code, response.text) == (200, f"GET blog.example.org{path}")
+    assert "set-cookie" not in response.headers
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         refused = ask(host, path, method=method)
         assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
@@ -109,9 +109,9 @@ def test_style_sheets_and_marked_routes_are_on_virtual_hosts(host: RunningHost) 
 
 
 def test_errors_are_plain_and_say_nothing_of_the_server(host: RunningHost) -> None:
-    answer = ask(host, "/missing", Accept="text/html")
-    assert (answer.status_code, answer.text) == (404, "there is no such page\n")
-    assert answer.headers["x-request-id"]
+    response = ask(host, "/missing", Accept="text/html")
+    assert (response.status_code, response.text) == (404, "there is no such page\n")
+    assert response.headers["x-request-id"]
     assert ask(host, "/x", method="HEAD").content == b""
 
 
@@ -157,15 +157,15 @@ def test_a_change_is_noticed_and_a_failure_keeps_what_was_known(host: RunningHos
 
 
 def test_the_contract_of_virtual_hosts_names_what_is_wrong(host: RunningHost, plugin: str) -> None:
-    found = [str(one) for one in check_records(host, plugin) if "virtual hosts" in str(one)]
-    assert len(found) == 1
-    assert "Upper.example.org" in found[0]
+    problems = [str(problem) for problem in check_records(host, plugin) if "virtual hosts" in str(problem)]
+    assert len(problems) == 1
+    assert "Upper.example.org" in problems[0]
 
 
 def test_a_proxy_with_the_secret_names_the_host(plugin: str, tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {plugin: {}}, "server": {"forwarded_secret": SECRET}}
     with RunningHost(settings_for_test(config, tmp_path)) as host:
-        named = f'for=192.0.2.1;host=blog.example.org;secret="{SECRET}"'
-        assert ask(host, "/x", "inside.example.org", Forwarded=named).text == "GET blog.example.org/x"
+        forwarded = f'for=192.0.2.1;host=blog.example.org;secret="{SECRET}"'
+        assert ask(host, "/x", "inside.example.org", Forwarded=forwarded).text == "GET blog.example.org/x"
         forged = f'for=192.0.2.1;host=blog.example.org;secret=wrong, for=192.0.2.1;secret="{SECRET}"'
         assert ask(host, "/healthz", "inside.example.org", Forwarded=forged).json() == {"status": "ok"}

@@ -24,13 +24,13 @@ def assert_documented(walk: Walk, name: str) -> None:
     """Check that the architecture page lists the modules; with PRESSROOM_TEST_UPDATE, update the list."""
     text = PAGE.read_text("utf-8")
     block = re.compile(rf"(<!-- walk: {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-    shown = "".join(f"{number}. `{module}`\n" for number, module in enumerate(walk.modules, 1))
+    listing = "".join(f"{number}. `{module}`\n" for number, module in enumerate(walk.modules, 1))
     if os.environ.get("PRESSROOM_TEST_UPDATE"):
-        PAGE.write_text(block.sub(rf"\g<1>\n{shown}\n\g<3>", text), "utf-8")
+        PAGE.write_text(block.sub(rf"\g<1>\n{listing}\n\g<3>", text), "utf-8")
         return
-    found = block.search(text)
-    assert found is not None
-    listed = set(re.findall(r"`([\w.]+)`", found[2]))
+    match = block.search(text)
+    assert match is not None
+    listed = set(re.findall(r"`([\w.]+)`", match[2]))
     assert listed == set(walk.modules), "write the lists anew with PRESSROOM_TEST_UPDATE=1"
 
 

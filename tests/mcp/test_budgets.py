@@ -34,10 +34,10 @@ def ada(full: RunningHost) -> Account:
     return account(full)
 
 
-def sent(host: RunningHost, one: Account, query: str = "") -> tuple[list[dict[str, Any]], int, int]:
+def sent(host: RunningHost, user: Account, query: str = "") -> tuple[list[dict[str, Any]], int, int]:
     """Return the tools of a list, the size of the response in bytes, and its compressed size on the network."""
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    headers = {**one.bearer, "accept-encoding": "gzip"}
+    headers = {**user.bearer, "accept-encoding": "gzip"}
     with httpx.stream("POST", f"{host.url}{PATH}{query}", json=message, headers=headers) as response:
         wire = b"".join(response.iter_raw())
         assert response.headers["content-encoding"] == "gzip"
@@ -61,12 +61,12 @@ def test_the_core_is_small(full: RunningHost, ada: Account) -> None:
 
 
 def test_all_tools_are_few_enough(full: RunningHost, ada: Account) -> None:
-    tools, whole, _ = sent(full, ada, "?toolsets=all")
+    tools, size, _ = sent(full, ada, "?toolsets=all")
 
     assert {tool["name"] for tool in tools} == set(full.host.services.catalog.mcp_tools)
     assert len(tools) <= 56
     assert read_by_models(tools) <= 60_000
-    assert whole <= 110_000
+    assert size <= 110_000
 
 
 def test_no_single_tool_takes_a_tenth_of_the_core(full: RunningHost, ada: Account) -> None:
@@ -83,19 +83,19 @@ def test_every_tool_that_is_named_exists(full: RunningHost, ada: Account) -> Non
 
     for tool in tools:
         members = _members(tool["inputSchema"]) | _members(tool["outputSchema"]) | _values(tool["inputSchema"])
-        named = set(pattern.findall(orjson.dumps([tool["description"], tool["inputSchema"]]).decode()))
-        assert named - known - members == set(), tool["name"]
+        mentioned = set(pattern.findall(orjson.dumps([tool["description"], tool["inputSchema"]]).decode()))
+        assert mentioned - known - members == set(), tool["name"]
 
 
 def _members(schema: Any) -> set[str]:
     if isinstance(schema, dict):
-        own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
-        return own.union(*map(_members, schema.values()))
+        names = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+        return names.union(*map(_members, schema.values()))
     return set().union(*map(_members, schema)) if isinstance(schema, list) else set()
 
 
 def _values(schema: Any) -> set[str]:
     if isinstance(schema, dict):
-        own = {one for one in schema.get("enum", ()) if isinstance(one, str)}
-        return own.union(*map(_values, schema.values()))
+        values = {value for value in schema.get("enum", ()) if isinstance(value, str)}
+        return values.union(*map(_values, schema.values()))
     return set().union(*map(_values, schema)) if isinstance(schema, list) else set()

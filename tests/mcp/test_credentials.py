@@ -23,23 +23,23 @@ def message(method: str, params: Any = None) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
 
 
-def unauthorized(answer: httpx.Response) -> str:
+def unauthorized(response: httpx.Response) -> str:
     """Check that a response rejects the credential, and return its `WWW-Authenticate` challenge."""
-    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/json")
-    body = answer.json()
+    assert (response.status_code, response.headers["content-type"]) == (401, "application/json")
+    body = response.json()
     assert set(body) == {"error", "error_description"}
     assert body["error"] == "unauthorized"
     assert body["error_description"]
-    assert answer.headers["cache-control"] == "no-store"
-    return str(answer.headers.get("www-authenticate", ""))
+    assert response.headers["cache-control"] == "no-store"
+    return str(response.headers.get("www-authenticate", ""))
 
 
-@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda asked: asked[0])
+@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda request: request[0])
 def test_what_needs_no_credential(stranger: Peer, asked: tuple[Any, ...]) -> None:
     assert stranger.post(message(*asked)).status_code == 200
 
 
-@pytest.mark.parametrize("asked", [("tools/list",), CALL, ("tools/call", {})], ids=lambda asked: asked[0])
+@pytest.mark.parametrize("asked", [("tools/list",), CALL, ("tools/call", {})], ids=lambda request: request[0])
 @pytest.mark.parametrize("authorization", ["", "Basic YTpi", "Bearer"])
 def test_what_needs_one(shared: RunningHost, asked: tuple[Any, ...], authorization: str) -> None:
     peer = Peer(shared, headers={"authorization": authorization} if authorization else {})
@@ -49,7 +49,7 @@ def test_what_needs_one(shared: RunningHost, asked: tuple[Any, ...], authorizati
 
 
 @pytest.mark.parametrize("bearer", ["nonsense", "prk_oat_nonsense", "prk_oat_a.b.c", "a b", "x" * 5000])
-@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda asked: asked[0])
+@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda request: request[0])
 def test_a_bad_token_is_refused_whatever_it_came_for(shared: RunningHost, bearer: str, asked: tuple[Any, ...]) -> None:
     challenge = unauthorized(Peer(shared, headers={"authorization": f"Bearer {bearer}"}).post(message(*asked)))
 
@@ -65,11 +65,11 @@ def test_a_bad_token_is_refused_on_notifications_and_nonsense_too(shared: Runnin
 
 
 def test_a_rejected_api_key_gets_no_challenge(shared: RunningHost) -> None:
-    one = account(shared)
+    user = account(shared)
     revoked = account(shared)
     shared.run(shared.host.accounts.connections.revoke(revoked.user_id, revoked.connection.id))
 
-    for key in ("prk_key_nonsense", one.key[:-1], f"{one.key}x", revoked.key):
+    for key in ("prk_key_nonsense", user.key[:-1], f"{user.key}x", revoked.key):
         assert unauthorized(Peer(shared, headers={"authorization": f"Bearer {key}"}).post(message(*CALL))) == ""
 
 
@@ -84,9 +84,9 @@ def test_an_api_key_is_accepted(shared: RunningHost, scheme: str) -> None:
 
 @pytest.mark.parametrize("others", [("Bearer nonsense", ""), ("", "Bearer nonsense"), ("", "Basic YTpi"), ("", "")])
 def test_two_credentials_are_none(shared: RunningHost, others: tuple[str, str]) -> None:
-    own = account(shared).bearer["authorization"]
+    authorization = account(shared).bearer["authorization"]
     body = orjson.dumps(message("tools/list"))
-    lines = [f"Authorization: {other or own}" for other in others]
+    lines = [f"Authorization: {other or authorization}" for other in others]
 
     received = exchange(shared, head("Content-Type: application/json", f"Content-Length: {len(body)}", *lines) + body)
 
@@ -110,9 +110,9 @@ def test_a_credential_counts_in_its_header_only(shared: RunningHost, where: str)
     path = f"/api/mcp?access_token={key}" if where == "query" else "/api/mcp"
     sent = {"json": message("tools/list")} if where == "query" else {"data": {"access_token": key}}
 
-    answer = httpx.post(shared.url + path, **sent)
+    response = httpx.post(shared.url + path, **sent)
 
-    assert answer.status_code == (401 if where == "query" else 415)
+    assert response.status_code == (401 if where == "query" else 415)
 
 
 def test_without_oauth_the_challenge_names_no_document(start: Start) -> None:
@@ -153,11 +153,11 @@ def test_a_credential_that_cannot_be_checked_lets_nobody_in(start: Start) -> Non
     peer = Peer(host, account(host))
     Odd(host, BackendError("the database at db.internal is gone"))
 
-    for asked in (CALL, ("ping",)):
-        answer = peer.post(message(*asked))
-        assert error(answer) == (503, -32603)
-        assert answer.headers["retry-after"] == "1"
-        assert "db.internal" not in answer.text
+    for request in (CALL, ("ping",)):
+        response = peer.post(message(*request))
+        assert error(response) == (503, -32603)
+        assert response.headers["retry-after"] == "1"
+        assert "db.internal" not in response.text
     assert Peer(host).post(message("ping")).status_code == 200
 
 
@@ -166,10 +166,10 @@ def test_an_authenticator_that_fails_lets_nobody_in(start: Start) -> None:
     peer = Peer(host, account(host))
     Odd(host, RuntimeError("the secret ingredient is nutmeg"))
 
-    answer = peer.post(message(*CALL))
+    response = peer.post(message(*CALL))
 
-    assert error(answer) == (500, -32603)
-    assert "nutmeg" not in answer.text
+    assert error(response) == (500, -32603)
+    assert "nutmeg" not in response.text
 
 
 def test_nobody_is_asked_twice_for_one_request(start: Start) -> None:

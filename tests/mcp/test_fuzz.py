@@ -39,23 +39,23 @@ VERSIONS = st.sampled_from([None, None, "2025-03-26", "2025-06-18", "2026-07-28"
 CODES = {-32700, -32600, -32601, -32602}
 
 
-def check(answer: httpx.Response) -> None:
+def check(response: httpx.Response) -> None:
     """Assert that a response conforms to the interface contract."""
-    assert answer.status_code in (200, 202, 400), answer.text
-    assert answer.headers["x-request-id"]
-    if answer.status_code == 202:
-        assert answer.content == b""
+    assert response.status_code in (200, 202, 400), response.text
+    assert response.headers["x-request-id"]
+    if response.status_code == 202:
+        assert response.content == b""
         return
-    body = answer.json()
-    answers = body if isinstance(body, list) else [body]
-    assert answers
-    for one in answers:
-        assert one["jsonrpc"] == "2.0"
-        assert set(one) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"})
-        assert one["id"] is None or isinstance(one["id"], str | int | float)
-        if "error" in one:
-            assert one["error"]["code"] in CODES
-            assert 0 < len(one["error"]["message"]) < 500
+    body = response.json()
+    messages = body if isinstance(body, list) else [body]
+    assert messages
+    for message in messages:
+        assert message["jsonrpc"] == "2.0"
+        assert set(message) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"})
+        assert message["id"] is None or isinstance(message["id"], str | int | float)
+        if "error" in message:
+            assert message["error"]["code"] in CODES
+            assert 0 < len(message["error"]["message"]) < 500
 
 
 def post(peer: Peer, body: bytes, version: str | None) -> None:

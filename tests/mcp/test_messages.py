@@ -39,16 +39,16 @@ PING = b'{"jsonrpc":"2.0","id":%b,"method":"ping"}'
     ids=lambda value: repr(value[:40]),
 )
 def test_an_id_comes_back_as_it_was(stranger: Peer, sent: bytes, echoed: bytes) -> None:
-    answer = stranger.post(PING % sent)
+    response = stranger.post(PING % sent)
 
-    assert (answer.status_code, answer.content) == (200, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % echoed)
+    assert (response.status_code, response.content) == (200, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % echoed)
 
 
 @pytest.mark.parametrize("sent", [b"true", b"false", b"[]", b"[1]", b"{}", b'{"id":1}'])
 def test_an_id_of_another_type_is_refused_without_it(stranger: Peer, sent: bytes) -> None:
-    answer = stranger.post(PING % sent)
+    response = stranger.post(PING % sent)
 
-    assert (error(answer), answer.json()["id"]) == ((200, INVALID), None)
+    assert (error(response), response.json()["id"]) == ((200, INVALID), None)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_what_is_no_request_is_told_so(stranger: Peer, message: bytes, code: int
 
 
 def test_of_a_name_that_comes_twice_the_last_value_counts(stranger: Peer) -> None:
-    answer = stranger.post(b'{"jsonrpc":"2.0","id":1,"id":2.50,"method":"x","method":"ping","id":3.00}')
+    response = stranger.post(b'{"jsonrpc":"2.0","id":1,"id":2.50,"method":"x","method":"ping","id":3.00}')
 
-    assert answer.content == b'{"jsonrpc":"2.0","id":3.00,"result":{}}'
+    assert response.content == b'{"jsonrpc":"2.0","id":3.00,"result":{}}'
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_what_asks_for_no_answer_gets_none(stranger: Peer, message: bytes) -> No
     ids=lambda body: repr(body[:40]),
 )
 def test_what_is_no_json_is_a_parse_error(stranger: Peer, body: bytes) -> None:
-    answer = stranger.post(body)
+    response = stranger.post(body)
 
-    assert (error(answer), answer.json()["id"]) == ((400, PARSE), None)
+    assert (error(response), response.json()["id"]) == ((400, PARSE), None)
 
 
 def test_nesting_up_to_the_limit_is_read(stranger: Peer) -> None:
@@ -160,9 +160,9 @@ def test_nesting_up_to_the_limit_is_read(stranger: Peer) -> None:
 )
 @pytest.mark.parametrize("accept", ["application/json, text/event-stream", "text/event-stream", "*/*", "text/html"])
 def test_json_is_answered_whatever_the_client_accepts(stranger: Peer, media_type: str, accept: str) -> None:
-    answer = stranger.post(PING % b"1", content_type=media_type, accept=accept)
+    response = stranger.post(PING % b"1", content_type=media_type, accept=accept)
 
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
 
 
 @pytest.mark.parametrize(
@@ -174,26 +174,26 @@ def test_another_content_type_is_refused(shared: RunningHost, stranger: Peer, me
 
 
 def test_a_body_without_a_content_type_is_refused(shared: RunningHost) -> None:
-    answer = httpx.post(shared.url + PATH, content=PING % b"1")
+    response = httpx.post(shared.url + PATH, content=PING % b"1")
 
-    assert error(answer) == (415, INVALID)
-    assert "Content-Type: application/json" in answer.json()["error"]["message"]
+    assert error(response) == (415, INVALID)
+    assert "Content-Type: application/json" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "identity, gzip"])
 def test_a_compressed_body_is_refused_by_name(stranger: Peer, coding: str) -> None:
-    answer = stranger.post(gzip.compress(PING % b"1"), content_encoding=coding)
+    response = stranger.post(gzip.compress(PING % b"1"), content_encoding=coding)
 
-    assert error(answer) == (415, INVALID)
-    assert coding in answer.json()["error"]["message"]
+    assert error(response) == (415, INVALID)
+    assert coding in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("path", [PATH, f"{PATH}/", f"{PATH}?x=1"])
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "BREW"])
 def test_only_post_is_served(shared: RunningHost, method: str, path: str) -> None:
-    answer = httpx.request(method, shared.url + path, headers={"accept": "text/event-stream, text/html"})
+    response = httpx.request(method, shared.url + path, headers={"accept": "text/event-stream, text/html"})
 
-    assert (error(answer), answer.headers["allow"]) == ((405, INVALID), "OPTIONS, POST")
+    assert (error(response), response.headers["allow"]) == ((405, INVALID), "OPTIONS, POST")
 
 
 def test_head_is_refused_without_a_body(shared: RunningHost) -> None:
@@ -204,9 +204,9 @@ def test_head_is_refused_without_a_body(shared: RunningHost) -> None:
 
 
 def test_the_address_may_end_in_a_slash(shared: RunningHost) -> None:
-    answer = httpx.post(f"{shared.url}{PATH}/", content=PING % b"1", headers={"content-type": "application/json"})
+    response = httpx.post(f"{shared.url}{PATH}/", content=PING % b"1", headers={"content-type": "application/json"})
 
-    assert answer.json()["result"] == {}
+    assert response.json()["result"] == {}
 
 
 def test_no_endpoint_where_the_operator_switched_it_off(start: Any) -> None:

@@ -25,13 +25,13 @@ class World:
 
     def filled(self, value: Any) -> Any:
         if value == "$new":
-            made = self.peer.call("create_content", {"title": "New", "body": "Some text."})
-            return made["structuredContent"]["content_id"]
+            result = self.peer.call("create_content", {"title": "New", "body": "Some text."})
+            return result["structuredContent"]["content_id"]
         if isinstance(value, str) and value.startswith("$"):
             return self.ids[value[1:]]
         if isinstance(value, dict):
-            return {name: self.filled(one) for name, one in value.items()}
-        return [self.filled(one) for one in value] if isinstance(value, list) else value
+            return {name: self.filled(member) for name, member in value.items()}
+        return [self.filled(member) for member in value] if isinstance(value, list) else value
 
 
 SOON = (datetime.now(UTC) + timedelta(days=2)).isoformat(timespec="seconds")
@@ -122,13 +122,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def promises(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield every value in a tool's top-level argument schema: enum values and defaults."""
-    for name, one in schema["properties"].items():
-        for value in one.get("enum", ()):
+    for name, field in schema["properties"].items():
+        for value in field.get("enum", ()):
             yield name, value
-        for value in one.get("items", {}).get("enum", ()):
+        for value in field.get("items", {}).get("enum", ()):
             yield name, [value]
-        if "default" in one and one["default"] not in one.get("enum", ()):
-            yield name, one["default"]
+        if "default" in field and field["default"] not in field.get("enum", ()):
+            yield name, field["default"]
 
 
 def test_every_required_argument_is_known_to_these_tests(world: World) -> None:
@@ -145,7 +145,7 @@ def test_no_value_that_a_schema_offers_is_refused(world: World) -> None:
         name = tool["name"]
         for parameter, value in promises(tool["inputSchema"]):
             key = (name, parameter, value[0] if isinstance(value, list) and value else value)
-            companions = {one: world.filled(other) for one, other in COMPANIONS.get(key, {}).items()}
+            companions = {name: world.filled(other) for name, other in COMPANIONS.get(key, {}).items()}
             arguments = {**world.arguments(name), **companions, parameter: value}
             result = world.peer.call(name, arguments)
             text = result["content"][0]["text"]

@@ -58,8 +58,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def text(result: dict[str, Any]) -> str:
-    shown: str = result["content"][0]["text"]
-    return shown
+    content: str = result["content"][0]["text"]
+    return content
 
 
 def articles(client: ToolClient) -> list[str]:
@@ -69,14 +69,14 @@ def articles(client: ToolClient) -> list[str]:
 def test_with_a_quota_of_one(start: Start) -> None:
     ada = client_of(start(1), "ada@example.com")
     first = ada.call("create_content", **ARTICLE, client_request_id="one")
-    again = ada.call("create_content", **ARTICLE, body_format="markdown", client_request_id="one")
-    assert again["structuredContent"] == first["structuredContent"]
-    assert text(again).endswith(f"It answered then:\n{text(first)}")
+    second = ada.call("create_content", **ARTICLE, body_format="markdown", client_request_id="one")
+    assert second["structuredContent"] == first["structuredContent"]
+    assert text(second).endswith(f"It answered then:\n{text(first)}")
     refused = ada.refusal("create_content", title="Another", body="Text.", client_request_id="one")
     assert re.search(r"belongs to a call of 20\S+ at \S+ UTC with other values of body, title\.", refused)
     assert "articles_created" in ada.refusal("create_content", **ARTICLE, client_request_id="two")
     assert "articles_created" in ada.refusal("create_content", **ARTICLE)
-    assert text(ada.call("create_content", **ARTICLE, client_request_id="one")) == text(again)
+    assert text(ada.call("create_content", **ARTICLE, client_request_id="one")) == text(second)
     assert articles(ada) == ["Cold brew"]
 
 
@@ -122,9 +122,9 @@ def test_other_tools_that_make_something(
 
 def test_an_upload_link_is_given_again(start: Start) -> None:
     ada = client_of(start(1), "ada@example.com")
-    one = ada.data("create_upload_url", content_type="image/png", client_request_id="one")
-    assert ada.data("create_upload_url", content_type="image/png", client_request_id="one") == one
-    assert ada.data("create_upload_url", content_type="image/png")["upload_url"] != one["upload_url"]
+    link = ada.data("create_upload_url", content_type="image/png", client_request_id="one")
+    assert ada.data("create_upload_url", content_type="image/png", client_request_id="one") == link
+    assert ada.data("create_upload_url", content_type="image/png")["upload_url"] != link["upload_url"]
 
 
 def test_the_connections_of_an_account_share_ids_and_accounts_do_not(start: Start) -> None:
@@ -142,11 +142,11 @@ def test_a_client_that_gives_up_finds_its_answer(start: Start) -> None:
     ada = client_of(host, "ada@example.com")
     import acme_diary  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    begun = threading.Event()
+    started = threading.Event()
     body = {"text": "tea", "way": "wait", "client_request_id": "one"}
     with ThreadPoolExecutor(1) as pool:
-        leaving = pool.submit(give_up, ada, "note", body, begun)
-        begun.wait()
+        leaving = pool.submit(give_up, ada, "note", body, started)
+        started.wait()
         host.run(acme_diary.started.wait())
         leaving.result()
     host.run(set_event(acme_diary.go_on))
@@ -172,12 +172,12 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
             assert isinstance(waiting.exception(), httpx.HTTPError)
     with serving(tmp_path, config, environment) as server:
         leave_as_a_crash_does(tmp_path / "data")  # expires the lease of the killed process
-        again = asked(server.url, key, tool, body)
+        repeated = asked(server.url, key, tool, body)
     if tool == "note":
-        assert "was cut off, and it is unknown whether it took effect" in text(again)
+        assert "was cut off, and it is unknown whether it took effect" in text(repeated)
         assert log.read_text() == "tea\n"
     else:
-        assert text(again) == "It is there."
+        assert text(repeated) == "It is there."
         assert log.read_text() == "tea\ntea\n"
 
 
@@ -237,11 +237,11 @@ def leave_as_a_crash_does(data: Path) -> None:
         database.execute("UPDATE client_requests SET until = 1, answer = NULL")
 
 
-def give_up(client: ToolClient, name: str, arguments: dict[str, Any], begun: threading.Event) -> None:
+def give_up(client: ToolClient, name: str, arguments: dict[str, Any], started: threading.Event) -> None:
     """Make a call, and disconnect before the response arrives."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"authorization": f"Bearer {client.key}", "x-mcp-toolsets": "all"}
-    begun.set()
+    started.set()
     with suppress(httpx.ReadTimeout):
         httpx.post(f"{client.host.url}/api/mcp", json=body, headers=headers, timeout=httpx.Timeout(60, read=1))
 

@@ -93,7 +93,7 @@ class Poster(Params):
 
 
 def poster(**mcp: Any) -> Generator:
-    made = generator(
+    decorate = generator(
         slug="poster",
         name="Poster",
         summary="Makes a poster.",
@@ -101,7 +101,7 @@ def poster(**mcp: Any) -> Generator:
         produces=("image/png",),
         mcp=Mcp(name="make_poster", **mcp),
     )
-    return made(make_poster)
+    return decorate(make_poster)
 
 
 def make_poster(params: Poster, call: Call) -> Artifact:
@@ -109,10 +109,10 @@ def make_poster(params: Poster, call: Call) -> Artifact:
 
 
 def test_models_read_the_descriptions_that_are_for_them() -> None:
-    made = poster(descriptions={"text": "Text.", "frame.color": "Hex."}, hide=("dpi",))
+    tool = poster(descriptions={"text": "Text.", "frame.color": "Hex."}, hide=("dpi",))
 
-    assert made.problems() == []
-    assert mcp_schema(made, Poster) == {
+    assert tool.problems() == []
+    assert mcp_schema(tool, Poster) == {
         "properties": {
             "text": {"type": "string", "description": "Text."},
             "frame": {
@@ -146,11 +146,11 @@ def test_programs_read_the_whole_schema() -> None:
     ],
 )
 def test_a_parameter_that_does_not_exist_cannot_be_described(mcp: dict[str, Any], problem: str) -> None:
-    made = poster(**mcp)
+    tool = poster(**mcp)
 
-    assert made.problems() == [problem]
+    assert tool.problems() == [problem]
     with pytest.raises(PluginError, match="poster"):
-        mcp_schema(made, Poster)
+        mcp_schema(tool, Poster)
 
 
 def test_a_member_that_does_not_exist_cannot_be_described() -> None:

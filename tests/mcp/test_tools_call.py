@@ -54,9 +54,9 @@ def test_a_result_is_text_and_an_object_that_matches_its_schema(start: Start, na
 
 
 def test_no_tool_is_left_out_of_these_tests(peer: Peer) -> None:
-    others = {"fail", "guarded", "wait"}
+    other_tools = {"fail", "guarded", "wait"}
 
-    assert {tool["name"] for tool in peer.tools()} == GOOD.keys() | others
+    assert {tool["name"] for tool in peer.tools()} == GOOD.keys() | other_tools
 
 
 def test_every_kind_of_member_matches_the_schema(peer: Peer) -> None:
@@ -164,11 +164,11 @@ def test_params_that_name_no_call_are_refused(peer: Peer, params: dict[str, Any]
 )
 def test_an_unknown_tool_is_a_protocol_error(peer: Peer, name: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name}}
-    answer = peer.post(message)
+    response = peer.post(message)
 
-    assert error(answer) == (200, -32602)
-    assert answer.json()["error"]["message"].startswith("Unknown tool: ")
-    assert answer.json()["error"]["message"].isprintable()
+    assert error(response) == (200, -32602)
+    assert response.json()["error"]["message"].startswith("Unknown tool: ")
+    assert response.json()["error"]["message"].isprintable()
 
 
 def test_a_misspelt_tool_is_named(peer: Peer) -> None:
@@ -246,11 +246,11 @@ def test_a_tool_outside_the_plan_names_the_plans_that_have_it(start: Start) -> N
 
 
 def test_a_tool_that_is_switched_off_says_where_to_switch_it_on(shared: RunningHost) -> None:
-    one = account(shared, off=("count_words",))
-    text = Peer(shared, one).refused("count_words", {"text": "x"})
+    user = account(shared, off=("count_words",))
+    text = Peer(shared, user).refused("count_words", {"text": "x"})
 
     assert text.startswith("count_words is switched off for the connection 'a test'")
-    assert text.endswith(f"{shared.url}/dashboard/connections/{one.connection.id}")
+    assert text.endswith(f"{shared.url}/dashboard/connections/{user.connection.id}")
 
 
 def test_what_an_authorizer_says_is_passed_on(peer: Peer) -> None:
@@ -267,13 +267,13 @@ def test_a_failure_has_a_reference_and_nothing_internal(
     peer: Peer, way: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     params = {"name": "fail", "arguments": {"way": way}}
-    answer = peer.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    response = peer.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 
-    assert answer.status_code == 200
-    result = answer.json()["result"]
+    assert response.status_code == 200
+    result = response.json()["result"]
     assert result["isError"] is True
     text = result["content"][0]["text"]
-    assert answer.headers["x-request-id"] in text
+    assert response.headers["x-request-id"] in text
     assert not re.search("nutmeg|Error|Traceback|pydantic|support", text)
     logged = "".join(capfd.readouterr())
     assert "fail" in logged
@@ -304,15 +304,15 @@ def calling(host: RunningHost, one: Account, *names: str) -> Iterator[list[Any]]
 
 def test_a_connection_has_so_many_calls_at_once_and_no_more(start: Start) -> None:
     host = start(mcp={"concurrency": 2})
-    one, other = account(host), account(host)
-    with calling(host, one, "a", "b") as results:
-        text = Peer(host, one).refused("count_words", {"text": "x"})
+    first, other = account(host), account(host)
+    with calling(host, first, "a", "b") as results:
+        text = Peer(host, first).refused("count_words", {"text": "x"})
         assert "2 calls under way" in text
         assert "try again" in text
-        assert Peer(host, one).tools()
+        assert Peer(host, first).tools()
         assert Peer(host, other).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
     assert [result["structuredContent"]["word"] for result in results] == ["a", "b"]
-    assert Peer(host, one).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
+    assert Peer(host, first).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
 
 def test_a_batch_waits_for_its_own_turns(start: Start) -> None:
@@ -320,17 +320,17 @@ def test_a_batch_waits_for_its_own_turns(start: Start) -> None:
     params = {"name": "count_words", "arguments": {"text": "x"}}
     batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(20)]
 
-    answers = Peer(host, account(host)).post(batch).json()
+    responses = Peer(host, account(host)).post(batch).json()
 
-    assert [answer["result"]["structuredContent"] for answer in answers] == [{"words": 1}] * 20
+    assert [response["result"]["structuredContent"] for response in responses] == [{"words": 1}] * 20
 
 
 def test_two_connections_of_one_account_do_not_share_their_places(start: Start) -> None:
     host = start(mcp={"concurrency": 1})
-    one = account(host)
-    connection, key = host.run(host.host.accounts.api_keys.create(one.user_id, "another"))
-    with calling(host, one, "a"):
-        other = Account(one.user_id, connection, key)
+    user = account(host)
+    connection, key = host.run(host.host.accounts.api_keys.create(user.user_id, "another"))
+    with calling(host, user, "a"):
+        other = Account(user.user_id, connection, key)
         assert Peer(host, other).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
 
@@ -342,22 +342,22 @@ def message(name: str, *, batch: bool) -> bytes:
 @pytest.mark.parametrize("batch", [False, True])
 def test_a_client_that_leaves_cancels_its_call_and_frees_its_place(start: Start, batch: bool) -> None:
     host = start(mcp={"concurrency": 1})
-    one = account(host)
+    user = account(host)
     body = message("left", batch=batch)
-    sent = head(f"Authorization: Bearer {one.key}", "Content-Type: application/json", f"Content-Length: {len(body)}")
+    sent = head(f"Authorization: Bearer {user.key}", "Content-Type: application/json", f"Content-Length: {len(body)}")
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(sent + body)
         host.run(mcp_tools.waiting("left"))
     host.run(mcp_tools.waiting())
 
-    assert Peer(host, one).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
+    assert Peer(host, user).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
 
 def test_a_generator_goes_on_for_others_when_its_client_leaves(start: Start) -> None:
     host = start()
-    one = account(host)
+    user = account(host)
     arguments = {"text": "shared by many"}
-    peers = [Peer(host, one) for _ in range(4)]
+    peers = [Peer(host, user) for _ in range(4)]
     barrier = threading.Barrier(len(peers))
 
     def call(peer: Peer) -> dict[str, Any]:
@@ -373,16 +373,16 @@ def test_a_generator_goes_on_for_others_when_its_client_leaves(start: Start) -> 
 
 def test_calls_are_in_the_activity_of_their_account(start: Start) -> None:
     host = start()
-    one = account(host)
-    peer = Peer(host, one)
+    user = account(host)
+    peer = Peer(host, user)
     peer.call("count_words", {"text": "x"})
     peer.refused("count_words", {})
     peer.refused("fail", {"way": "raise"})
 
     host.run(host.host.pipeline.settle(5))
     host.run(host.host.accounts.activity_log.flush())
-    seen = host.run(host.host.accounts.activity(one.user_id))
-    assert {(call.tool, call.code) for call in seen} == {
+    calls = host.run(host.host.accounts.activity(user.user_id))
+    assert {(call.tool, call.code) for call in calls} == {
         ("count_words", "ok"),
         ("count_words", "validation_error"),
         ("fail", "internal_error"),
@@ -393,7 +393,7 @@ def test_every_built_in_tool_answers_what_its_schema_says(tmp_path: Path) -> Non
     with RunningHost(settings_for_test({"mcp": {"toolsets": ["all"]}}, tmp_path)) as host:
         peer = Peer(host, account(host))
         catalog = host.host.services.catalog
-        answered = set()
+        called = set()
         for tool in peer.tools():
             declaration = catalog.mcp_tools[tool["name"]].declaration
             examples = declaration.examples if isinstance(declaration, Generator) else ()
@@ -402,5 +402,5 @@ def test_every_built_in_tool_answers_what_its_schema_says(tmp_path: Path) -> Non
                 result = peer.call(tool["name"], arguments)
                 if "isError" not in result:
                     Draft202012Validator(tool["outputSchema"]).validate(result["structuredContent"])
-                    answered.add(tool["name"])
-        assert "generate_qr_code" in answered
+                    called.add(tool["name"])
+        assert "generate_qr_code" in called

@@ -73,7 +73,7 @@ def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
             assert "$ref" not in json.dumps(schema)
         for schema in objects(tool["inputSchema"]):
             assert schema["additionalProperties"] is False
-            assert all(one.get("description") for one in schema["properties"].values()), tool["name"]
+            assert all(field.get("description") for field in schema["properties"].values()), tool["name"]
 
 
 @pytest.mark.parametrize("limit", [30, None], ids=["limited", "unlimited"])
@@ -83,18 +83,18 @@ def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPat
     settings = settings_for_test({"plans": plans, "mcp": {"toolsets": ["all"]}}, tmp_path_factory.mktemp("data"))
     with RunningHost(settings) as host:
         catalog = host.host.compiled.catalog
-        counted = {one.mcp_name: one.quota for one in catalog.tools.values() if one.quota}
-        limited = {name for name, one in catalog.plans["free"].mcp_tools.items() if one.advertised_rate}
+        counted = {tool.mcp_name: tool.quota for tool in catalog.tools.values() if tool.quota}
+        limited = {name for name, limits in catalog.plans["free"].mcp_tools.items() if limits.advertised_rate}
         tools = Peer(host, account(host, "free")).tools()
     assert {tool["name"] for tool in tools} == set(catalog.mcp_tools)
     for tool in tools:
-        said, own = tool["description"], counted.get(tool["name"])
-        uses = [f"Uses one of the plan's 30 {own} a month"] if own and limit else []
-        assert re.findall(r"Uses one of the plan's \d+ \w+ a month", said) == uses, tool["name"]
-        assert ("Limited to " in said) == (tool["name"] in limited), tool["name"]
+        description, quota = tool["description"], counted.get(tool["name"])
+        uses = [f"Uses one of the plan's 30 {quota} a month"] if quota and limit else []
+        assert re.findall(r"Uses one of the plan's \d+ \w+ a month", description) == uses, tool["name"]
+        assert ("Limited to " in description) == (tool["name"] in limited), tool["name"]
         for sentence in (*uses, "Limited to"):
-            said = said.replace(sentence, "")
-        assert not re.search(r"(?i)\bcosts?\b|counts? against|free of charge|\bcharged?\b", said), tool["name"]
+            description = description.replace(sentence, "")
+        assert not re.search(r"(?i)\bcosts?\b|counts? against|free of charge|\bcharged?\b", description), tool["name"]
 
 
 def test_the_order_is_that_of_the_names(peer: Peer) -> None:
@@ -110,15 +110,15 @@ def test_aliases_are_not_listed(peer: Peer) -> None:
 
 def test_a_description_ends_with_what_a_call_costs(start: Start) -> None:
     host = start(plans=PLANS)
-    said = {
+    descriptions = {
         plan: {tool["name"]: tool["description"] for tool in Peer(host, account(host, plan)).tools()} for plan in PLANS
     }
 
-    assert said["pro"]["count_words"].endswith("Returns the number of words.")
-    assert said["pro"]["scarce"] == (
+    assert descriptions["pro"]["count_words"].endswith("Returns the number of words.")
+    assert descriptions["pro"]["scarce"] == (
         "Uses up a quota. Uses one of the plan's 30 articles_created a month. Limited to 3 per hour."
     )
-    assert said["free"]["generate_qr_code"].endswith(" Limited to 300 per hour; a repeat counts as 0.1.")
+    assert descriptions["free"]["generate_qr_code"].endswith(" Limited to 300 per hour; a repeat counts as 0.1.")
 
 
 def test_each_plan_has_its_own_list(start: Start) -> None:
@@ -130,9 +130,9 @@ def test_each_plan_has_its_own_list(start: Start) -> None:
 
 def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
     host = start()
-    one = account(host)
-    everything = {tool["name"] for tool in Peer(host, one).tools()}
-    assert host.run(host.host.accounts.users.get(one.user_id)).plan in host.host.services.catalog.plans
+    user = account(host)
+    everything = {tool["name"] for tool in Peer(host, user).tools()}
+    assert host.run(host.host.accounts.users.get(user.user_id)).plan in host.host.services.catalog.plans
     view = host.host.services.catalog.plans["long gone"]
 
     assert view.plan == "anonymous"
@@ -159,9 +159,9 @@ def test_there_is_one_page(peer: Peer, cursor: Any) -> None:
 
 @pytest.mark.parametrize("number", [b"1", b'"a"', b"null", b"1.50"])
 def test_the_list_is_the_same_bytes_for_every_id(peer: Peer, number: bytes) -> None:
-    one = peer.post(b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % number).content
+    content = peer.post(b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % number).content
 
     start = b'{"jsonrpc":"2.0","id":%b,"result":' % number
-    assert one.startswith(start)
+    assert content.startswith(start)
     other = peer.post(b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}').content
-    assert one.removeprefix(start) == other.removeprefix(b'{"jsonrpc":"2.0","id":7,"result":')
+    assert content.removeprefix(start) == other.removeprefix(b'{"jsonrpc":"2.0","id":7,"result":')

@@ -38,22 +38,22 @@ def ada(full: RunningHost) -> Account:
     return account(full)
 
 
-def listed(host: RunningHost, one: Account, query: str = "", **headers: str) -> set[str]:
-    return {tool["name"] for tool in answer(host, one, query, **headers)["result"]["tools"]}
+def listed(host: RunningHost, user: Account, query: str = "", **headers: str) -> set[str]:
+    return {tool["name"] for tool in answer(host, user, query, **headers)["result"]["tools"]}
 
 
-def answer(host: RunningHost, one: Account, query: str = "", method: str = "tools/list", **headers: str) -> Any:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
+def answer(host: RunningHost, user: Account, query: str = "", method: str = "tools/list", **headers: str) -> Any:
+    http_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     message = {"jsonrpc": "2.0", "id": 1, "method": method}
     if method == "initialize":
         message["params"] = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "x", "version": "1"}}
-    response = httpx.post(f"{host.url}{PATH}{query}", json=message, headers={**one.bearer, **named})
+    response = httpx.post(f"{host.url}{PATH}{query}", json=message, headers={**user.bearer, **http_headers})
     assert response.status_code == 200, response.text
     return response.json()
 
 
-def problem(host: RunningHost, one: Account, query: str = "", **headers: str) -> str:
-    error = answer(host, one, query, **headers)["error"]
+def problem(host: RunningHost, user: Account, query: str = "", **headers: str) -> str:
+    error = answer(host, user, query, **headers)["error"]
     assert error["code"] == -32602
     text: str = error["message"]
     return text
@@ -64,17 +64,17 @@ def sets_of(host: RunningHost, name: str) -> tuple[str, ...]:
 
 
 def test_get_account_usage_names_what_is_beyond_the_access_of_a_connection(full: RunningHost) -> None:
-    one = account(full)
-    full.run(full.host.accounts.connections.set_access(one.user_id, one.connection.id, "publish", None))
+    user = account(full)
+    full.run(full.host.accounts.connections.set_access(user.user_id, user.connection.id, "publish", None))
     tools = full.host.services.catalog.plans["free"].mcp_tools.items()
     destructive = {name for name, entry in tools if entry.tool.access == "full"}
     writing = {name for name, entry in tools if entry.tool.access != "read"}
 
     def hidden(**headers: str) -> dict[str, set[str]]:
-        groups = Peer(full, one).call("get_account_usage", **headers)["structuredContent"]["hidden_tools"]
+        groups = Peer(full, user).call("get_account_usage", **headers)["structuredContent"]["hidden_tools"]
         return {group["reason"]: set(group["tools"]) for group in groups}
 
-    page = f"{full.host.settings.public_url}/dashboard/connections/{one.connection.id}"
+    page = f"{full.host.settings.public_url}/dashboard/connections/{user.connection.id}"
     beyond = f"beyond the access level of this connection; the user can change it at {page}"
     assert hidden()[beyond] == destructive
     narrowed = hidden(x_mcp_readonly="true")
@@ -173,15 +173,15 @@ def test_a_small_plan_is_listed_whole(start: Start) -> None:
 
 def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 0})
-    one = account(host)
+    user = account(host)
 
-    assert listed(host, one) == HOST_TOOLS
-    assert "count_words" in listed(host, one, "?toolsets=test_tools")
-    assert "count_words" in Peer(host, one).call("find_tools", {"query": "count the words"})["content"][0]["text"]
-    called = Peer(host, one).call("call_tool", {"name": "count_words", "arguments": {"text": "one two"}})
+    assert listed(host, user) == HOST_TOOLS
+    assert "count_words" in listed(host, user, "?toolsets=test_tools")
+    assert "count_words" in Peer(host, user).call("find_tools", {"query": "count the words"})["content"][0]["text"]
+    called = Peer(host, user).call("call_tool", {"name": "count_words", "arguments": {"text": "one two"}})
     assert (
         called["structuredContent"]
-        == Peer(host, one, {"X-MCP-Toolsets": "all"}).call("count_words", {"text": "one two"})["structuredContent"]
+        == Peer(host, user, {"X-MCP-Toolsets": "all"}).call("count_words", {"text": "one two"})["structuredContent"]
     )
 
 
@@ -192,15 +192,15 @@ def test_the_operator_chooses_the_default(start: Start) -> None:
 
 
 def test_the_owner_of_a_connection_chooses_its_sets(full: RunningHost) -> None:
-    one = account(full)
+    user = account(full)
     connections = full.host.accounts.connections
-    full.run(connections.set_access(one.user_id, one.connection.id, "full", ["images"]))
+    full.run(connections.set_access(user.user_id, user.connection.id, "full", ["images"]))
 
-    images = listed(full, one)
-    assert images == listed(full, one, "?toolsets=images")
-    assert listed(full, one, "?toolsets=seo") != images  # the toolsets that a client requests come first
-    full.run(connections.set_access(one.user_id, one.connection.id, "read", ["gone"]))
-    assert listed(full, one) == listed(full, account(full), "?readonly=true")
+    images = listed(full, user)
+    assert images == listed(full, user, "?toolsets=images")
+    assert listed(full, user, "?toolsets=seo") != images  # the toolsets that a client requests come first
+    full.run(connections.set_access(user.user_id, user.connection.id, "read", ["gone"]))
+    assert listed(full, user) == listed(full, account(full), "?readonly=true")
 
 
 def test_what_is_not_listed_is_refused_with_the_set_that_has_it(full: RunningHost, ada: Account) -> None:
@@ -222,7 +222,7 @@ def test_call_tool_runs_what_is_not_listed_as_if_it_were_called_itself(full: Run
     direct = everything.call("generate_qr_code", {"text": "https://example.org"})
     through = peer.call("call_tool", {"name": "generate_qr_code", "arguments": {"text": "https://example.org"}})
     assert through["structuredContent"]["id"] == direct["structuredContent"]["id"]
-    assert [one["type"] for one in through["content"]] == [one["type"] for one in direct["content"]]
+    assert [block["type"] for block in through["content"]] == [block["type"] for block in direct["content"]]
     assert "text" in peer.refused("call_tool", {"name": "generate_qr_code", "arguments": {}})
 
 
@@ -259,8 +259,8 @@ def test_call_tool_refuses_destructive_tools_that_are_listed_too(full: RunningHo
 
 
 def test_what_is_refused_for_not_being_listed_is_in_the_activity(full: RunningHost) -> None:
-    one = account(full)
-    peer = Peer(full, one)
+    user = account(full)
+    peer = Peer(full, user)
     peer.refused("generate_qr_code", {"text": "x"})
     peer.refused("call_tool", {"name": "disconnect_website", "arguments": {"website_id": "w_1", "confirm": True}})
 
@@ -298,25 +298,25 @@ def test_call_tool_refuses_what_the_plan_or_a_switch_hides(full: RunningHost) ->
 def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, tool: str) -> None:
     result = Peer(full, ada).call("find_tools", {"query": query, "limit": 3})
 
-    found = {one["name"]: one for one in result["structuredContent"]["tools"]}
-    assert tool in found, found.keys()
-    everything = {one["name"]: one for one in Peer(full, ada, {"X-MCP-Toolsets": "all"}).tools()}
-    assert found[tool]["inputSchema"] == everything[tool]["inputSchema"]
-    assert found[tool]["description"] == everything[tool]["description"]
+    matches = {match["name"]: match for match in result["structuredContent"]["tools"]}
+    assert tool in matches, matches.keys()
+    everything = {entry["name"]: entry for entry in Peer(full, ada, {"X-MCP-Toolsets": "all"}).tools()}
+    assert matches[tool]["inputSchema"] == everything[tool]["inputSchema"]
+    assert matches[tool]["description"] == everything[tool]["description"]
     text = result["content"][0]["text"]
-    assert json.dumps(found[tool]["inputSchema"]["properties"], separators=(",", ":"), ensure_ascii=False) in text
+    assert json.dumps(matches[tool]["inputSchema"]["properties"], separators=(",", ":"), ensure_ascii=False) in text
 
 
 def test_find_tools_finds_the_same_in_singular_and_plural(full: RunningHost, ada: Account) -> None:
     for pair in ("image images", "article articles", "category categories", "movie movies", "copy copies"):
-        one, several = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
-        assert one["structuredContent"] == several["structuredContent"], pair
+        singular, several = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
+        assert singular["structuredContent"] == several["structuredContent"], pair
 
 
 def test_find_tools_without_words_names_every_tool_by_set(full: RunningHost, ada: Account) -> None:
     result = Peer(full, ada).call("find_tools")
 
-    names = {one["name"] for one in result["structuredContent"]["tools"]}
+    names = {tool["name"] for tool in result["structuredContent"]["tools"]}
     assert names == set(full.host.services.catalog.mcp_tools)
     assert "\nwriting: " in result["content"][0]["text"]
 
@@ -394,7 +394,7 @@ def test_names_of_sets_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> No
 
     for wrong in ("all", "With Capitals", "", "x" * 33):
         declared = mcp_tool(name="nothing", title="Nothing", toolsets=(wrong,))(tool)
-        assert any("toolsets" in one for one in declared.problems()), wrong
+        assert any("toolsets" in problem for problem in declared.problems()), wrong
     assert not mcp_tool(name="nothing", title="Nothing", toolsets=("core", "my_set"))(tool).problems()
-    for own in HOST_TOOLS:
-        assert any("reserved for the host" in one for one in mcp_tool(name=own, title="X")(tool).problems())
+    for name in HOST_TOOLS:
+        assert any("reserved for the host" in problem for problem in mcp_tool(name=name, title="X")(tool).problems())

@@ -61,11 +61,11 @@ def test_a_larger_body_in_chunks_is_refused_as_soon_as_it_shows(shared: RunningH
 def test_the_limits_of_other_routes_stay_what_they_are(shared: RunningHost) -> None:
     form = b'{"text":"' + b"x" * 300_000 + b'"}'
     try:
-        answer = httpx.post(f"{shared.url}/tools/qr-code-generator/api/generate", content=form, headers=JSON)
+        response = httpx.post(f"{shared.url}/tools/qr-code-generator/api/generate", content=form, headers=JSON)
     except httpx.WriteError:  # the server may close the connection before everything is sent
         return
-    assert answer.status_code == 413
-    assert "262144" in answer.json()["error"]["message"]
+    assert response.status_code == 413
+    assert "262144" in response.json()["error"]["message"]
 
 
 def test_the_operators_limits_hold(start: Start) -> None:
@@ -86,24 +86,24 @@ def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
 
 
 def test_messages_that_come_at_once_are_answered_in_their_order(shared: RunningHost) -> None:
-    kept = head(TYPE, f"Content-Length: {len(PING)}").replace(b"Connection: close\r\n", b"")
-    sent = b"".join(kept + PING.replace(b":1,", b":%d," % number) for number in range(2, 5))
+    header = head(TYPE, f"Content-Length: {len(PING)}").replace(b"Connection: close\r\n", b"")
+    sent = b"".join(header + PING.replace(b":1,", b":%d," % number) for number in range(2, 5))
 
     received = exchange(shared, sent + head(TYPE, f"Content-Length: {len(PING)}") + PING)
 
-    places = [received.index(b'"id":%d,' % number) for number in (2, 3, 4, 1)]
-    assert places == sorted(places)
+    positions = [received.index(b'"id":%d,' % number) for number in (2, 3, 4, 1)]
+    assert positions == sorted(positions)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "file://", "x"])
 @pytest.mark.parametrize("method", ["POST", "OPTIONS", "GET"])
 def test_a_page_of_another_site_is_refused(shared: RunningHost, origin: str, method: str) -> None:
     headers = {"origin": origin, "authorization": "Bearer prk_key_wrong", **JSON}
-    answer = httpx.request(method, shared.url + PATH, content=PING, headers=headers)
+    response = httpx.request(method, shared.url + PATH, content=PING, headers=headers)
 
-    assert error(answer) == (403, -32001)
-    assert "access-control-allow-origin" not in answer.headers
-    assert "www-authenticate" not in answer.headers
+    assert error(response) == (403, -32001)
+    assert "access-control-allow-origin" not in response.headers
+    assert "www-authenticate" not in response.headers
 
 
 def test_a_page_of_another_site_is_refused_before_its_body_is_read(shared: RunningHost) -> None:
@@ -116,9 +116,9 @@ def test_a_page_of_another_site_is_refused_before_its_body_is_read(shared: Runni
 def test_the_servers_own_pages_may_call(shared: RunningHost) -> None:
     port = shared.settings.server.port
     for origin in (shared.url, f"http://localhost:{port}", f"http://[::1]:{port}", shared.url.upper()):
-        answer = httpx.post(shared.url + PATH, content=PING, headers={"origin": origin, **JSON})
-        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, origin)
-        assert answer.headers["vary"] == "Origin"
+        response = httpx.post(shared.url + PATH, content=PING, headers={"origin": origin, **JSON})
+        assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
+        assert response.headers["vary"] == "Origin"
 
 
 def test_the_operator_allows_origins(start: Start) -> None:
@@ -130,30 +130,30 @@ def test_the_operator_allows_origins(start: Start) -> None:
         ("https://app.example:444", 403),
         ("http://app.example", 403),
     ):
-        answer = httpx.post(host.url + PATH, content=PING, headers={"origin": origin, **JSON})
-        assert (origin, answer.status_code) == (origin, status)
+        response = httpx.post(host.url + PATH, content=PING, headers={"origin": origin, **JSON})
+        assert (origin, response.status_code) == (origin, status)
 
 
 def test_the_operator_allows_every_origin(start: Start) -> None:
     host = start(mcp={"allowed_origins": ["*"]})
 
-    answer = httpx.post(host.url + PATH, content=PING, headers={"origin": "null", **JSON})
+    response = httpx.post(host.url + PATH, content=PING, headers={"origin": "null", **JSON})
 
-    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, "*")
 
 
 def test_a_preflight_is_answered_without_a_credential(shared: RunningHost) -> None:
-    asked = {
+    headers = {
         "origin": shared.url,
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization, content-type, mcp-protocol-version",
     }
-    answer = httpx.options(shared.url + PATH, headers=asked)
+    response = httpx.options(shared.url + PATH, headers=headers)
 
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert answer.headers["access-control-allow-origin"] == shared.url
-    assert "POST" in answer.headers["access-control-allow-methods"]
-    allowed = {name.strip().lower() for name in answer.headers["access-control-allow-headers"].split(",")}
+    assert (response.status_code, response.content) == (204, b"")
+    assert response.headers["access-control-allow-origin"] == shared.url
+    assert "POST" in response.headers["access-control-allow-methods"]
+    allowed = {name.strip().lower() for name in response.headers["access-control-allow-headers"].split(",")}
     assert {"authorization", "content-type", "accept", "mcp-protocol-version", "mcp-session-id"} <= allowed
 
 
@@ -161,11 +161,11 @@ def test_a_preflight_is_answered_without_a_credential(shared: RunningHost) -> No
 def test_a_page_can_read_the_challenge(shared: RunningHost, bearer: str) -> None:
     headers = {"origin": shared.url, **JSON, **({"authorization": bearer} if bearer else {})}
     listing = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-    answer = httpx.post(shared.url + PATH, content=listing, headers=headers)
+    response = httpx.post(shared.url + PATH, content=listing, headers=headers)
 
-    assert answer.status_code == 401
-    assert answer.headers["access-control-allow-origin"] == shared.url
-    assert "WWW-Authenticate" in answer.headers["access-control-expose-headers"]
+    assert response.status_code == 401
+    assert response.headers["access-control-allow-origin"] == shared.url
+    assert "WWW-Authenticate" in response.headers["access-control-expose-headers"]
 
 
 @pytest.mark.parametrize(
@@ -198,16 +198,16 @@ def test_the_public_name_is_the_servers_too(start: Start) -> None:
         ("other.example", "https://tools.example", 403),
         ("tools.example", "https://other.example", 403),
     ):
-        answer = httpx.post(host.url + PATH, content=PING, headers={"host": name, "origin": origin, **JSON})
-        assert answer.status_code == status
+        response = httpx.post(host.url + PATH, content=PING, headers={"host": name, "origin": origin, **JSON})
+        assert response.status_code == status
 
 
 def test_behind_a_trusted_proxy_the_host_is_the_proxys_business(start: Start) -> None:
     host = start(server={"trusted_proxies": 1})
 
-    answer = httpx.post(host.url + PATH, content=PING, headers={"host": "upstream", **JSON})
+    response = httpx.post(host.url + PATH, content=PING, headers={"host": "upstream", **JSON})
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_the_log_has_no_credential(tmp_path: Path) -> None:
@@ -244,10 +244,10 @@ def test_an_answer_that_takes_too_long_is_told_so(start: Start) -> None:
     host = start(server={"response_timeout": 0.3}, mcp={"concurrency": 1})
     peer = Peer(host, account(host))
     params = {"name": "wait", "arguments": {"name": "slow"}}
-    answer = peer.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    response = peer.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 
-    assert error(answer) == (503, -32603)
-    assert answer.headers["retry-after"]
+    assert error(response) == (503, -32603)
+    assert response.headers["retry-after"]
     host.run(mcp_tools.waiting())
     assert peer.call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
@@ -265,10 +265,10 @@ def test_an_answer_that_takes_too_long_is_told_so(start: Start) -> None:
     ids=["objects", "notifications", "method", "name", "quotes", "numbers"],
 )
 def test_a_large_body_of_any_kind_gets_an_answer(shared: RunningHost, body: bytes) -> None:
-    answer = Peer(shared, account(shared)).post(body)
+    response = Peer(shared, account(shared)).post(body)
 
-    assert answer.status_code == 200
-    assert len(answer.content) < 1000
+    assert response.status_code == 200
+    assert len(response.content) < 1000
 
 
 @pytest.mark.parametrize(
@@ -302,11 +302,11 @@ def test_a_client_that_waits_is_told_to_go_on(shared: RunningHost) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH", "TRACE", "SUBSCRIBE"])
 def test_other_methods_are_refused(shared: RunningHost, method: str) -> None:
-    answer = httpx.request(method, shared.url + PATH, headers={"accept": "text/event-stream"})
+    response = httpx.request(method, shared.url + PATH, headers={"accept": "text/event-stream"})
 
-    assert answer.status_code == 405
-    assert set(answer.headers["allow"].split(", ")) == {"POST", "OPTIONS"}
-    assert method == "HEAD" or error(answer) == (405, -32600)
+    assert response.status_code == 405
+    assert set(response.headers["allow"].split(", ")) == {"POST", "OPTIONS"}
+    assert method == "HEAD" or error(response) == (405, -32600)
 
 
 def test_an_answer_without_a_body_names_no_type(shared: RunningHost) -> None:

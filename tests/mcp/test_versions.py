@@ -68,11 +68,11 @@ def test_the_operator_names_the_server_and_the_versions(start: Start) -> None:
 @pytest.mark.parametrize("header", ["2024-11-05", "2025-11-25", "2026-07-28", "latest", "\u00e9", f"{NEW}, {OLD}"])
 def test_a_version_that_is_not_supported_is_refused_with_those_that_are(stranger: Peer, header: str) -> None:
     headers = {b"content-type": b"application/json", b"mcp-protocol-version": header.encode()}
-    answer = stranger.http.post("/api/mcp", json=request(7), headers=headers)
+    response = stranger.http.post("/api/mcp", json=request(7), headers=headers)
 
-    assert (error(answer), answer.json()["id"]) == ((400, -32600), 7)
-    assert answer.json()["error"]["data"]["supported"] == [NEW, OLD]
-    assert NEW in answer.json()["error"]["message"]
+    assert (error(response), response.json()["id"]) == ((400, -32600), 7)
+    assert response.json()["error"]["data"]["supported"] == [NEW, OLD]
+    assert NEW in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("header", [NEW, OLD, ""])
@@ -89,9 +89,9 @@ def test_the_header_means_nothing_before_a_version_is_agreed_on(stranger: Peer) 
 
 @pytest.mark.parametrize("header", ["", "2026-07-28"])
 def test_the_probe_of_newer_clients_makes_them_fall_back(stranger: Peer, header: str) -> None:
-    answer = stranger.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
+    response = stranger.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
 
-    assert (error(answer), answer.json()["id"]) == ((404, -32601), "p")
+    assert (error(response), response.json()["id"]) == ((404, -32601), "p")
 
 
 def test_a_batch_is_answered_in_its_order(shared: RunningHost) -> None:
@@ -105,60 +105,67 @@ def test_a_batch_is_answered_in_its_order(shared: RunningHost) -> None:
         request(None, "tools/list", {"cursor": "x"}),
         request(123456789012345678),
     ]
-    answers = Peer(shared, account(shared)).post(batch).json()
+    responses = Peer(shared, account(shared)).post(batch).json()
 
-    assert [answer["id"] for answer in answers] == ["a", 2, None, 3.5, None, 123456789012345678]
-    assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32601, -32600, None, -32602, None]
-    assert answers[3]["result"]["structuredContent"] == {"words": 2}
+    assert [response["id"] for response in responses] == ["a", 2, None, 3.5, None, 123456789012345678]
+    assert [response.get("error", {}).get("code") for response in responses] == [
+        None,
+        -32601,
+        -32600,
+        None,
+        -32602,
+        None,
+    ]
+    assert responses[3]["result"]["structuredContent"] == {"words": 2}
 
 
 def test_ids_in_a_batch_come_back_as_they_were(stranger: Peer) -> None:
     ids = [b"1.50", b"1e2", b"99999999999999999999999", b'"\\u0000"']
-    batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % one for one in ids) + b"]"
+    batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % id_ for id_ in ids) + b"]"
 
-    answers = b",".join(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % one for one in ids)
-    assert stranger.post(batch).content == b"[%b]" % answers
+    responses = b",".join(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % id_ for id_ in ids)
+    assert stranger.post(batch).content == b"[%b]" % responses
 
 
 @pytest.mark.parametrize("batch", [[INITIALIZED], [INITIALIZED] * 30, [{"jsonrpc": "2.0", "id": 1, "result": 1}]])
 def test_a_batch_that_asks_nothing_has_no_answer(stranger: Peer, batch: list[Any]) -> None:
-    answer = stranger.post(batch)
+    response = stranger.post(batch)
 
-    assert (answer.status_code, answer.content) == (202, b"")
+    assert (response.status_code, response.content) == (202, b"")
 
 
 @pytest.mark.parametrize("batch", [[], [request(number) for number in range(21)], [{}] * 21])
 def test_a_batch_that_is_empty_or_too_long_is_one_error(stranger: Peer, batch: list[Any]) -> None:
-    answer = stranger.post(batch)
+    response = stranger.post(batch)
 
-    assert (error(answer), answer.json()["id"]) == ((200, -32600), None)
+    assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
 def test_twenty_requests_and_any_notifications_are_a_batch(stranger: Peer) -> None:
-    answers = stranger.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
+    responses = stranger.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
 
-    assert [answer["id"] for answer in answers] == [*range(20)]
+    assert [response["id"] for response in responses] == [*range(20)]
 
 
 def test_initialize_is_refused_inside_a_batch(stranger: Peer) -> None:
-    answers = stranger.post([request(1, "initialize", {"protocolVersion": OLD}), request(2)]).json()
+    responses = stranger.post([request(1, "initialize", {"protocolVersion": OLD}), request(2)]).json()
 
-    assert answers[0]["error"]["code"] == -32600
-    assert answers[1]["result"] == {}
+    assert responses[0]["error"]["code"] == -32600
+    assert responses[1]["result"] == {}
 
 
 @pytest.mark.parametrize("batch", [[request(1)], [], [INITIALIZED]])
 def test_newer_versions_have_no_batches(stranger: Peer, batch: list[Any]) -> None:
-    answer = stranger.post(batch, mcp_protocol_version=NEW)
+    response = stranger.post(batch, mcp_protocol_version=NEW)
 
-    assert (error(answer), answer.json()["id"]) == ((200, -32600), None)
+    assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
 def test_the_credential_is_needed_for_the_whole_batch(stranger: Peer) -> None:
-    answer = stranger.post([request(1), request(2, "tools/list")])
+    response = stranger.post([request(1), request(2, "tools/list")])
 
-    assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
-    assert "www-authenticate" in answer.headers
+    assert (response.status_code, response.json()["error"]) == (401, "unauthorized")
+    assert "www-authenticate" in response.headers
 
 
 @pytest.mark.parametrize(("other", "status"), [(NEW, 200), (OLD, 400), ("1999-01-01", 400)])

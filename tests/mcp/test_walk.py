@@ -41,32 +41,32 @@ def walked(tmp_path_factory: pytest.TempPathFactory, mcp_tools: None) -> Iterato
         yield host
 
 
-def single(host: RunningHost, one: Account, tool: str) -> bool:
-    return "isError" not in Peer(host, one).call(tool, ARGUMENTS[tool])
+def single(host: RunningHost, user: Account, tool: str) -> bool:
+    return "isError" not in Peer(host, user).call(tool, ARGUMENTS[tool])
 
 
-def batch(host: RunningHost, one: Account, tool: str) -> bool:
+def batch(host: RunningHost, user: Account, tool: str) -> bool:
     params = {"name": tool, "arguments": ARGUMENTS[tool]}
     messages = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in (1, 2)]
-    results = [answer["result"] for answer in Peer(host, one).post(messages).json()]
+    results = [response["result"] for response in Peer(host, user).post(messages).json()]
     (worked,) = {"isError" not in result for result in results}
     return worked
 
 
-def tools_api(host: RunningHost, one: Account, tool: str) -> bool:
+def tools_api(host: RunningHost, user: Account, tool: str) -> bool:
     path = f"/tools/{SLUGS.get(tool, tool)}/api/generate"
-    answer = httpx.post(host.url + path, json=ARGUMENTS[tool], headers=one.bearer, timeout=30)
-    assert answer.status_code in (200, 403, 404)
-    return answer.status_code == 200
+    response = httpx.post(host.url + path, json=ARGUMENTS[tool], headers=user.bearer, timeout=30)
+    assert response.status_code in (200, 403, 404)
+    return response.status_code == 200
 
 
 @pytest.mark.parametrize(("plan", "off"), [*product(PLANS, SWITCHES)], ids=str)
 def test_what_is_listed_works_and_nothing_else(walked: RunningHost, plan: str, off: tuple[str, ...]) -> None:
-    one = account(walked, plan, off)
-    listed = {tool["name"] for tool in Peer(walked, one).tools()} & ARGUMENTS.keys()
+    user = account(walked, plan, off)
+    listed = {tool["name"] for tool in Peer(walked, user).tools()} & ARGUMENTS.keys()
 
     assert listed == VISIBLE[plan] - set(off)
     for tool in ARGUMENTS:
-        assert single(walked, one, tool) is (tool in listed), tool
-        assert batch(walked, one, tool) is (tool in listed), tool
-        assert tools_api(walked, one, tool) is (tool in listed and tool in SLUGS), tool
+        assert single(walked, user, tool) is (tool in listed), tool
+        assert batch(walked, user, tool) is (tool in listed), tool
+        assert tools_api(walked, user, tool) is (tool in listed and tool in SLUGS), tool

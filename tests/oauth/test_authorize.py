@@ -60,18 +60,18 @@ def test_a_long_name_is_cut(flow: Flow) -> None:
 
 
 def test_denying_tells_the_client(flow: Flow) -> None:
-    answer = flow.decide("deny")
-    assert answer.headers["location"].startswith(f"{LOOPBACK}?")
-    parameters = parameters_of(answer.headers["location"])
+    response = flow.decide("deny")
+    assert response.headers["location"].startswith(f"{LOOPBACK}?")
+    parameters = parameters_of(response.headers["location"])
     assert (parameters["error"], parameters["state"]) == ("access_denied", "the state")
     assert "code" not in parameters
 
 
 @pytest.mark.parametrize("decision", ["", "yes", "Allow"])
 def test_another_decision_is_none(flow: Flow, decision: str) -> None:
-    answer = flow.decide(decision)
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
+    response = flow.decide(decision)
+    assert response.status_code == 400
+    assert "location" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_another_decision_is_none(flow: Flow, decision: str) -> None:
 )
 def test_errors_go_to_the_client_with_state_and_issuer(flow: Flow, changes: dict[str, str | None], error: str) -> None:
     flow.connect()
-    answer = flow.authorize(**changes)
-    assert answer.status_code == 303
-    assert answer.headers["cache-control"] == "no-store"
-    parameters = parameters_of(answer.headers["location"])
+    response = flow.authorize(**changes)
+    assert response.status_code == 303
+    assert response.headers["cache-control"] == "no-store"
+    parameters = parameters_of(response.headers["location"])
     assert parameters.pop("error_description")
     assert parameters == {"error": error, "state": "the state", "iss": flow.url}
 
@@ -102,27 +102,27 @@ def test_errors_go_to_the_client_with_state_and_issuer(flow: Flow, changes: dict
 @pytest.mark.parametrize("name", ["response_type", "code_challenge", "scope", "state", "unknown"])
 def test_a_repeated_parameter_is_told_to_the_client(flow: Flow, name: str) -> None:
     flow.connect()
-    answer = flow.authorize(f"{flow.query()}&{name}=1&{name}=2")
-    parameters = parameters_of(answer.headers["location"])
+    response = flow.authorize(f"{flow.query()}&{name}=1&{name}=2")
+    parameters = parameters_of(response.headers["location"])
     assert parameters["error"] == "invalid_request"
     assert parameters.get("state") == (None if name == "state" else "the state")
 
 
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
 def test_a_repeated_client_or_address_is_no_redirect(flow: Flow, name: str) -> None:
-    answer = flow.authorize(f"{flow.query()}&{name}={flow.client_id}")
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
+    response = flow.authorize(f"{flow.query()}&{name}={flow.client_id}")
+    assert response.status_code == 400
+    assert "location" not in response.headers
 
 
 @pytest.mark.parametrize(
     "query", ["", "%FF", "client_id=%FF", "client_id=%00", "&&&", "a=1&" * 200, "client_id=" + "x" * 3000]
 )
 def test_a_query_that_cannot_be_used_is_answered_with_a_page(flow: Flow, query: str) -> None:
-    answer = flow.authorize(query)
-    assert answer.status_code == 400
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    response = flow.authorize(query)
+    assert response.status_code == 400
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
 
 
 def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
@@ -132,8 +132,8 @@ def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
     # The message uses the parameter name that the client's author knows.
     assert "<p>redirect_uri: is missing" in refused.text
     assert "<p>The redirect URL is not registered" in flow.authorize(redirect_uri="https://example.com/").text
-    answer = flow.decide(redirect_uri="cursor://callback")
-    assert answer.headers["location"].startswith("cursor://callback?code=")
+    response = flow.decide(redirect_uri="cursor://callback")
+    assert response.headers["location"].startswith("cursor://callback?code=")
 
 
 def test_a_query_in_the_address_is_kept(flow: Flow) -> None:
@@ -147,8 +147,8 @@ def test_without_a_state_none_comes_back(flow: Flow) -> None:
 
 
 def test_signing_in_leads_back_to_the_request(flow: Flow) -> None:
-    answer = flow.http.get(f"/oauth/authorize?{flow.query()}")
-    back = parse_qs(urlsplit(answer.headers["location"]).query)["return_to"][0]
+    response = flow.http.get(f"/oauth/authorize?{flow.query()}")
+    back = parse_qs(urlsplit(response.headers["location"]).query)["return_to"][0]
     assert back == f"/oauth/authorize?{flow.query()}"
 
 
@@ -157,9 +157,9 @@ def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
 ) -> None:
     csrf = csrf_in(flow.authorize().text)
     host.run(host.host.accounts.sessions.end(person.session))
-    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
-    assert answer.status_code == 303
-    assert answer.headers["location"].startswith("/sign-in?return_to=")
+    response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
+    assert response.status_code == 303
+    assert response.headers["location"].startswith("/sign-in?return_to=")
 
 
 def test_everything_is_checked_again_when_the_answer_comes(flow: Flow, host: RunningHost) -> None:
@@ -168,9 +168,9 @@ def test_everything_is_checked_again_when_the_answer_comes(flow: Flow, host: Run
     changed = flow.query(redirect_uri="https://evil.example/")
     assert flow.browser.post(f"/oauth/authorize?{changed}", data=form).status_code == 400
     host.run(host.host.authorization_server.clients.revoke(flow.client_id))
-    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data=form)
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
+    response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data=form)
+    assert response.status_code == 400
+    assert "location" not in response.headers
 
 
 def test_the_connection_appears_and_can_be_revoked(flow: Flow, host: RunningHost, person: Person) -> None:
@@ -189,8 +189,8 @@ def test_below_a_path_links_lead_below_it(start: Start) -> None:
     with httpx.Client(base_url=host.url) as http:
         flow = Flow(host.url, http, http)
         flow.register()
-        answer = http.get(f"/oauth/authorize?{flow.query()}")
-        assert answer.headers["location"].startswith("/site/sign-in?return_to=%2Foauth%2Fauthorize")
+        response = http.get(f"/oauth/authorize?{flow.query()}")
+        assert response.headers["location"].startswith("/site/sign-in?return_to=%2Foauth%2Fauthorize")
         user = add_person(host)
         token = host.run(host.host.accounts.sessions.start(user.id))
         http.cookies.set(SESSION_COOKIE, token, domain="127.0.0.1")

@@ -21,8 +21,8 @@ Names = Callable[[str], Awaitable[Iterable[str]]]
 
 
 def connection(host: RunningHost, person: Person) -> Connection:
-    [found] = host.run(host.host.accounts.connections.list(person.id))
-    return found
+    [connection] = host.run(host.host.accounts.connections.list(person.id))
+    return connection
 
 
 @pytest.mark.parametrize("access", ["read", "drafts", "publish", "full"])

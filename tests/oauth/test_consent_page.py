@@ -81,14 +81,14 @@ async def test_the_browser_follows_the_redirect_to_an_app(
     """A Content-Security-Policy with `form-action` would block it, and Chromium would log that to the console."""
     context = await signed_in(chromium, host, person)
     page = await context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
     await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=CURSOR)}")
     async with page.expect_response(lambda response: response.request.method == "POST") as posted:
         await page.get_by_role("button", name="Allow", exact=True).click(no_wait_after=True)
     response = await posted.value
     assert (await response.all_headers())["location"].startswith(f"{CURSOR}?code=")
-    assert not [text for text in said if "Content Security Policy" in text]
+    assert not [text for text in messages if "Content Security Policy" in text]
     await context.close()
 
 
@@ -121,8 +121,8 @@ async def test_axe_finds_nothing_serious(
 async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
     chromium: Browser, host: RunningHost, flow: Flow, person: Person
 ) -> None:
-    long_address = f"https://{'long-' * 11}name.example/callback"
-    flow.register(client_name="W" * 200, redirect_uris=[long_address])
+    long_url = f"https://{'long-' * 11}name.example/callback"
+    flow.register(client_name="W" * 200, redirect_uris=[long_url])
     context = await signed_in(chromium, host, person, viewport={"width": 320, "height": 640})
     page = await context.new_page()
     requests: list[Request] = []
@@ -190,8 +190,8 @@ async def test_what_is_chosen_is_kept_and_shown_the_next_time(
     assert not await page.get_by_label("Writing", exact=True).is_checked()
     assert await page.get_by_text("You have connected this app before.").is_visible()
     assert "code=" in await answer_to(page, "Allow")
-    [again] = host.run(host.host.accounts.connections.list(person.id))
-    assert again.choice == connection.choice
+    [reconnected] = host.run(host.host.accounts.connections.list(person.id))
+    assert reconnected.choice == connection.choice
     await context.close()
 
 

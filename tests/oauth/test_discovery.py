@@ -17,9 +17,9 @@ SERVER = "/.well-known/oauth-authorization-server"
 
 @pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp"])
 def test_the_resource_names_its_server(http: httpx.Client, host: RunningHost, path: str) -> None:
-    answer = http.get(path)
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.json() == {
+    response = http.get(path)
+    assert response.headers["content-type"] == "application/json"
+    assert response.json() == {
         "resource": f"{host.url}/api/mcp",
         "authorization_servers": [host.url],
         "bearer_methods_supported": ["header"],
@@ -61,20 +61,20 @@ def test_the_challenge_leads_to_the_documents(http: httpx.Client, host: RunningH
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/oauth", "/oauth/introspect"])
 def test_what_is_not_there_is_said_in_json(http: httpx.Client, path: str) -> None:
-    answer = http.get(path)
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/json"
+    response = http.get(path)
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp", SERVER, f"{SERVER}/api/mcp", "/oauth/jwks.json"])
 def test_any_web_page_may_read_them(http: httpx.Client, path: str) -> None:
     assert http.get(path, headers={"Origin": "https://page.example"}).headers["access-control-allow-origin"] == "*"
-    asked = {
+    headers = {
         "Origin": "https://page.example",
         "Access-Control-Request-Method": "GET",
         "Access-Control-Request-Headers": "mcp-protocol-version",
     }
-    preflight = http.options(path, headers=asked)
+    preflight = http.options(path, headers=headers)
     assert preflight.status_code == 204
     assert "MCP-Protocol-Version" in preflight.headers["access-control-allow-headers"]
     assert "GET" in preflight.headers["access-control-allow-methods"]
@@ -82,8 +82,8 @@ def test_any_web_page_may_read_them(http: httpx.Client, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke"])
 def test_any_web_page_may_use_what_programs_call(http: httpx.Client, path: str) -> None:
-    asked = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
-    preflight = http.options(path, headers={**asked, "Access-Control-Request-Headers": "authorization,content-type"})
+    headers = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
+    preflight = http.options(path, headers={**headers, "Access-Control-Request-Headers": "authorization,content-type"})
     assert preflight.status_code == 204
     allowed = preflight.headers["access-control-allow-headers"]
     assert "Authorization" in allowed
@@ -96,8 +96,8 @@ def test_any_web_page_may_use_what_programs_call(http: httpx.Client, path: str) 
 
 
 def test_no_web_page_may_read_the_consent(http: httpx.Client) -> None:
-    answer = http.get("/oauth/authorize", headers={"Origin": "https://page.example"})
-    assert "access-control-allow-origin" not in answer.headers
+    response = http.get("/oauth/authorize", headers={"Origin": "https://page.example"})
+    assert "access-control-allow-origin" not in response.headers
     assert http.options("/oauth/authorize").status_code == 405
 
 
@@ -144,9 +144,9 @@ def test_switched_off_there_is_nothing(start: Start, off: str) -> None:
 
 
 def test_keys_are_published_without_their_private_part(http: httpx.Client) -> None:
-    answer = http.get("/oauth/jwks.json")
-    assert answer.headers["cache-control"] == "public, max-age=300"
-    [key] = answer.json()["keys"]
+    response = http.get("/oauth/jwks.json")
+    assert response.headers["cache-control"] == "public, max-age=300"
+    [key] = response.json()["keys"]
     assert "d" not in key
 
 
@@ -164,9 +164,9 @@ def test_keys_are_published_without_their_private_part(http: httpx.Client) -> No
 def test_what_never_came_to_an_endpoint_is_refused_like_the_rest(
     http: httpx.Client, method: str, path: str, size: int, status: int
 ) -> None:
-    answer = http.request(method, path, content=b"x" * size)
+    response = http.request(method, path, content=b"x" * size)
 
-    assert (answer.status_code, answer.json().keys()) == (status, {"error", "error_description"})
-    assert answer.json()["error"] == "invalid_request"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert (status == 405) == ("allow" in answer.headers)
+    assert (response.status_code, response.json().keys()) == (status, {"error", "error_description"})
+    assert response.json()["error"] == "invalid_request"
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert (status == 405) == ("allow" in response.headers)

@@ -64,9 +64,9 @@ def test_an_address_that_the_document_does_not_name_is_refused(host: RunningHost
 
 
 def test_nothing_is_fetched_for_strangers(host: RunningHost, flow_of: FlowOf) -> None:
-    answer = flow_of(host, INSIDE).http.get("/oauth/authorize", params={"client_id": INSIDE})
-    assert answer.status_code == 303
-    assert answer.headers["location"].startswith("/sign-in?")
+    response = flow_of(host, INSIDE).http.get("/oauth/authorize", params={"client_id": INSIDE})
+    assert response.status_code == 303
+    assert response.headers["location"].startswith("/sign-in?")
 
 
 def test_nothing_is_fetched_from_inside_and_not_often(host: RunningHost, flow_of: FlowOf) -> None:

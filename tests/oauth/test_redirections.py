@@ -49,15 +49,15 @@ def test_a_stranger_cannot_use_the_server_as_a_redirector(flow: Flow, changes: d
 def test_a_client_that_the_person_revoked_cannot_redirect_any_more(host: RunningHost, flow: Flow) -> None:
     wrong = flow.query(redirect_uri=EVIL, scope="x")
     assert flow.decide(redirect_uri=EVIL).status_code == 303
-    told = flow.authorize(wrong)
-    assert parameters_of(told.headers["location"])["error"] == "invalid_scope"
+    response = flow.authorize(wrong)
+    assert parameters_of(response.headers["location"])["error"] == "invalid_scope"
     page = flow.browser.get("/dashboard/connections")
     connection = page.text.partition('href="/dashboard/connections/')[2].partition('"')[0]
     account = host.host.accounts
     session = flow.browser.cookies["pressroom_session"]
-    found = host.run(account.sessions.find(session))
-    assert found is not None
-    host.run(account.connections.revoke(found.user.id, connection))
+    found_session = host.run(account.sessions.find(session))
+    assert found_session is not None
+    host.run(account.connections.revoke(found_session.user.id, connection))
     assert flow.authorize(wrong).status_code == 400
 
 

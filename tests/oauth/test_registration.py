@@ -15,11 +15,11 @@ Start = Callable[..., RunningHost]
 
 
 def test_a_public_client(flow: Flow) -> None:
-    answer = flow.registered(client_name="My editor", client_uri="https://editor.example/")
-    registration = answer.json()
-    assert answer.status_code == 201
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["pragma"] == "no-cache"
+    response = flow.registered(client_name="My editor", client_uri="https://editor.example/")
+    registration = response.json()
+    assert response.status_code == 201
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["pragma"] == "no-cache"
     assert registration.pop("client_id").startswith("client_")
     assert registration.pop("client_id_issued_at") > 1_700_000_000
     assert registration == {
@@ -96,9 +96,9 @@ def test_what_the_server_does_not_have_is_left_out(flow: Flow) -> None:
     ],
 )
 def test_wrong_metadata(flow: Flow, metadata: dict[str, Any], code: str) -> None:
-    answer = flow.registered(**metadata)
-    assert (answer.status_code, answer.json()["error"]) == (400, code)
-    assert next(iter(metadata)) in answer.json()["error_description"]
+    response = flow.registered(**metadata)
+    assert (response.status_code, response.json()["error"]) == (400, code)
+    assert next(iter(metadata)) in response.json()["error_description"]
 
 
 @pytest.mark.parametrize("field", ["client_uri", "logo_uri"])
@@ -122,14 +122,14 @@ def test_addresses_that_are_not_https_are_dropped(flow: Flow, field: str) -> Non
     ],
 )
 def test_a_body_that_is_no_json_object(http: httpx.Client, body: bytes, media_type: str) -> None:
-    answer = http.post("/oauth/register", content=body, headers={"Content-Type": media_type})
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client_metadata")
+    response = http.post("/oauth/register", content=body, headers={"Content-Type": media_type})
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_client_metadata")
 
 
 def test_a_body_that_is_too_large(http: httpx.Client) -> None:
     body = b'{"client_name": "' + b"x" * 65_536 + b'"}'
-    answer = http.post("/oauth/register", content=body, headers={"Content-Type": "application/json"})
-    assert (answer.status_code, answer.json()["error"]) == (413, "invalid_client_metadata")
+    response = http.post("/oauth/register", content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.json()["error"]) == (413, "invalid_client_metadata")
 
 
 def test_a_name_has_no_invisible_characters(flow: Flow) -> None:
@@ -168,8 +168,8 @@ def test_of_fifty_registrations_at_once_the_limit_lets_its_number_through(start:
     async def register() -> list[int]:
         async with httpx.AsyncClient(base_url=host.url, timeout=30) as http:
             metadata = {"redirect_uris": [LOOPBACK], "token_endpoint_auth_method": "client_secret_post"}
-            answers = await asyncio.gather(*(http.post("/oauth/register", json=metadata) for _ in range(50)))
-            return [answer.status_code for answer in answers]
+            responses = await asyncio.gather(*(http.post("/oauth/register", json=metadata) for _ in range(50)))
+            return [response.status_code for response in responses]
 
     statuses = asyncio.run(register())
     assert (statuses.count(201), statuses.count(429)) == (10, 40)

@@ -56,9 +56,9 @@ def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
         assert flow.http.get("/oauth/jwks.json").json() == keys
         code = flow.code()
     with running(tmp_path, port, flow):
-        answer = flow.exchange(code)
-        assert answer.status_code == 200, answer.text
-        tokens = answer.json()
+        response = flow.exchange(code)
+        assert response.status_code == 200, response.text
+        tokens = response.json()
     with running(tmp_path, port, flow):
         assert flow.call(tokens["access_token"]).status_code == 200
         assert flow.exchange(code).json()["error"] == "invalid_grant"

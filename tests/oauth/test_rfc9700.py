@@ -17,8 +17,8 @@ WEB = "https://client.example/callback"
 
 def claims_of(access_token: str) -> dict[str, str]:
     payload = access_token.partition("_oat_")[2].split(".")[1]
-    found: dict[str, str] = json.loads(base64.urlsafe_b64decode(payload + "=="))
-    return found
+    claims: dict[str, str] = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    return claims
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def claims_of(access_token: str) -> dict[str, str]:
 )
 def test_rfc9700_2_1_redirect_uri_is_matched_exactly(flow: Flow, uri: str) -> None:
     flow.register(redirect_uris=[WEB])
-    answer = flow.authorize(redirect_uri=uri)
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
+    response = flow.authorize(redirect_uri=uri)
+    assert response.status_code == 400
+    assert "location" not in response.headers
 
 
 def test_rfc9700_2_1_loopback_ports_are_free(flow: Flow) -> None:
@@ -62,16 +62,16 @@ def test_rfc9700_2_1_loopback_ports_are_free(flow: Flow) -> None:
 )
 def test_rfc9700_2_1_1_pkce_with_s256_is_required(flow: Flow, changes: dict[str, str | None], code: str) -> None:
     flow.connect()
-    answer = flow.authorize(**changes)
-    assert answer.status_code == 303
-    assert parameters_of(answer.headers["location"])["error"] == code
+    response = flow.authorize(**changes)
+    assert response.status_code == 303
+    assert parameters_of(response.headers["location"])["error"] == code
 
 
 def test_rfc9700_2_1_1_confidential_clients_need_pkce_too(flow: Flow) -> None:
     flow.register(token_endpoint_auth_method="client_secret_basic")
     flow.code()
-    answer = flow.authorize(code_challenge=None, code_challenge_method=None)
-    assert parameters_of(answer.headers["location"])["error"] == "invalid_request"
+    response = flow.authorize(code_challenge=None, code_challenge_method=None)
+    assert parameters_of(response.headers["location"])["error"] == "invalid_request"
 
 
 def test_rfc9700_2_1_1_pkce_support_is_published(http: httpx.Client) -> None:
@@ -82,9 +82,9 @@ def test_rfc9700_2_1_1_pkce_support_is_published(http: httpx.Client) -> None:
 @pytest.mark.parametrize("response_type", ["token", "id_token", "code token", "none"])
 def test_rfc9700_2_1_2_there_is_no_implicit_grant(flow: Flow, response_type: str) -> None:
     flow.connect()
-    answer = flow.authorize(response_type=response_type)
-    assert parameters_of(answer.headers["location"])["error"] == "unsupported_response_type"
-    assert not urlsplit(answer.headers["location"]).fragment
+    response = flow.authorize(response_type=response_type)
+    assert parameters_of(response.headers["location"])["error"] == "unsupported_response_type"
+    assert not urlsplit(response.headers["location"]).fragment
 
 
 def test_rfc9700_2_2_2_refresh_tokens_of_public_clients_are_rotated(flow: Flow) -> None:
@@ -100,8 +100,8 @@ def test_rfc9700_2_3_access_tokens_are_for_one_resource_and_scope(host: RunningH
 
 
 def test_rfc9700_2_4_there_is_no_password_grant(flow: Flow, person: Person) -> None:
-    answer = flow.token(grant_type="password", username=person.email, password="a password")
-    assert (answer.status_code, answer.json()["error"]) == (400, "unsupported_grant_type")
+    response = flow.token(grant_type="password", username=person.email, password="a password")
+    assert (response.status_code, response.json()["error"]) == (400, "unsupported_grant_type")
 
 
 def test_rfc9700_2_5_confidential_clients_prove_who_they_are(flow: Flow) -> None:
@@ -122,8 +122,8 @@ def test_rfc9700_2_6_metadata_are_published(http: httpx.Client, host: RunningHos
 
 @pytest.mark.parametrize("uri", ["http://client.example/callback", "http://10.0.0.1/callback", "http://0.0.0.0/x"])
 def test_rfc9700_2_6_authorization_responses_never_go_over_plain_http(flow: Flow, uri: str) -> None:
-    answer = flow.registered(redirect_uris=[uri])
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
+    response = flow.registered(redirect_uris=[uri])
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_redirect_uri")
 
 
 @pytest.mark.parametrize("uri", ["https://*.client.example/callback", "https://client.example/*", "cursor://*"])
@@ -140,16 +140,16 @@ def test_rfc9700_4_2_4_the_consent_page_tells_no_other_site_its_address(flow: Fl
     page = flow.authorize()
     assert page.headers["referrer-policy"] == "same-origin"
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    answer = flow.decide()
-    assert answer.headers["referrer-policy"] == "same-origin"
+    response = flow.decide()
+    assert response.headers["referrer-policy"] == "same-origin"
 
 
 def test_rfc9700_4_2_4_a_code_cannot_be_used_twice_and_its_tokens_end(flow: Flow) -> None:
     code = flow.code()
     tokens = flow.exchange(code).json()
     assert flow.call(tokens["access_token"]).status_code == 200
-    again = flow.exchange(code)
-    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    repeated = flow.exchange(code)
+    assert (repeated.status_code, repeated.json()["error"]) == (400, "invalid_grant")
     assert flow.call(tokens["access_token"]).status_code == 401
     assert flow.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
 
@@ -157,8 +157,8 @@ def test_rfc9700_4_2_4_a_code_cannot_be_used_twice_and_its_tokens_end(flow: Flow
 def test_rfc9700_4_3_1_of_two_exchanges_at_once_one_gets_tokens(flow: Flow) -> None:
     code = flow.code()
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: flow.exchange(code), range(8)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
+        responses = list(threads.map(lambda _: flow.exchange(code), range(8)))
+    assert sorted(response.status_code for response in responses) == [200] + [400] * 7
 
 
 def test_rfc9700_4_3_2_access_tokens_are_not_taken_from_addresses(flow: Flow) -> None:
@@ -168,8 +168,8 @@ def test_rfc9700_4_3_2_access_tokens_are_not_taken_from_addresses(flow: Flow) ->
 
 
 def test_rfc9700_4_4_2_authorization_responses_name_the_issuer(host: RunningHost, flow: Flow) -> None:
-    answers = [flow.decide(), flow.decide("deny"), flow.authorize(response_type="token")]
-    assert [parameters_of(answer.headers["location"])["iss"] for answer in answers] == [host.url] * 3
+    responses = [flow.decide(), flow.decide("deny"), flow.authorize(response_type="token")]
+    assert [parameters_of(response.headers["location"])["iss"] for response in responses] == [host.url] * 3
     metadata = flow.http.get("/.well-known/oauth-authorization-server").json()
     assert metadata["authorization_response_iss_parameter_supported"] is True
 
@@ -177,8 +177,8 @@ def test_rfc9700_4_4_2_authorization_responses_name_the_issuer(host: RunningHost
 def test_rfc9700_4_5_3_an_injected_code_is_refused(flow: Flow) -> None:
     """A stolen code is useless in another session of the same client, which has a different verifier."""
     code = flow.code()
-    answer = flow.exchange(code, code_verifier="a" * 43)
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
+    response = flow.exchange(code, code_verifier="a" * 43)
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_grant")
 
 
 def test_rfc9700_4_5_a_code_is_bound_to_its_client(flow: Flow) -> None:
@@ -196,11 +196,11 @@ def test_rfc9700_4_5_a_code_is_bound_to_its_redirect_uri(flow: Flow) -> None:
 
 
 def test_rfc9700_4_7_1_consent_needs_the_token_of_the_page(flow: Flow) -> None:
-    address = f"/oauth/authorize?{flow.query()}"
+    url = f"/oauth/authorize?{flow.query()}"
     for form in ({"decision": "allow"}, {"decision": "allow", "csrf": "0.0"}):
-        answer = flow.browser.post(address, data=form)
-        assert answer.status_code == 403
-        assert "location" not in answer.headers
+        response = flow.browser.post(url, data=form)
+        assert response.status_code == 403
+        assert "location" not in response.headers
 
 
 def test_rfc9700_4_7_1_consent_is_not_taken_from_another_site(flow: Flow) -> None:
@@ -212,15 +212,15 @@ def test_rfc9700_4_7_1_consent_is_not_taken_from_another_site(flow: Flow) -> Non
 def test_rfc9700_4_7_1_the_consent_token_of_another_person_is_refused(host: RunningHost, flow: Flow) -> None:
     mallory = Person(host)
     csrf = csrf_in(mallory.browser.get(f"/oauth/authorize?{flow.query()}").text)
-    answer = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
+    response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data={"csrf": csrf, "decision": "allow"})
     mallory.browser.close()
-    assert answer.status_code == 403
+    assert response.status_code == 403
 
 
 def test_rfc9700_4_7_1_state_comes_back_as_it_was(flow: Flow) -> None:
     state = "ä & = ? # % + \"'<>\\ 漢字"
-    answers = [flow.decide(state=state), flow.decide("deny", state=state)]
-    assert [parameters_of(answer.headers["location"])["state"] for answer in answers] == [state] * 2
+    responses = [flow.decide(state=state), flow.decide("deny", state=state)]
+    assert [parameters_of(response.headers["location"])["state"] for response in responses] == [state] * 2
 
 
 def test_rfc9700_4_8_2_pkce_cannot_be_left_out_at_the_token_endpoint(flow: Flow) -> None:
@@ -232,8 +232,8 @@ def test_rfc9700_4_8_2_pkce_cannot_be_left_out_at_the_token_endpoint(flow: Flow)
 
 def test_rfc9700_4_9_1_and_4_10_2_a_token_for_another_resource_is_not_issued(flow: Flow) -> None:
     flow.connect()
-    answer = flow.authorize(resource="https://other.example/api/mcp")
-    assert parameters_of(answer.headers["location"])["error"] == "invalid_target"
+    response = flow.authorize(resource="https://other.example/api/mcp")
+    assert parameters_of(response.headers["location"])["error"] == "invalid_target"
     assert flow.exchange(flow.code(), resource="https://other.example/").json()["error"] == "invalid_target"
 
 
@@ -248,10 +248,10 @@ def test_rfc9700_4_9_1_and_4_10_2_a_token_for_another_resource_is_not_issued(flo
     ],
 )
 def test_rfc9700_4_11_2_a_bad_client_or_redirect_uri_is_no_redirect(flow: Flow, changes: dict[str, str | None]) -> None:
-    answer = flow.authorize(**changes)
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    response = flow.authorize(**changes)
+    assert response.status_code == 400
+    assert "location" not in response.headers
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("changes", [{"response_type": "bogus"}, {"scope": "admin"}, {"code_challenge": None}])
@@ -262,17 +262,17 @@ def test_rfc9700_4_11_2_nobody_is_redirected_who_does_not_know_the_client(
     flow.register(redirect_uris=[evil])
     stranger = flow.http.get(f"/oauth/authorize?{flow.query(redirect_uri=evil, **changes)}")
     assert stranger.headers["location"].startswith("/sign-in?return_to=")
-    answer = flow.authorize(redirect_uri=evil, **changes)
-    assert answer.status_code == 400
-    assert "location" not in answer.headers
-    assert "Go back to evil.example" in answer.text
-    assert f'href="{evil}?error=' in answer.text
+    response = flow.authorize(redirect_uri=evil, **changes)
+    assert response.status_code == 400
+    assert "location" not in response.headers
+    assert "Go back to evil.example" in response.text
+    assert f'href="{evil}?error=' in response.text
 
 
 def test_rfc9700_4_11_2_signing_in_leads_to_this_site_only(host: RunningHost, flow: Flow) -> None:
-    answer = flow.http.get(f"/oauth/authorize?{flow.query()}")
-    assert answer.status_code == 303
-    assert answer.headers["location"].startswith("/sign-in?return_to=%2Foauth%2Fauthorize%3F")
+    response = flow.http.get(f"/oauth/authorize?{flow.query()}")
+    assert response.status_code == 303
+    assert response.headers["location"].startswith("/sign-in?return_to=%2Foauth%2Fauthorize%3F")
 
 
 def test_rfc9700_4_12_the_answer_is_a_redirect_that_is_followed_with_get(flow: Flow) -> None:
@@ -283,9 +283,9 @@ def test_rfc9700_4_12_the_answer_is_a_redirect_that_is_followed_with_get(flow: F
 def test_rfc9700_4_13_headers_of_strangers_do_not_change_addresses(http: httpx.Client, host: RunningHost) -> None:
     forged = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "Forwarded": "host=evil.example"}
     for document in ("oauth-authorization-server", "oauth-protected-resource"):
-        answer = http.get(f"/.well-known/{document}", headers={**forged, "Host": "evil.example"})
-        assert "evil.example" not in answer.text
-        assert host.url in answer.text
+        response = http.get(f"/.well-known/{document}", headers={**forged, "Host": "evil.example"})
+        assert "evil.example" not in response.text
+        assert host.url in response.text
 
 
 def test_rfc9700_4_14_2_reuse_of_a_refresh_token_ends_its_family(flow: Flow) -> None:
@@ -316,8 +316,8 @@ def test_rfc9700_4_15_1_no_client_can_pass_for_a_person(flow: Flow, person: Pers
     claims = claims_of(flow.connect()["access_token"])
     assert claims["sub"] == person.id
     assert claims["sub"] != claims["client_id"]
-    answer = flow.token(grant_type="client_credentials")
-    assert answer.json()["error"] == "unsupported_grant_type"
+    response = flow.token(grant_type="client_credentials")
+    assert response.json()["error"] == "unsupported_grant_type"
 
 
 def test_rfc9700_4_16_the_consent_page_cannot_be_framed(flow: Flow) -> None:

@@ -16,24 +16,24 @@ from support.oauth import LOOPBACK, Flow, basic
 FORM = "application/x-www-form-urlencoded"
 
 
-def error_of(answer: httpx.Response, status: int = 400) -> str:
+def error_of(response: httpx.Response, status: int = 400) -> str:
     """Return the error code of an error response, which must have the form of RFC 6749, section 5.2."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["pragma"] == "no-cache"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    document: dict[str, Any] = answer.json()
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["pragma"] == "no-cache"
+    assert response.headers["access-control-allow-origin"] == "*"
+    document: dict[str, Any] = response.json()
     assert document.keys() == {"error", "error_description"}
     assert all(" " <= character <= "~" and character not in '"\\' for character in document["error_description"])
     return str(document["error"])
 
 
 def test_the_answer_with_tokens(flow: Flow) -> None:
-    answer = flow.exchange(flow.code())
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["pragma"] == "no-cache"
-    tokens = answer.json()
+    response = flow.exchange(flow.code())
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["pragma"] == "no-cache"
+    tokens = response.json()
     assert tokens["access_token"].startswith("prk_oat_")
     assert tokens["refresh_token"].startswith("prk_ort_")
     assert (tokens["token_type"], tokens["expires_in"], tokens["scope"]) == ("Bearer", 3600, "mcp")
@@ -54,22 +54,22 @@ def test_a_secret_may_come_either_way(flow: Flow, registered: str, sent: str) ->
     secret = flow.register(token_endpoint_auth_method=registered)["client_secret"]
     code = flow.code()
     if sent == "basic":
-        answer = flow.exchange(code, headers=basic(flow.client_id, secret), client_id=None)
+        response = flow.exchange(code, headers=basic(flow.client_id, secret), client_id=None)
     else:
-        answer = flow.exchange(code, client_secret=secret)
-    assert answer.status_code == 200
+        response = flow.exchange(code, client_secret=secret)
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize("headers", [True, False])
 def test_a_public_client_without_a_secret(flow: Flow, headers: bool) -> None:
-    answer = flow.exchange(flow.code(), headers=basic(flow.client_id, "") if headers else None, client_secret="")
-    assert answer.status_code == 200
+    response = flow.exchange(flow.code(), headers=basic(flow.client_id, "") if headers else None, client_secret="")
+    assert response.status_code == 200
 
 
 def test_basic_is_percent_decoded(flow: Flow) -> None:
     encoded = "".join(f"%{ord(character):02X}" for character in flow.client_id)
-    answer = flow.exchange(flow.code(), headers=basic(encoded, quote_plus("")))
-    assert answer.status_code == 200
+    response = flow.exchange(flow.code(), headers=basic(encoded, quote_plus("")))
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_basic_is_percent_decoded(flow: Flow) -> None:
     ],
 )
 def test_failing_basic_is_a_401_with_a_challenge(flow: Flow, header: str) -> None:
-    answer = flow.token({"Authorization": header}, grant_type="refresh_token", refresh_token="x", client_id=None)
-    assert error_of(answer, 401) == "invalid_client"
-    assert answer.headers["www-authenticate"].startswith("Basic realm=")
+    response = flow.token({"Authorization": header}, grant_type="refresh_token", refresh_token="x", client_id=None)
+    assert error_of(response, 401) == "invalid_client"
+    assert response.headers["www-authenticate"].startswith("Basic realm=")
 
 
 def test_a_client_uses_one_way_to_prove_who_it_is(flow: Flow) -> None:
@@ -128,8 +128,8 @@ def test_a_public_client_with_a_secret_is_refused(flow: Flow) -> None:
 )
 def test_wrong_requests(flow: Flow, parameters: dict[str, str | None], error: str) -> None:
     right = {"grant_type": "authorization_code", "code": flow.code(), "redirect_uri": LOOPBACK}
-    answer = flow.token(None, **{**right, "code_verifier": flow.verifier, **parameters})
-    assert error_of(answer) == error
+    response = flow.token(None, **{**right, "code_verifier": flow.verifier, **parameters})
+    assert error_of(response) == error
 
 
 def test_other_clients_are_unknown(flow: Flow) -> None:
@@ -143,9 +143,9 @@ def test_a_repeated_parameter_is_refused(flow: Flow, name: str) -> None:
     form = {"grant_type": "authorization_code", "code": "x", "client_id": flow.client_id, "code_verifier": "x" * 43}
     pairs = [*form.items(), (name, "one"), (name, "two")]
     body = "&".join(f"{key}={value}" for key, value in pairs)
-    answer = flow.http.post("/oauth/token", content=body, headers={"Content-Type": FORM})
-    assert error_of(answer) == "invalid_request"
-    assert name in answer.json()["error_description"]
+    response = flow.http.post("/oauth/token", content=body, headers={"Content-Type": FORM})
+    assert error_of(response) == "invalid_request"
+    assert name in response.json()["error_description"]
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_a_repeated_parameter_is_refused(flow: Flow, name: str) -> None:
 )
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
 def test_a_body_that_is_no_form(http: httpx.Client, path: str, body: bytes, media_type: str) -> None:
-    answer = http.post(path, content=body, headers={"Content-Type": media_type})
-    assert error_of(answer) == "invalid_request"
+    response = http.post(path, content=body, headers={"Content-Type": media_type})
+    assert error_of(response) == "invalid_request"
 
 
 def test_parameters_in_the_address_count_for_nothing(flow: Flow) -> None:
     query = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": flow.client_id}
-    answer = flow.http.post("/oauth/token", params=query, headers={"Content-Type": FORM})
-    assert error_of(answer) == "invalid_request"
+    response = flow.http.post("/oauth/token", params=query, headers={"Content-Type": FORM})
+    assert error_of(response) == "invalid_request"
 
 
 @pytest.mark.parametrize("form", ["{}/api/mcp", "{}/api/mcp/", "{}", "{}/"])
@@ -184,9 +184,9 @@ def test_the_resource_may_be_named_in_each_of_its_forms(flow: Flow, form: str) -
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", "/oauth/register"])
 def test_other_methods(http: httpx.Client, path: str, method: str) -> None:
-    answer = http.request(method, path)
-    assert answer.status_code == 405
-    assert "POST" in answer.headers["allow"]
+    response = http.request(method, path)
+    assert response.status_code == 405
+    assert "POST" in response.headers["allow"]
 
 
 def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
@@ -194,8 +194,8 @@ def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
         for hint in ("access_token", "refresh_token", "something else"):
             tokens = flow.connect()
             form = {"token": tokens[kind], "token_type_hint": hint, "client_id": flow.client_id}
-            answer = flow.http.post("/oauth/revoke", data=form)
-            assert (answer.status_code, answer.content) == (200, b"")
+            response = flow.http.post("/oauth/revoke", data=form)
+            assert (response.status_code, response.content) == (200, b"")
             assert flow.call(tokens["access_token"]).status_code == 401
             assert error_of(flow.refresh(tokens["refresh_token"])) == "invalid_grant"
 
@@ -204,8 +204,8 @@ def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
     "token", ["unknown", "prk_ort_unknown", "prk_oat_unknown", "\x00", "ä", "prk_oat_" + "x" * 9000]
 )
 def test_revoking_a_token_that_nobody_has_is_fine(flow: Flow, token: str) -> None:
-    answer = flow.http.post("/oauth/revoke", data={"token": token, "client_id": flow.client_id})
-    assert (answer.status_code, answer.content) == (200, b"")
+    response = flow.http.post("/oauth/revoke", data={"token": token, "client_id": flow.client_id})
+    assert (response.status_code, response.content) == (200, b"")
 
 
 def test_revocation_is_for_the_client_itself(flow: Flow) -> None:
@@ -223,9 +223,9 @@ def test_with_the_database_gone_the_client_is_told_to_come_again(flow: Flow, hos
     database = host.host.database
     host.run(database.close())
     try:
-        for answer in (flow.refresh(tokens["refresh_token"]), flow.exchange("x"), flow.registered()):
-            assert error_of(answer, 503) == "temporarily_unavailable"
-            assert int(answer.headers["retry-after"]) >= 1
+        for response in (flow.refresh(tokens["refresh_token"]), flow.exchange("x"), flow.registered()):
+            assert error_of(response, 503) == "temporarily_unavailable"
+            assert int(response.headers["retry-after"]) >= 1
         page = flow.authorize()
         assert page.status_code == 503
         assert "nothing was changed" in page.text

@@ -26,8 +26,8 @@ def inspect(server: McpServer, key: str, folder: Path, *arguments: str) -> subpr
 def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     assert done.returncode == 0, done.stdout + done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
-    found: dict[str, Any] = document.get("result", document)
-    return found
+    body: dict[str, Any] = document.get("result", document)
+    return body
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

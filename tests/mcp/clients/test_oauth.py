@@ -71,14 +71,14 @@ def check_the_flow(report: Report, state: dict[str, Any], server: McpServer) -> 
     assert sorted(report.done["tools"]) == sorted(TOOLS)
     assert usage["structuredContent"]["plan"] == "free"
 
-    (address,) = report.opened
-    asked = parse_qs(urlsplit(address).query)
-    assert address.startswith(f"{server.url}/oauth/authorize?")
-    assert asked["code_challenge_method"] == ["S256"]
-    assert asked["client_id"] == [state["client"]["client_id"]]
+    (url,) = report.opened
+    parameters = parse_qs(urlsplit(url).query)
+    assert url.startswith(f"{server.url}/oauth/authorize?")
+    assert parameters["code_challenge_method"] == ["S256"]
+    assert parameters["client_id"] == [state["client"]["client_id"]]
     (returned,) = report.returned
     assert returned["iss"] == server.url
-    assert returned["state"] == asked["state"][0]
+    assert returned["state"] == parameters["state"][0]
     tokens = state["tokens"]
     assert tokens["access_token"].startswith("prk_oat_")
     assert tokens["refresh_token"].startswith("prk_ort_")

@@ -29,21 +29,21 @@ def browser() -> Iterator[Browser]:
 def test_the_buttons_of_the_pages_lead_back_to_the_client(
     browser: Browser, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
 ) -> None:
-    mine = browser.new_page(java_script_enabled=scripting)
+    new_page = browser.new_page(java_script_enabled=scripting)
 
-    def allow(address: str) -> None:
-        mine.goto(address)
-        mine.get_by_label("E-mail").fill(EMAIL)
-        mine.get_by_label("Password").fill(PASSWORD)
-        mine.get_by_role("button", name="Sign in").click()
-        mine.get_by_role("button", name="Allow", exact=True).click()
-        expect(mine.get_by_text("You can close this window.")).to_be_visible()
+    def allow(url: str) -> None:
+        new_page.goto(url)
+        new_page.get_by_label("E-mail").fill(EMAIL)
+        new_page.get_by_label("Password").fill(PASSWORD)
+        new_page.get_by_role("button", name="Sign in").click()
+        new_page.get_by_role("button", name="Allow", exact=True).click()
+        expect(new_page.get_by_text("You can close this window.")).to_be_visible()
 
     calls = [Call("get_account_usage")]
     report = client.run(server.mcp_url, tmp_path / "client", calls, store=store, browser=allow)
     assert report.calls[0]["structuredContent"]["plan"] == "free"
-    assert urlsplit(mine.url).netloc != urlsplit(server.url).netloc
-    mine.close()
+    assert urlsplit(new_page.url).netloc != urlsplit(server.url).netloc
+    new_page.close()
 
 
 def test_the_button_that_denies_tells_the_client(
@@ -51,8 +51,8 @@ def test_the_button_that_denies_tells_the_client(
 ) -> None:
     page = browser.new_page()
 
-    def deny(address: str) -> None:
-        page.goto(address)
+    def deny(url: str) -> None:
+        page.goto(url)
         page.get_by_label("E-mail").fill(EMAIL)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.timeout(300)
 def check(report: Report) -> None:
     """Check that the client got the toolsets of its URL, and could reach the other tools."""
     assert set(report.done["tools"]) == {"generate_qr_code", "find_tools", "call_tool"}
-    found, usage, code, refused, nested = report.calls
-    assert "get_account_usage" in {tool["name"] for tool in found["structuredContent"]["tools"]}
+    search, usage, code, refused, nested = report.calls
+    assert "get_account_usage" in {tool["name"] for tool in search["structuredContent"]["tools"]}
     assert usage["structuredContent"]["plan"] == "free"
     assert {block["type"] for block in code["content"]} == {"text", "image", "resource_link"}
     assert refused["isError"]
@@ -43,11 +43,11 @@ def test_through_oauth(
 ) -> None:
     report = client.run(server.mcp_url + CHOSEN, tmp_path / "client", CALLS, store=store, browser=browser)
     check(report)
-    asked = parse_qs(urlsplit(report.opened[0]).query)
-    assert asked["resource"][0].startswith(server.mcp_url)
+    parameters = parse_qs(urlsplit(report.opened[0]).query)
+    assert parameters["resource"][0].startswith(server.mcp_url)
 
-    again = client.run(server.mcp_url + CHOSEN, tmp_path / "client", CALLS, store=store)
-    assert not again.opened
+    second = client.run(server.mcp_url + CHOSEN, tmp_path / "client", CALLS, store=store)
+    assert not second.opened
 
 
 def test_a_client_says_which_set_does_not_exist(client: Client, server: McpServer, key: str, tmp_path: Path) -> None:

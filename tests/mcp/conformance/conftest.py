@@ -12,5 +12,5 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The MCP endpoint behind a proxy that adds an API key."""
     with McpServer(tmp_path_factory.mktemp("server")) as server:
         server.add_account()
-        with adding_authorization(server.url, f"Bearer {server.create_key()}") as address:
-            yield f"{address}/api/mcp"
+        with adding_authorization(server.url, f"Bearer {server.create_key()}") as url:
+            yield f"{url}/api/mcp"

@@ -35,7 +35,7 @@ def test_what_applies_passes_and_nothing_else_is_expected_to_fail(endpoint: str,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     statuses = {scenario(file): statuses_of(file) for file in tmp_path.rglob("checks.json")}
-    passed = {name for name, found in statuses.items() if found <= {"SUCCESS", "INFO", "SKIPPED"}}
+    passed = {name for name, outcomes in statuses.items() if outcomes <= {"SUCCESS", "INFO", "SKIPPED"}}
     assert passed == APPLICABLE
     assert statuses.keys() - passed == set(re.findall(r"^  - (\S+)$", EXPECTED_FAILURES.read_text(), re.MULTILINE))
 

@@ -21,8 +21,8 @@ def encoded(value: object) -> str:
 
 
 def decoded(part: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=="))
-    return found
+    claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=="))
+    return claims
 
 
 OTHER_CLAIMS: list[tuple[dict[str, Any], str]] = [

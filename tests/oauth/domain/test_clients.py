@@ -20,13 +20,13 @@ UNUSED_DAYS = 30
 
 async def test_the_same_public_metadata_are_the_same_client(world: World) -> None:
     first = await world.server.clients.register(PUBLIC_METADATA, "192.0.2.1")
-    again = await world.server.clients.register(PUBLIC_METADATA, "192.0.2.2")
+    second = await world.server.clients.register(PUBLIC_METADATA, "192.0.2.2")
     turned = check_metadata(
         {**PUBLIC, "redirect_uris": PUBLIC["redirect_uris"][::-1], "token_endpoint_auth_method": "none"}
     )
     other_order = await world.server.clients.register(turned, "192.0.2.3")
-    assert (first.is_new, again.is_new, other_order.is_new) == (True, False, False)
-    assert first.client.id == again.client.id == other_order.client.id
+    assert (first.is_new, second.is_new, other_order.is_new) == (True, False, False)
+    assert first.client.id == second.client.id == other_order.client.id
     other_name = await world.server.clients.register(
         check_metadata({**PUBLIC, "client_name": "Another", "token_endpoint_auth_method": "none"}), ""
     )
@@ -34,19 +34,19 @@ async def test_the_same_public_metadata_are_the_same_client(world: World) -> Non
 
 
 async def test_registrations_at_once_are_one_client(world: World) -> None:
-    found = await asyncio.gather(*(world.server.clients.register(PUBLIC_METADATA, "") for _ in range(8)))
-    assert len({one.client.id for one in found}) == 1
-    assert [one.is_new for one in found].count(True) == 1
+    registrations = await asyncio.gather(*(world.server.clients.register(PUBLIC_METADATA, "") for _ in range(8)))
+    assert len({registration.client.id for registration in registrations}) == 1
+    assert [registration.is_new for registration in registrations].count(True) == 1
 
 
 async def test_each_client_with_a_secret_is_its_own(world: World) -> None:
-    one = await world.server.clients.register(SECRET_METADATA, "")
+    first = await world.server.clients.register(SECRET_METADATA, "")
     other = await world.server.clients.register(SECRET_METADATA, "")
-    assert one.client.id != other.client.id
-    assert one.secret != other.secret
+    assert first.client.id != other.client.id
+    assert first.secret != other.secret
     async with world.database.reading() as session:
         rows = (await session.scalars(select(ClientRow))).all()
-    assert all(row.secret_hash not in (None, one.secret.encode(), other.secret.encode()) for row in rows)
+    assert all(row.secret_hash not in (None, first.secret.encode(), other.secret.encode()) for row in rows)
 
 
 async def test_a_client_proves_who_it_is(world: World) -> None:
@@ -95,14 +95,14 @@ async def test_the_operator_sees_clients_and_removes_them(world: World) -> None:
     users = [await world.user() for _ in range(2)]
     tokens = [await world.connect(user, used) for user in users]
     await world.connect(users[0], used)
-    listed = {one.id: one for one in await world.server.clients.list()}
+    listed = {client.id: client for client in await world.server.clients.list()}
     assert (listed[used.id].name, listed[used.id].connections) == ("Used", 2)
     assert (listed[unused.id].connections, listed[unused.id].last_approved_at) == (0, None)
     assert await world.server.clients.revoke(used.id) == 2
     assert await world.server.clients.find(used.id) is None
-    for one in tokens:
+    for token_set in tokens:
         with pytest.raises(Rejected):
-            await world.server.authenticate(Credentials(bearer=one.access_token, client_ip="", headers={}))
+            await world.server.authenticate(Credentials(bearer=token_set.access_token, client_ip="", headers={}))
     [connection] = await world.accounts.connections.list(users[0], revoked=True)
     assert connection.revoked_at is not None
     with pytest.raises(NotFound):

@@ -44,8 +44,8 @@ def publish(world: World, tmp_path: Path) -> Publish:
     async def run(document: Callable[[str], Any]) -> AsyncIterator[Site]:
         async def reply(visit: Visit) -> None:
             site.visits += 1
-            made = document(site.client_id)
-            content = made if isinstance(made, bytes) else json.dumps(made).encode()
+            metadata = document(site.client_id)
+            content = metadata if isinstance(metadata, bytes) else json.dumps(metadata).encode()
             await visit.answer(content, "Content-Type: application/json")
 
         handler: Callable[[Visit], Awaitable[None]] = reply

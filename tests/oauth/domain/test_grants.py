@@ -35,11 +35,11 @@ async def count(world: World, *tables: type[CodeRow | RefreshTokenRow | TokenFam
         return [await session.scalar(select(func.count()).select_from(table)) or 0 for table in tables]
 
 
-def won(answers: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
+def won(results: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
     """Return the successful answers; all others must be `InvalidGrant`."""
-    answers = list(answers)
-    assert all(isinstance(answer, TokenSet | InvalidGrant) for answer in answers), answers
-    return [answer for answer in answers if isinstance(answer, TokenSet)]
+    results = list(results)
+    assert all(isinstance(result, TokenSet | InvalidGrant) for result in results), results
+    return [result for result in results if isinstance(result, TokenSet)]
 
 
 async def test_the_tokens_of_a_code_act_for_the_person(world: World) -> None:
@@ -115,8 +115,8 @@ async def test_a_code_is_valid_for_a_minute(world: World, seconds: int, valid: b
     user, client = await world.user(), await world.client()
     request = await world.approve(user, client)
     world.clock.advance(seconds=seconds)
-    answers = await asyncio.gather(world.server.exchange_code(client, request, []), return_exceptions=True)
-    assert bool(won(answers)) is valid
+    results = await asyncio.gather(world.server.exchange_code(client, request, []), return_exceptions=True)
+    assert bool(won(results)) is valid
 
 
 async def test_a_refresh_token_is_rotated(world: World) -> None:
@@ -143,11 +143,11 @@ async def test_within_the_grace_a_refresh_token_may_come_again(make_world: MakeW
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
     refreshes = (world.server.refresh(client, tokens.refresh_token, "", []) for _ in range(10))
-    answers = won(await asyncio.gather(*refreshes, return_exceptions=True))
-    assert len({answer.refresh_token for answer in answers}) == 10
+    token_sets = won(await asyncio.gather(*refreshes, return_exceptions=True))
+    assert len({token_set.refresh_token for token_set in token_sets}) == 10
     world.clock.advance(seconds=30)
     late = await world.server.refresh(client, tokens.refresh_token, "", [])
-    assert all([await is_valid(world, answer.access_token) for answer in (*answers, late)])
+    assert all([await is_valid(world, token_set.access_token) for token_set in (*token_sets, late)])
 
 
 async def test_after_the_grace_it_ends_the_family(make_world: MakeWorld) -> None:
@@ -177,8 +177,8 @@ async def test_a_refresh_token_is_valid_for_thirty_days(world: World, seconds: i
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
     world.clock.advance(days=REFRESH_DAYS, seconds=seconds)
-    answers = await asyncio.gather(world.server.refresh(client, tokens.refresh_token, "", []), return_exceptions=True)
-    assert bool(won(answers)) is valid
+    results = await asyncio.gather(world.server.refresh(client, tokens.refresh_token, "", []), return_exceptions=True)
+    assert bool(won(results)) is valid
 
 
 @pytest.mark.parametrize(("seconds", "valid"), [(3599, True), (3604, True), (3605, False)])
@@ -228,10 +228,10 @@ async def test_a_client_cannot_revoke_the_tokens_of_another(world: World, kind: 
 
 async def test_revoking_the_connection_ends_all_its_families(world: World) -> None:
     user, client = await world.user(), await world.client()
-    one, two = await world.connect(user, client), await world.connect(user, client)
+    first, two = await world.connect(user, client), await world.connect(user, client)
     [connection] = await world.accounts.connections.list(user)
     await world.accounts.connections.revoke(user, connection.id)
-    for tokens in (one, two):
+    for tokens in (first, two):
         assert not await is_valid(world, tokens.access_token)
         with pytest.raises(InvalidGrant):
             await world.server.refresh(client, tokens.refresh_token, "", [])
@@ -375,10 +375,10 @@ async def test_a_connection_that_was_used_is_never_replaced(world: World) -> Non
     user = await world.user()
     used = await world.connect(user, await editor(world, 1001))
     assert await is_valid(world, used.access_token)  # less than the write interval ago, so this use is not stored yet
-    again = await world.connect(user, await editor(world, 1002))
+    tokens = await world.connect(user, await editor(world, 1002))
     assert await connected(world, user) == ["My editor", "My editor"]
     assert await is_valid(world, used.access_token)
-    assert await is_valid(world, again.access_token)
+    assert await is_valid(world, tokens.access_token)
 
 
 async def test_a_connection_that_was_refreshed_is_never_replaced(world: World) -> None:
@@ -464,4 +464,4 @@ async def test_a_choice_that_cannot_be_leaves_nothing_behind(world: World) -> No
 
 
 async def connected(world: World, user: str) -> list[str]:
-    return sorted(one.name for one in await world.accounts.connections.list(user))
+    return sorted(connection.name for connection in await world.accounts.connections.list(user))

@@ -26,9 +26,9 @@ async def kids(server: AuthorizationServer) -> list[str]:
 
 async def is_valid(world: World, token: str) -> bool:
     credentials = Credentials(bearer=token, client_ip="", headers={})
-    answers = await asyncio.gather(world.server.authenticate(credentials), return_exceptions=True)
-    assert all(answer is None or isinstance(answer, Rejected) or answer.subject for answer in answers)  # type: ignore[union-attr]
-    return not isinstance(answers[0], Rejected)
+    results = await asyncio.gather(world.server.authenticate(credentials), return_exceptions=True)
+    assert all(result is None or isinstance(result, Rejected) or result.subject for result in results)  # type: ignore[union-attr]
+    return not isinstance(results[0], Rejected)
 
 
 async def test_only_public_members_are_published(world: World) -> None:
@@ -66,9 +66,9 @@ async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(w
     late = await world.server.refresh(client, (await world.connect(await world.user(), client)).refresh_token, "", [])
     assert await kids(world.server) == [first]
     world.clock.advance(seconds=1)
-    second, *others = await kids(world.server)
+    second, *remaining = await kids(world.server)
     assert second != first
-    assert others == [first]
+    assert remaining == [first]
     assert await is_valid(world, late.access_token)
     assert not await is_valid(world, tokens.access_token)
     world.clock.advance(days=1, hours=1, seconds=1)
@@ -87,8 +87,8 @@ async def test_a_key_stays_until_its_last_token_has_expired_when_keys_are_replac
     after = make_world(key_lifetime=30 * 86_400)
     await after.server.prune()
     assert await is_valid(after, tokens.access_token)
-    second, *others = await kids(after.server)
-    assert others == [first]
+    second, *remaining = await kids(after.server)
+    assert remaining == [first]
     await after.server.prune()
     assert await is_valid(after, tokens.access_token)
     after.clock.advance(days=1, hours=1, seconds=1)
@@ -100,21 +100,21 @@ async def test_keys_of_another_secret_are_deleted_in_the_end(make_world: MakeWor
     before, after = make_world(), make_world(b"another secret key, long enough")
     await before.server.keys.current()
     before.clock.advance(days=DAYS + 1, hours=1, seconds=1)
-    [kept] = await kids(after.server)
+    [kid] = await kids(after.server)
     await after.server.prune()
     async with after.database.reading() as session:
-        assert list(await session.scalars(select(SigningKeyRow.kid))) == [kept]
+        assert list(await session.scalars(select(SigningKeyRow.kid))) == [kid]
 
 
 async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None:
-    one, other = make_world(), make_world()
-    await one.server.keys.current()
-    assert await kids(one.server) == await kids(other.server)
-    one.clock.advance(days=DAYS)
-    tokens = await one.connect(await one.user(), await one.client())
+    first, other = make_world(), make_world()
+    await first.server.keys.current()
+    assert await kids(first.server) == await kids(other.server)
+    first.clock.advance(days=DAYS)
+    tokens = await first.connect(await first.user(), await first.client())
     other.server.keys._loaded_at -= 60  # as if it had loaded the keys a minute ago
     assert await is_valid(other, tokens.access_token)
-    assert await kids(other.server) == await kids(one.server)
+    assert await kids(other.server) == await kids(first.server)
 
 
 async def test_with_another_secret_key_the_server_makes_a_new_key_and_says_so(make_world: MakeWorld) -> None:

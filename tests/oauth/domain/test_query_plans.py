@@ -71,11 +71,11 @@ async def plan_of(world: World, statement: str, parameters: Any) -> str:
 async def test_no_look_up_reads_a_whole_table(world: World) -> None:
     user, client = await world.user(), await world.client()
     await fill(world, user)
-    seen: dict[str, Any] = {}
+    executed: dict[str, Any] = {}
 
     def remember(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
         if statement.split(maxsplit=1)[0] in ("SELECT", "UPDATE"):
-            seen[statement] = parameters
+            executed[statement] = parameters
 
     event.listen(Engine, "before_cursor_execute", remember)
     tokens = await world.connect(user, client)
@@ -86,9 +86,9 @@ async def test_no_look_up_reads_a_whole_table(world: World) -> None:
     await world.server.clients.authenticate(client.id, "")
     await world.server.revoke(client, tokens.refresh_token)
     event.remove(Engine, "before_cursor_execute", remember)
-    looked_up = {statement: parameters for statement, parameters in seen.items() if "oauth_" in statement}
-    assert len(looked_up) >= 8
-    for statement, parameters in looked_up.items():
+    lookups = {statement: parameters for statement, parameters in executed.items() if "oauth_" in statement}
+    assert len(lookups) >= 8
+    for statement, parameters in lookups.items():
         if "oauth_signing_keys" in statement:  # a table with only a few rows
             continue
         plan = await plan_of(world, statement, parameters)
