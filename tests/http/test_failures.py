@@ -178,10 +178,10 @@ def test_two_hosts_share_limits_and_results_through_redis(start: Start, tmp_path
     with own_redis(tmp_path) as redis, rclone_server(tmp_path / "s3") as s3:
         # A generous timeout: on a busy machine, a slow Redis would otherwise be bypassed.
         storage = {"redis": redis.url, "redis_timeout": 5, **s3_storage(s3)}
-        first_host, two = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
+        first_host, second_host = (start(tmp_path / name, storage=storage) for name in ("one", "two"))
 
         first = httpx.post(first_host.url + TEXT, json={"text": "shared"}, timeout=30).json()
-        second = httpx.post(two.url + TEXT, json={"text": "shared"}, timeout=30).json()
+        second = httpx.post(second_host.url + TEXT, json={"text": "shared"}, timeout=30).json()
 
     assert (first["data"]["cached"], second["data"]["cached"]) == (False, True)
     assert first["data"]["id"] == second["data"]["id"]

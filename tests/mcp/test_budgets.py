@@ -41,8 +41,8 @@ def sent(host: RunningHost, user: Account, query: str = "") -> tuple[list[dict[s
     with httpx.stream("POST", f"{host.url}{PATH}{query}", json=message, headers=headers) as response:
         wire = b"".join(response.iter_raw())
         assert response.headers["content-encoding"] == "gzip"
-    answer = httpx.post(f"{host.url}{PATH}{query}", json=message, headers=headers)
-    return answer.json()["result"]["tools"], len(answer.content), len(wire)
+    uncompressed = httpx.post(f"{host.url}{PATH}{query}", json=message, headers=headers)
+    return uncompressed.json()["result"]["tools"], len(uncompressed.content), len(wire)
 
 
 def read_by_models(tools: list[dict[str, Any]]) -> int:

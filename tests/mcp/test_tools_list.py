@@ -83,12 +83,12 @@ def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPat
     settings = settings_for_test({"plans": plans, "mcp": {"toolsets": ["all"]}}, tmp_path_factory.mktemp("data"))
     with RunningHost(settings) as host:
         catalog = host.host.compiled.catalog
-        counted = {tool.mcp_name: tool.quota for tool in catalog.tools.values() if tool.quota}
+        quota_of_tool = {tool.mcp_name: tool.quota for tool in catalog.tools.values() if tool.quota}
         limited = {name for name, limits in catalog.plans["free"].mcp_tools.items() if limits.advertised_rate}
         tools = Peer(host, account(host, "free")).tools()
     assert {tool["name"] for tool in tools} == set(catalog.mcp_tools)
     for tool in tools:
-        description, quota = tool["description"], counted.get(tool["name"])
+        description, quota = tool["description"], quota_of_tool.get(tool["name"])
         uses = [f"Uses one of the plan's 30 {quota} a month"] if quota and limit else []
         assert re.findall(r"Uses one of the plan's \d+ \w+ a month", description) == uses, tool["name"]
         assert ("Limited to " in description) == (tool["name"] in limited), tool["name"]

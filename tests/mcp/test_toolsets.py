@@ -309,8 +309,8 @@ def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, 
 
 def test_find_tools_finds_the_same_in_singular_and_plural(full: RunningHost, ada: Account) -> None:
     for pair in ("image images", "article articles", "category categories", "movie movies", "copy copies"):
-        singular, several = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
-        assert singular["structuredContent"] == several["structuredContent"], pair
+        singular, plural = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
+        assert singular["structuredContent"] == plural["structuredContent"], pair
 
 
 def test_find_tools_without_words_names_every_tool_by_set(full: RunningHost, ada: Account) -> None:

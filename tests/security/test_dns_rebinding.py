@@ -32,9 +32,9 @@ def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowher
     if done.stderr.startswith("unshare: "):
         unavailable(f"a process cannot have a network of its own here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     # The names do alternate: without a check of the IP address that is used, half of all requests would get inside.
-    assert found["turns"] == ["8.8.8.8", "127.0.0.1"]
-    assert found["outside"] == found["failed"] > 0
-    assert found["refused"] > 100
-    assert found["inside"] == 0
+    assert report["turns"] == ["8.8.8.8", "127.0.0.1"]
+    assert report["outside"] == report["failed"] > 0
+    assert report["refused"] > 100
+    assert report["inside"] == 0

@@ -34,7 +34,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     }
     folder: Path = tmp_path_factory.mktemp("domains")
     with RunningHost(settings_for_test(config, folder)) as running:
-        assert not [one for one in running.host.compiled.plugins.failed if one.id in config["plugins"]]
+        assert not [record for record in running.host.compiled.plugins.failed if record.id in config["plugins"]]
         yield running
 
 
@@ -60,19 +60,19 @@ def domain() -> str:
 
 def site_of(client: Client, name: str = "A blog") -> tuple[str, str]:
     """Connect a new built-in site; return its ID, and its URL on the server."""
-    made = client.data("connect_website", platform="builtin", name=name)
-    return made["website_id"], made["connect_url"]
+    website = client.data("connect_website", platform="builtin", name=name)
+    return website["website_id"], website["connect_url"]
 
 
 def publish(client: Client, website_id: str, slug: str) -> None:
-    made = client.data("create_content", title=f"Post {slug}", body="Words.", slug=slug)
-    client.data("publish_content", content_id=made["content_id"], website_id=website_id)
+    article = client.data("create_content", title=f"Post {slug}", body="Words.", slug=slug)
+    client.data("publish_content", content_id=article["content_id"], website_id=website_id)
 
 
 def claim(client: Client, website_id: str, domain: str) -> str:
     """Request a domain; return why it is refused, or an empty string."""
-    answer = client.call("update_website_settings", website_id=website_id, settings={"domain": domain})
-    return str(answer["content"][0]["text"]) if answer.get("isError") else ""
+    result = client.call("update_website_settings", website_id=website_id, settings={"domain": domain})
+    return str(result["content"][0]["text"]) if result.get("isError") else ""
 
 
 def test_a_strangers_domain_that_leads_elsewhere_is_never_proven(
@@ -105,11 +105,11 @@ def test_a_domain_that_is_proven_cannot_be_taken_nor_is_it_blocked_by_asking_for
     (site, _), (other, _) = site_of(alice), site_of(mallory)
     assert claim(mallory, other, domain) == ""
     prove(names, alice, site, domain)
-    found = check(mallory, other)
-    assert (found.status, "another website" in found.problem) == ("waiting", True)
-    again, _ = site_of(mallory)
-    assert claim(mallory, again, domain) == ""
-    assert f"_pressroom.{domain} with the text website={again}" in check(mallory, again).problem
+    result = check(mallory, other)
+    assert (result.status, "another website" in result.problem) == ("waiting", True)
+    second_site, _ = site_of(mallory)
+    assert claim(mallory, second_site, domain) == ""
+    assert f"_pressroom.{domain} with the text website={second_site}" in check(mallory, second_site).problem
     assert host.run(Domains(alice.plugin).proven()).count(domain) == 1
 
 
@@ -127,8 +127,8 @@ def test_who_asks_first_does_not_keep_a_domain_that_its_dns_gives_to_another_sit
     wait_for(f"{url}/ours", 200, host=host)
     assert ask(f"{url}/theirs", host=host).status_code == 404
     assert ask(f"{old}/theirs", host=host).status_code == 200
-    taken = check(mallory, other)
-    assert (taken.status, f"_pressroom.{domain} gives the domain to another website" in taken.problem) == (
+    result = check(mallory, other)
+    assert (result.status, f"_pressroom.{domain} gives the domain to another website" in result.problem) == (
         "waiting",
         True,
     )
@@ -150,8 +150,8 @@ def test_a_domain_is_not_had_while_its_records_are_unknown_and_not_lost_either(
     names.here.add(domain)
     name_server().failing.add(f"_pressroom.{domain}")
     assert claim(alice, site, domain) == ""
-    found = check(alice, site)
-    assert (found.status, f"the TXT records of _pressroom.{domain} are not known" in found.problem) == (
+    result = check(alice, site)
+    assert (result.status, f"the TXT records of _pressroom.{domain} are not known" in result.problem) == (
         "waiting",
         True,
     )
@@ -254,8 +254,8 @@ def test_a_domain_that_the_operator_gave_to_a_site_is_nobody_elses(
     assert url.endswith("/sites/chosen")
     names.here.add(LISTED)
     assert "another website" in claim(mallory, site_of(mallory)[0], LISTED)
-    told = alice.data("update_website_settings", website_id=site, settings={"domain": LISTED})
-    assert told["domain"]["status"] == "proven"
+    updated = alice.data("update_website_settings", website_id=site, settings={"domain": LISTED})
+    assert updated["domain"]["status"] == "proven"
 
 
 @pytest.mark.parametrize(
@@ -267,13 +267,13 @@ def test_a_domain_that_the_operator_gave_to_a_site_is_nobody_elses(
 )  # fmt: skip
 def test_the_server_cannot_be_reached_through_a_domain(host: RunningHost, through: str, path: str) -> None:
     for method in ("GET", "HEAD"):
-        answer = ask(f"{through}{path}", method, host=host, Authorization="Bearer x", Cookie="session=x")
-        assert (answer.status_code, answer.headers.get("location")) == (404, None)
-        assert not {"set-cookie", "www-authenticate", "access-control-allow-credentials"} & set(answer.headers)
+        response = ask(f"{through}{path}", method, host=host, Authorization="Bearer x", Cookie="session=x")
+        assert (response.status_code, response.headers.get("location")) == (404, None)
+        assert not {"set-cookie", "www-authenticate", "access-control-allow-credentials"} & set(response.headers)
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        answer = ask(f"{through}{path}", method, host=host, Origin=through)
-        assert answer.status_code == 405
-        assert not {"set-cookie", "www-authenticate", "access-control-allow-origin"} & set(answer.headers)
+        response = ask(f"{through}{path}", method, host=host, Origin=through)
+        assert response.status_code == 405
+        assert not {"set-cookie", "www-authenticate", "access-control-allow-origin"} & set(response.headers)
 
 
 @pytest.fixture(scope="module")
@@ -305,10 +305,10 @@ def test_an_untrusted_peer_cannot_name_another_host(host: RunningHost, through: 
 
 
 def test_what_one_host_answers_is_never_kept_for_another(host: RunningHost, through: str) -> None:
-    own = ask(f"{host.url}/robots.txt", host=host)
+    ours = ask(f"{host.url}/robots.txt", host=host)
     theirs = ask(f"{through}/robots.txt", host=host)
-    assert own.headers["etag"] != theirs.headers["etag"]
-    for url, tag in ((host.url, theirs.headers["etag"]), (through, own.headers["etag"])):
+    assert ours.headers["etag"] != theirs.headers["etag"]
+    for url, tag in ((host.url, theirs.headers["etag"]), (through, ours.headers["etag"])):
         assert ask(f"{url}/robots.txt", host=host, If_None_Match=tag).status_code == 200
     page = ask(f"{through}/", host=host, Cookie="session=x")
     assert (page.status_code, page.headers["cache-control"]) == (200, "no-cache")

@@ -57,7 +57,7 @@ def host(running_google: Google, tmp_path_factory: pytest.TempPathFactory) -> It
     }
     folder: Path = tmp_path_factory.mktemp("sign_in")
     with RunningHost(settings_for_test(config, folder)) as running:
-        failed = [one for one in running.host.compiled.plugins.failed if one.id in config["plugins"]]
+        failed = [record for record in running.host.compiled.plugins.failed if record.id in config["plugins"]]
         assert not failed, failed
         yield running
 
@@ -99,7 +99,7 @@ def assert_refused(page: Page, google: Google, *people: Person) -> None:
     assert page.status == 403
     assert "did not start in this browser" in page.text
     assert google.accounts.exchanges == 0
-    assert not [one for person in people for one in person.connections()]
+    assert not [connection for person in people for connection in person.connections()]
 
 
 def test_a_victim_who_opens_the_attackers_return_url_gets_nothing_connected(
@@ -115,8 +115,8 @@ def test_an_attackers_code_with_the_victims_state_connects_nothing(
     mallory: Person, victim: Person, google: Google
 ) -> None:
     code = dict(parse_qsl(urlsplit(mallory.signing_in.consent()).query))["code"]
-    asked = dict(parse_qsl(urlsplit(victim.signing_in.leave().headers["Location"]).query))
-    page = victim.browser.get(f"{CALLBACK}?{urlencode({'code': code, 'state': asked['state']})}")
+    parameters = dict(parse_qsl(urlsplit(victim.signing_in.leave().headers["Location"]).query))
+    page = victim.browser.get(f"{CALLBACK}?{urlencode({'code': code, 'state': parameters['state']})}")
     assert page.status == 400
     assert not victim.connections(), "Google refuses the code: the verifier is another one"
 
@@ -175,9 +175,9 @@ def test_a_property_of_another_website_is_not_to_be_had(victim: Person, mallory:
 def test_the_return_leads_to_the_page_of_the_website_and_nowhere_else(victim: Person) -> None:
     url = victim.signing_in.consent()
     more = urlencode({"return_to": "https://evil.example", "redirect_uri": "//evil.example", "website_id": "w_x"})
-    answer = victim.browser.client.get(f"{url}&{more}", follow_redirects=False)
-    assert (answer.status_code, answer.headers["Location"]) == (303, victim.signing_in.path)
-    assert answer.headers["Cache-Control"] == "no-store"
+    response = victim.browser.client.get(f"{url}&{more}", follow_redirects=False)
+    assert (response.status_code, response.headers["Location"]) == (303, victim.signing_in.path)
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_codes_and_tokens_are_in_no_log_and_on_no_page(victim: Person, google: Google) -> None:
@@ -202,8 +202,10 @@ def test_the_session_cookie_comes_along_when_google_sends_somebody_back(host: Ru
     with BrowserWithoutScreen(host) as browser:
         page = browser.get("/sign-in")
         fields = page.fields("/sign-in") | {"email": person.email, "password": PASSWORD}
-        answer = browser.client.post(
+        response = browser.client.post(
             "/sign-in", data=fields, headers={"Origin": browser.origin}, follow_redirects=False
         )
-    (cookie,) = (one for one in answer.headers.get_list("set-cookie") if one.startswith("pressroom_session="))
+    (cookie,) = (
+        header for header in response.headers.get_list("set-cookie") if header.startswith("pressroom_session=")
+    )
     assert "samesite=lax" in cookie.lower()

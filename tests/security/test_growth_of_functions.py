@@ -208,16 +208,16 @@ UNITS = (
 @cache
 def _functions() -> Mapping[str, Callable[[str], object]]:
     """Return every public function and method that takes untrusted text, as a function of that text alone."""
-    found: dict[str, Callable[[str], object]] = {}
+    works: dict[str, Callable[[str], object]] = {}
     for module in modules():
         if module.__name__.startswith(ELSEWHERE):
             continue
         for name, function, owner in _public(module):
             for body_format in ("markdown", "html"):
-                if made := _of_a_text(function, body_format, owner):
+                if work := _of_a_text(function, body_format, owner):
                     suffix = " of HTML" if body_format == "html" else ""
-                    found[f"{module.__name__}.{name}{suffix}"] = made
-    return found
+                    works[f"{module.__name__}.{name}{suffix}"] = work
+    return works
 
 
 def _public(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any], type | None]]:
@@ -250,11 +250,11 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
 
     `owner` is the class of a method: its instance may be what holds the text.
     """
-    needed = _needed(function)
-    kinds = {name: _kind(function, name) for name in needed}
-    own = needed[0] if owner is not None and needed else ""
-    if own:
-        kinds[own] = owner
+    required = _needed(function)
+    kinds = {name: _kind(function, name) for name in required}
+    owner_parameter = required[0] if owner is not None and required else ""
+    if owner_parameter:
+        kinds[owner_parameter] = owner
     texts = [name for name, kind in kinds.items() if _is_text(kind, name)]
     coroutine = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
     # A function without a format parameter is tried once.
@@ -263,16 +263,28 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
 
     def arguments(text: str) -> Mapping[str, Any]:
         half = len(text) // 2
-        others = f"{text[:half]}!{text[half:]}"  # a second text that is nearly the same
-        given = {name: _sample(kinds[name], name, others if at else text, body_format) for at, name in enumerate(texts)}
-        rest = {name: _sample(kinds[name], name, "") for name in needed if name not in given and name != own}
-        return given | rest | ({own: _made(owner, text)} if owner is not None and own and own not in given else {})
+        variant = f"{text[:half]}!{text[half:]}"  # a second text that is nearly the same
+        values = {
+            name: _sample(kinds[name], name, variant if at else text, body_format) for at, name in enumerate(texts)
+        }
+        rest = {
+            name: _sample(kinds[name], name, "") for name in required if name not in values and name != owner_parameter
+        }
+        return (
+            values
+            | rest
+            | (
+                {owner_parameter: _made(owner, text)}
+                if owner is not None and owner_parameter and owner_parameter not in values
+                else {}
+            )
+        )
 
     def call(text: str) -> object:
-        given = arguments(text)
+        values = arguments(text)
         try:
-            made = function(**given)
-            return list(made) if inspect.isgenerator(made) else made
+            result = function(**values)
+            return list(result) if inspect.isgenerator(result) else result
         except (AttributeError, TypeError):  # a made-up argument is invalid
             raise
         except Exception:  # noqa: BLE001 - rejecting a text is a valid outcome
@@ -302,7 +314,11 @@ def _needed(function: Callable[..., Any]) -> Sequence[str]:
     except ValueError:  # a built-in
         return ()
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [one.name for one in parameters if one.default is one.empty and one.kind not in kinds]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind not in kinds
+    ]
 
 
 def _made(owner: type, text: str) -> Any:
@@ -349,9 +365,9 @@ def _sample(kind: Any, name: str, text: str, body_format: str = "markdown") -> A
         hints = get_type_hints(kind)
         return kind(
             **{
-                one.name: _sample(hints[one.name], one.name, text, body_format)
-                for one in fields(kind)
-                if _is_needed(one)
+                field.name: _sample(hints[field.name], field.name, text, body_format)
+                for field in fields(kind)
+                if _is_needed(field)
             }
         )
     return EMPTY[origin or kind]
@@ -364,8 +380,8 @@ def _is_needed(field: Field[Any]) -> bool:
 @pytest.mark.timeout(900)  # a package with many functions takes half a minute of CPU time
 @pytest.mark.parametrize("room", rooms())
 def test_twice_the_text_takes_a_function_at_most_three_times_as_long(room: str) -> None:
-    own = {name: work for name, work in _functions().items() if room_of(name) == room}
-    assert {name: problems for name, work in own.items() if (problems := _growth(work))} == {}
+    works = {name: work for name, work in _functions().items() if room_of(name) == room}
+    assert {name: problems for name, work in works.items() if (problems := _growth(work))} == {}
 
 
 def _growth(work: Callable[[str], object]) -> list[str]:
@@ -411,8 +427,8 @@ class Notes:
 
     def lines(self, html: str) -> int:
         """Count the lines, much too slowly."""
-        places = range(0, len(html), 10)
-        return sum(len(html[at:].split("a")) for at in places for _ in places)
+        positions = range(0, len(html), 10)
+        return sum(len(html[at:].split("a")) for at in positions for _ in positions)
 
 
 def test_a_method_that_takes_the_cube_of_a_text_is_noticed() -> None:

@@ -19,19 +19,19 @@ LONG = 0.001
 
 @pytest.mark.parametrize("room", rooms())
 def test_twice_the_text_takes_a_pattern_at_most_three_times_as_long(room: str) -> None:
-    own = [found for found in patterns() if room_of(found.where) == room]
-    assert [problem for found in own if (problem := growth(found))] == []
+    room_patterns = [occurrence for occurrence in patterns() if room_of(occurrence.where) == room]
+    assert [problem for occurrence in room_patterns if (problem := growth(occurrence))] == []
 
 
-def growth(found: Found) -> str:
+def growth(occurrence: Found) -> str:
     """Return how a pattern's time grows if twice the text takes over three times as long, else an empty string."""
-    work = _uses(found)
-    for start, repeated in hostile(found.pattern):
-        text = _text(found.pattern, start, repeated)
+    work = _uses(occurrence)
+    for start, repeated in hostile(occurrence.pattern):
+        text = _text(occurrence.pattern, start, repeated)
         begin = time.process_time()
         work(text(LOOK))
         if time.process_time() - begin > LONG and (grown := grows(work, text, MEASURE)):
-            return f"{found.where} {found.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
+            return f"{occurrence.where} {occurrence.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
     return ""
 
 
@@ -40,7 +40,7 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
     `(?>(?:…)*)` is equivalent, and correct in every version.
     """
-    wrong = [found.where for found in patterns() if repeats_a_group_possessively(found.pattern)]
+    wrong = [occurrence.where for occurrence in patterns() if repeats_a_group_possessively(occurrence.pattern)]
     assert wrong == []
 
 
@@ -51,7 +51,7 @@ def test_a_possessive_repeat_of_a_group_is_noticed() -> None:
 
 
 def test_patterns_of_all_kinds_are_found() -> None:
-    names = [found.where for found in patterns()]
+    names = [occurrence.where for occurrence in patterns()]
     assert len(names) > 200
     assert "pressroom.observability.secrets._USER_INFO" in names
 
@@ -68,8 +68,8 @@ def _text(pattern: re.Pattern[Any], start: str, repeated: str) -> Callable[[int]
     return made
 
 
-def _uses(found: Found) -> Callable[[Any], object]:
-    pattern, ways = found.pattern, found.ways
+def _uses(occurrence: Found) -> Callable[[Any], object]:
+    pattern, ways = occurrence.pattern, occurrence.ways
 
     def use(text: Any) -> None:
         if "search" in ways:

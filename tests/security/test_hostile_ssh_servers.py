@@ -261,7 +261,7 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
         (nothing, SiteUnavailable, "without an answer"),
         (an_end_half_way, SiteUnavailable, "closed the connection early"),
     ],
-    ids=lambda one: getattr(one, "__name__", ""),
+    ids=lambda value: getattr(value, "__name__", ""),
 )
 async def test_what_a_command_sends_ends_with_an_error(
     fetcher: GuardedFetcher, process: Process, kind: type[SiteError], told: str, monkeypatch: pytest.MonkeyPatch
@@ -321,22 +321,22 @@ async def push_to(port: int, fetcher: GuardedFetcher) -> SiteError:
 async def test_a_push_whose_answer_is_lost_may_have_been_made(
     fetcher: GuardedFetcher, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def process(one: asyncssh.SSHServerProcess[bytes]) -> None:
-        one.stdout.write(EMPTY)
-        if not (one.command or "").startswith("git-receive-pack"):
-            await one.stdin.read()
-            one.exit(0)
+    async def process(ssh_process: asyncssh.SSHServerProcess[bytes]) -> None:
+        ssh_process.stdout.write(EMPTY)
+        if not (ssh_process.command or "").startswith("git-receive-pack"):
+            await ssh_process.stdin.read()
+            ssh_process.exit(0)
             return
-        await one.stdin.read(4)
+        await ssh_process.stdin.read(4)
         if how == "silence":
-            await no_response(one)
+            await no_response(ssh_process)
         while how == "flood":
-            one.stdout.write(packet(b"x" * 60_000))
-            await one.stdout.drain()
+            ssh_process.stdout.write(packet(b"x" * 60_000))
+            await ssh_process.stdout.drain()
         if how == "end":
-            one.get_extra_info("connection").abort()
-        one.stdout.write(b"Thank you.")
-        one.exit(0)
+            ssh_process.get_extra_info("connection").abort()
+        ssh_process.stdout.write(b"Thank you.")
+        ssh_process.exit(0)
 
     if how == "silence":
         monkeypatch.setattr(ssh, "_SECONDS", 1)
@@ -346,14 +346,14 @@ async def test_a_push_whose_answer_is_lost_may_have_been_made(
 
 
 async def test_a_push_that_was_not_begun_was_not_made(fetcher: GuardedFetcher) -> None:
-    async def process(one: asyncssh.SSHServerProcess[bytes]) -> None:
-        if (one.command or "").startswith("git-receive-pack"):
-            one.stderr.write(b"ERROR: This deploy key does not have write access to this project.\n")
-            one.exit(1)
+    async def process(ssh_process: asyncssh.SSHServerProcess[bytes]) -> None:
+        if (ssh_process.command or "").startswith("git-receive-pack"):
+            ssh_process.stderr.write(b"ERROR: This deploy key does not have write access to this project.\n")
+            ssh_process.exit(1)
             return
-        one.stdout.write(EMPTY)
-        await one.stdin.read()
-        one.exit(0)
+        ssh_process.stdout.write(EMPTY)
+        await ssh_process.stdin.read()
+        ssh_process.exit(0)
 
     async with git_server(process) as port:
         error = await push_to(port, fetcher)

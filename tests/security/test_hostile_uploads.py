@@ -63,9 +63,9 @@ def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
 
 def scans(number: int) -> bytes:
     """Return a progressive JPEG that repeats its last scan: decoding each takes as long as the whole image."""
-    whole = image("JPEG", (1000, 1000), progressive=True)
-    last = whole.rindex(b"\xff\xda")
-    return whole[:last] + whole[last:-2] * number + whole[-2:]
+    picture = image("JPEG", (1000, 1000), progressive=True)
+    last = picture.rindex(b"\xff\xda")
+    return picture[:last] + picture[last:-2] * number + picture[-2:]
 
 
 def with_exif() -> bytes:
@@ -146,28 +146,28 @@ def link_of(ada: Client, media_type: str = "image/png") -> str:
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_file_of_an_attacker_is_refused_with_a_reason_and_leaves_nothing(ada: Client, what: str, form: bool) -> None:
     content, link = REFUSED[what](), link_of(ada)
-    answer = (
+    response = (
         httpx.post(link, files={"file": ("x.png", content, "image/png")}, timeout=60)
         if form
         else httpx.put(link, content=content, headers={"content-type": "image/png"}, timeout=60)
     )
-    assert answer.status_code == 400, answer.text
-    assert "Traceback" not in answer.text
-    assert "image" in answer.text
+    assert response.status_code == 400, response.text
+    assert "Traceback" not in response.text
+    assert "image" in response.text
     assert ada.data("list_media")["media"] == []
     assert httpx.put(link, content=image("PNG"), timeout=60).status_code == 201
 
 
 @pytest.mark.parametrize("what", KEPT)
 def test_what_else_is_in_a_file_of_an_attacker_runs_nowhere(ada: Client, what: str) -> None:
-    media_type, made = KEPT[what]
-    answer = httpx.put(link_of(ada, media_type), content=made(), timeout=60)
-    assert answer.status_code == 201, answer.text
+    media_type, make = KEPT[what]
+    response = httpx.put(link_of(ada, media_type), content=make(), timeout=60)
+    assert response.status_code == 201, response.text
     [media] = ada.data("list_media")["media"]
-    shown = httpx.get(media["url"])
-    assert shown.headers["content-type"] == media_type
-    assert shown.headers["x-content-type-options"] == "nosniff"
-    assert "sandbox" in shown.headers["content-security-policy"]
+    delivered = httpx.get(media["url"])
+    assert delivered.headers["content-type"] == media_type
+    assert delivered.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in delivered.headers["content-security-policy"]
     assert media["alt_text"] == ""
 
 
@@ -175,10 +175,10 @@ def test_what_else_is_in_a_file_of_an_attacker_runs_nowhere(ada: Client, what: s
 def test_the_name_of_a_file_of_an_attacker_leads_nowhere(ada: Client, name: str) -> None:
     disposition = f'form-data; name="file"; filename="{name}"'.encode()
     body = b"--b\r\nContent-Disposition: " + disposition + b"\r\n\r\n" + image("PNG") + b"\r\n--b--\r\n"
-    answer = httpx.post(link_of(ada), content=body, headers={"content-type": "multipart/form-data; boundary=b"})
-    assert answer.status_code in (200, 400), answer.text
-    assert "set-cookie" not in answer.headers
-    assert "<script>alert" not in answer.text
+    response = httpx.post(link_of(ada), content=body, headers={"content-type": "multipart/form-data; boundary=b"})
+    assert response.status_code in (200, 400), response.text
+    assert "set-cookie" not in response.headers
+    assert "<script>alert" not in response.text
     for media in ada.data("list_media")["media"]:
         assert media["filename"].endswith(".png")
         assert not set(media["filename"]) & set('/\\<>"\x00\r\n\u202e')

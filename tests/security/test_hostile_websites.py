@@ -62,7 +62,7 @@ def client(host: RunningHost) -> Client:
 @pytest.fixture(scope="module")
 def websites(client: Client, sites: dict[str, HostileSite]) -> dict[str, str]:
     """Return the website IDs by platform."""
-    made: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for name, site in sites.items():
         added = client.host.run(
             Websites(client.plugin).add(
@@ -70,8 +70,8 @@ def websites(client: Client, sites: dict[str, HostileSite]) -> dict[str, str]:
             )
         )
         client.data("update_website_settings", website_id=added.id, settings={"timezone": "Asia/Tokyo"})
-        made[name] = added.id
-    return made
+        ids[name] = added.id
+    return ids
 
 
 @pytest.fixture(scope="module", params=["wordpress", "ghost"])
@@ -105,13 +105,13 @@ def test_an_attacker_cannot_stop_the_server_with_a_long_body_of_a_post(
     # The patches affect only this process.
     for name in ("_passages", "_hash_of", "text_of"):
         monkeypatch.setattr(comparing, name, _not_here(getattr(comparing, name)))
-    taken = client.data("import_content", url=site.shows(1), website_id=website)
-    content, publication = taken["content_id"], taken["publication_id"]
+    imported = client.data("import_content", url=site.shows(1), website_id=website)
+    content, publication = imported["content_id"], imported["publication_id"]
     site.shows(1, LONG, "2026-01-02T00:00:00")
-    kept = client.data("publish_content", content_id=content, website_id=website)
-    assert "the body now says 'Words that were edited and many. " in kept["conflict"]
-    [seen] = client.data("list_publications", publication_id=publication, verify=True)["publications"]
-    assert "Words that were edited" in str(seen)
+    published = client.data("publish_content", content_id=content, website_id=website)
+    assert "the body now says 'Words that were edited and many. " in published["conflict"]
+    [verified] = client.data("list_publications", publication_id=publication, verify=True)["publications"]
+    assert "Words that were edited" in str(verified)
     assert client.data("merge_site_edits", publication_id=publication, dry_run=True)["edited"]
     article = client.data("get_content", content_id=content)["content"]
     edits = [{"find": "Some words", "replace": "Other words"}]
@@ -141,9 +141,9 @@ def test_an_attacker_cannot_break_lists_of_an_account_with_the_time_of_a_post(
     client: Client, site: HostileSite, website: str
 ) -> None:
     for number, fields in enumerate(TIMES[site.platform], 10):
-        taken = client.data("import_content", url=site.shows(number, **fields), website_id=website)
-        client.data("get_content", content_id=taken["content_id"])
-        client.data("list_publications", publication_id=taken["publication_id"], verify=True)
+        imported = client.data("import_content", url=site.shows(number, **fields), website_id=website)
+        client.data("get_content", content_id=imported["content_id"])
+        client.data("list_publications", publication_id=imported["publication_id"], verify=True)
     client.data("list_publications")
 
 
@@ -151,9 +151,9 @@ def test_an_attacker_cannot_break_lists_of_an_account_with_the_time_of_a_post(
 def test_no_time_of_a_post_is_one_that_cannot_be_shown(at: datetime) -> None:
     post = RemotePost("1", "", "scheduled", "", publish_at=at, updated_at=at)
     for zone in ("Pacific/Kiritimati", "Pacific/Niue"):
-        for kept in (post.publish_at, post.updated_at):
-            assert kept is not None
-            assert 999 <= kept.astimezone(ZoneInfo(zone)).year <= 9000
+        for moment in (post.publish_at, post.updated_at):
+            assert moment is not None
+            assert 999 <= moment.astimezone(ZoneInfo(zone)).year <= 9000
 
 
 @pytest.mark.parametrize("shown", [{"id": None}, {"id": "\ud800"}, {"id": "1\0"}, {"id": {"a": 1}}, {"id": "9" * 300}])
@@ -167,8 +167,8 @@ def test_an_attacker_gets_no_post_kept_under_what_is_no_id(
 def test_an_attackers_odd_tags_and_numbers_of_pages_break_no_post(
     client: Client, site: HostileSite, website: str
 ) -> None:
-    taken = client.data("import_content", url=site.shows(21, tags=7, categories={"a": 1}), website_id=website)
-    assert client.data("get_content", content_id=taken["content_id"])["content"]["tags"] == []
+    imported = client.data("import_content", url=site.shows(21, tags=7, categories={"a": 1}), website_id=website)
+    assert client.data("get_content", content_id=imported["content_id"])["content"]["tags"] == []
     for pages in ("²", "9" * 5000, "-1"):
         assert terms.number_of_pages({"x-wp-totalpages": pages}) is None
     assert not ghost.is_settled(ghost.post_of({"id": "1"}), "Mon, 20 Nov 99999999999999999999 08:00:00 GMT")
@@ -179,31 +179,31 @@ def test_an_attackers_error_message_does_not_keep_a_publication_from_ending(
 ) -> None:
     text, website = "No \0 and \ud800 never", websites[any_site.platform]
     any_site.refusal = {"message": text, "error": text, "errors": [{"message": text}]}
-    made = client.data("create_content", title="A post", body="Some words.", website_id=website)
+    article = client.data("create_content", title="A post", body="Some words.", website_id=website)
     any_site.shows(30)
     try:
-        told = client.refusal("publish_content", content_id=made["content_id"], website_id=website)
+        message = client.refusal("publish_content", content_id=article["content_id"], website_id=website)
     finally:
         any_site.refusal = None
-    assert "refused this (HTTP 400: No  and ? never)" in told
+    assert "refused this (HTTP 400: No  and ? never)" in message
 
 
 def test_an_attacker_gets_no_credential_by_a_redirect_to_another_host(
     client: Client, any_site: HostileSite, websites: dict[str, str]
 ) -> None:
     website = websites[any_site.platform]
-    made = client.data("create_content", title="A post", body="Some words.", website_id=website)
+    article = client.data("create_content", title="A post", body="Some words.", website_id=website)
     with running(type(any_site)()) as other:
         other.shows(40)
         any_site.sent.clear()
         any_site.moved = other.url
         try:
-            told = client.refusal("publish_content", content_id=made["content_id"], website_id=website)
+            message = client.refusal("publish_content", content_id=article["content_id"], website_id=website)
             client.call("import_content", url=f"{any_site.url}/post-41", website_id=website)
             client.call("sync_website_content", website_id=website)
         finally:
             any_site.moved = ""
-        assert f"redirects to {other.url}/" in told
+        assert f"redirects to {other.url}/" in message
         assert any_site.sent
         assert not other.sent
 
@@ -213,12 +213,12 @@ def test_an_attackers_thousands_of_blocks_are_no_thousands_of_warnings(
 ) -> None:
     site, website = sites["wordpress"], websites["wordpress"]
     blocks = "".join(f'<!-- wp:theirs/block {{"n":{number}}} /-->\n' for number in range(300))
-    taken = client.data("import_content", url=site.shows(50, content={"raw": blocks}), website_id=website)
-    client.data("update_content", content_id=taken["content_id"], expected_version=1, fields={"body": "Words."})
-    client.data("publish_content", content_id=taken["content_id"], website_id=website)
-    [shown] = client.data("list_publications", publication_id=taken["publication_id"])["publications"]
-    assert "280 more blocks that only the site understood are no longer in the article" in shown["warnings"]
-    assert len(shown["warnings"]) < 30
+    imported = client.data("import_content", url=site.shows(50, content={"raw": blocks}), website_id=website)
+    client.data("update_content", content_id=imported["content_id"], expected_version=1, fields={"body": "Words."})
+    client.data("publish_content", content_id=imported["content_id"], website_id=website)
+    [publication] = client.data("list_publications", publication_id=imported["publication_id"])["publications"]
+    assert "280 more blocks that only the site understood are no longer in the article" in publication["warnings"]
+    assert len(publication["warnings"]) < 30
 
 
 def test_an_attacker_cannot_fill_lists_and_messages_with_what_a_site_says_of_itself() -> None:
@@ -227,8 +227,8 @@ def test_an_attacker_cannot_fill_lists_and_messages_with_what_a_site_says_of_its
     check = ConnectionCheck("credential", "ok", f"signed in as {text}", text)
     report = ConnectionReport((check,), Capabilities(), name=text, language=text, timezone=text)
     redirect = RemoteRedirect("1", text, text)
-    shown = (*(term.id, term.name, term.slug), check.message, check.fix, report.name, report.language, report.timezone)
-    assert max(map(len, (*shown, redirect.source, redirect.target))) <= 2048
+    texts = (*(term.id, term.name, term.slug), check.message, check.fix, report.name, report.language, report.timezone)
+    assert max(map(len, (*texts, redirect.source, redirect.target))) <= 2048
     assert term.count is None
 
 
@@ -252,7 +252,7 @@ async def test_rows_without_an_id_are_said_to_be_none_of_posts() -> None:
 
 def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None:
     text, names = "&amp;" * (MANY // 5), [f"tag {number}" for number in range(100_000)]
-    begun = time.process_time()
+    started = time.process_time()
     shown = [
         parsing.post_of({"id": 1, "title": {"raw": text}, "excerpt": {"raw": text}, "tags": names}),
         ghost.post_of({"id": "1", "title": text, "feature_image_caption": text, "tags": [{"name": text}]}),
@@ -260,17 +260,17 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
     ]
     assert not posts.is_at({"link": "https://site.example/" + "%41/" * (MANY // 4)}, "a")
     assert not ghost.is_at("https://site.example/" + "%41" * (MANY // 3), "https://site.example/a", "")
-    assert time.process_time() - begun < 2
+    assert time.process_time() - started < 2
     for post in shown:
         for name, value in post.fields.items():
             assert len(value) <= 10_000, name
             assert isinstance(value, str) or len(value) <= 500, name
-            assert all(len(one) <= 10_000 for one in value), name
+            assert all(len(text) <= 10_000 for text in value), name
 
 
-def _synced(client: Client, website: str, most: int) -> JobStatus:
+def _synced(client: Client, website: str, limit: int) -> JobStatus:
     """Sync a website into the index, and return the final job status."""
-    job = client.data("sync_website_content", website_id=website, max_items=most)["job_id"]
+    job = client.data("sync_website_content", website_id=website, max_items=limit)["job_id"]
     while True:
         status = client.host.run(client.plugin.services.jobs.status(job))
         if status.state not in ("queued", "running"):
@@ -309,14 +309,14 @@ def test_an_attackers_documents_of_an_editor_stop_nothing(
     client: Client, sites: dict[str, HostileSite], websites: dict[str, str], body: str
 ) -> None:
     url = sites["ghost"].shows(70, lexical=body)
-    begun = time.monotonic()
+    started = time.monotonic()
     result = client.call("import_content", url=url, website_id=websites["ghost"])
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - started < 60
     if "structuredContent" in result:
-        [shown] = client.data("list_publications", publication_id=result["structuredContent"]["publication_id"])[
+        [publication] = client.data("list_publications", publication_id=result["structuredContent"]["publication_id"])[
             "publications"
         ]
-        assert len(str(shown)) < 20_000
+        assert len(str(publication)) < 20_000
     assert "internal" not in str(result)[:400]
 
 
@@ -336,7 +336,7 @@ def test_an_attackers_odd_values_in_any_field_are_read_or_refused(any_site: Host
         for value in ODD:
             post = read({**any_site.post, name: value})
             assert isinstance(post.html, str)
-            assert all(isinstance(one, str | tuple) for one in post.fields.values()), (name, value)
+            assert all(isinstance(field, str | tuple) for field in post.fields.values()), (name, value)
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, "\ud800\0", -1e308], ids=["object", "no text", "number"])
@@ -347,10 +347,10 @@ def test_an_attackers_odd_post_is_taken_over_or_refused_in_words(
     usual = dict(site.post)
     for name in (*usual, *FIELDS[site.platform]):
         site.post = {**usual, name: value}
-        answer = client.call("import_content", url=url, website_id=website)
-        told = str(answer["content"])
+        result = client.call("import_content", url=url, website_id=website)
+        text = str(result["content"])
         words = ("Took over", "is here already", "did not say which object it is about", "url: is not a web page")
-        assert any(one in told for one in words), (name, told)
+        assert any(word in text for word in words), (name, text)
     client.data("list_publications", website_id=website)
 
 

@@ -28,5 +28,5 @@ def test_an_anonymous_caller_cannot_keep_the_server_busy_compressing_a_design(mo
     assert not compressed
     with pytest.raises(InvalidInput, match="too long for a link: it takes 3,"):
         signer.query("image-generator", {"html": text[:16_000]})
-    found = signer.query("image-generator", {"html": "ab" * 8_000})
-    assert signer.arguments("image-generator", found["design"], found["signature"]) == {"html": "ab" * 8_000}
+    query = signer.query("image-generator", {"html": "ab" * 8_000})
+    assert signer.arguments("image-generator", query["design"], query["signature"]) == {"html": "ab" * 8_000}

@@ -102,13 +102,13 @@ def test_another_accounts_images_and_figures_do_not_exist(alice: Client, bob: Cl
     article = alice.data("create_content", title="Tea", body="Text.", website_id=website)["content_id"]
     media = own_image(alice)
     for tool, arguments in calls(website, article, media):
-        told = bob.refusal(tool, **arguments)
-        assert "internal" not in told.lower(), (tool, told)
-        assert "are not valid" not in told, (tool, told)
+        message = bob.refusal(tool, **arguments)
+        assert "internal" not in message.lower(), (tool, message)
+        assert "are not valid" not in message, (tool, message)
     listed = bob.data("list_media", content_id=article)
     assert listed["media"] == []
-    [mine] = alice.data("list_media")["media"]
-    assert (mine["id"], mine["alt_text"]) == (media, "tea.png")
+    [image] = alice.data("list_media")["media"]
+    assert (image["id"], image["alt_text"]) == (media, "tea.png")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_ids_that_are_none_are_refused_and_break_nothing(bob: Client, hostile: s
     for tool, arguments in calls(hostile, hostile, hostile):
         if hostile == "\ud800":  # JSON can hold it, but HTTP clients do not send it on their own
             continue
-        told = bob.refusal(tool, **arguments)
-        assert "internal" not in told.lower(), (tool, told)
+        message = bob.refusal(tool, **arguments)
+        assert "internal" not in message.lower(), (tool, message)
 
 
 def _browser(client: Client) -> BrowserWithoutScreen:
@@ -129,29 +129,29 @@ def _browser(client: Client) -> BrowserWithoutScreen:
 
 
 def test_markup_in_names_stays_text_in_the_dashboard(alice: Client) -> None:
-    made = alice.data("connect_website", platform="builtin", name="Alice")["website_id"]
-    alice.data("update_website_settings", website_id=made, settings={"name": MARKUP[:200]})
+    website = alice.data("connect_website", platform="builtin", name="Alice")["website_id"]
+    alice.data("update_website_settings", website_id=website, settings={"name": MARKUP[:200]})
     media = own_image(alice, MARKUP)
     alice.data("update_media", media_id=media, alt_text=MARKUP, caption=MARKUP)
-    alice.data("track_keyword", website_id=made, phrase=MARKUP[:80])
+    alice.data("track_keyword", website_id=website, phrase=MARKUP[:80])
     plugin = alice.host.host.compiled.plugins.contexts["search_performance"]
     alice.host.run(
         SourceConnections(plugin).connect(
-            alice.user_id, made, "plausible", site_url=MARKUP, credential={"api_key": KEY}, fetched=False
+            alice.user_id, website, "plausible", site_url=MARKUP, credential={"api_key": KEY}, fetched=False
         )
     )
-    connection = alice.host.run(SourceConnections(plugin).of(alice.user_id, made))["plausible"]
+    connection = alice.host.run(SourceConnections(plugin).of(alice.user_id, website))["plausible"]
     alice.host.run(SourceConnections(plugin).note(connection, MARKUP))
     with _browser(alice) as browser:
         for path in (
             "/dashboard/media",
             f"/dashboard/media?q={MARKUP[:40]}",
             "/dashboard/search",
-            f"/dashboard/search/{made}",
+            f"/dashboard/search/{website}",
             "/dashboard/performance",
-            f"/dashboard/performance/{made}",
+            f"/dashboard/performance/{website}",
             "/dashboard/websites",
-            f"/dashboard/websites/{made}",
+            f"/dashboard/websites/{website}",
         ):
             page = browser.get(path)
             assert page.status == 200, path
@@ -227,9 +227,9 @@ def test_an_image_is_served_as_an_image_whatever_it_holds(alice: Client, host: R
     library = Library(host.host.compiled.plugins.contexts["images"])
     file = InspectedImage("image/png", 1, 1, polyglot + b"<script>alert(1)</script>")
     media = host.run(library.add_user_image(alice.user_id, file, name='x.html";\r\nX-Evil: 1.png', alt_text="x"))
-    answer = httpx.get(media.url)
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "sandbox" in answer.headers["content-security-policy"]
-    assert "x-evil" not in answer.headers
+    response = httpx.get(media.url)
+    assert (response.status_code, response.headers["content-type"]) == (200, "image/png")
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert "x-evil" not in response.headers
     assert httpx.get(f"{host.url}/media/{media.id}/anything.html").headers["content-type"] == "image/png"

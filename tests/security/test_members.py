@@ -154,16 +154,16 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     (line,) = (line for line in logs if line["event"] == "a member used an account")
     assert (line["account"], line["person"], line["role"], line["path"]) == (ada.id, mallory.id, "editor", JAR)
     host.run(host.host.accounts.activity_log.flush())
-    changed = [one for one in host.run(host.host.accounts.activity(ada.id)) if one.member]
-    assert [(one.tool, one.member, one.connection) for one in changed] == [(JAR, f"Mallory ({mallory.email})", "")]
+    changed = [call for call in host.run(host.host.accounts.activity(ada.id)) if call.member]
+    assert [(call.tool, call.member, call.connection) for call in changed] == [(JAR, f"Mallory ({mallory.email})", "")]
     assert host.run(host.host.accounts.activity(ada.id, connection=mallory.id)) == changed
     for path in OF_OWNER:
         assert asks_the_owner(browser.get(path)), path
-    made, _ = host.run(host.host.accounts.api_keys.create(ada.id, "Ada's"))
-    one = f"/dashboard/connections/{made.id}"
-    assert asks_the_owner(browser.get(one))
+    connection, _ = host.run(host.host.accounts.api_keys.create(ada.id, "Ada's"))
+    connection_path = f"/dashboard/connections/{connection.id}"
+    assert asks_the_owner(browser.get(connection_path))
     csrf = browser.get(JAR).fields(JAR)["csrf"]
-    for path in (*OF_OWNER, one, MEMBERS):
+    for path in (*OF_OWNER, connection_path, MEMBERS):
         assert browser.post(path, {"csrf": csrf, "action": "revoke-all"}).status in (403, 405), path
     # Websites are visible, but their credentials and settings belong to the owner.
     for path, typed in (
@@ -182,30 +182,30 @@ def test_an_editor_writes_and_does_not_reach_the_account(
 def test_versions_of_an_article_name_the_member_who_wrote_them(
     host: RunningHost, ada: User, mallory: User, client: Client, browser: BrowserWithoutScreen
 ) -> None:
-    made = client.data("create_content", title="Ours", body="Ada's.")["content_id"]
-    edit, older = f"{ARTICLES}/{made}/edit", f"{ARTICLES}/{made}/versions/1"
+    article = client.data("create_content", title="Ours", body="Ada's.")["content_id"]
+    edit, older = f"{ARTICLES}/{article}/edit", f"{ARTICLES}/{article}/versions/1"
     make_member(host, ada, mallory, "editor")
-    with BrowserWithoutScreen(host) as own:
-        own.enter(host, ada)
-        own.submit(own.get(edit), edit, do="save", body="Ada's own.")
+    with BrowserWithoutScreen(host) as owner_browser:
+        owner_browser.enter(host, ada)
+        owner_browser.submit(owner_browser.get(edit), edit, do="save", body="Ada's own.")
     switch(browser, ada)
     browser.submit(browser.get(edit), edit, do="save", body="Mallory's.")
     browser.submit(browser.get(older), older)
-    versions = client.data("get_content", content_id=made, versions=True)["versions"]
-    mine = f"Mallory ({mallory.email}) on the dashboard"
-    assert [one["client"] for one in versions][:3] == [mine, mine, "the dashboard"]
-    assert browser.get(f"{ARTICLES}/{made}/versions").text.count(f"by {mine}") == 2
+    versions = client.data("get_content", content_id=article, versions=True)["versions"]
+    author = f"Mallory ({mallory.email}) on the dashboard"
+    assert [version["client"] for version in versions][:3] == [author, author, "the dashboard"]
+    assert browser.get(f"{ARTICLES}/{article}/versions").text.count(f"by {author}") == 2
 
 
 def test_a_member_invites_nobody_and_raises_no_role(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen
 ) -> None:
-    own = browser.get(MEMBERS).fields(MEMBERS, "invite")["csrf"]
+    csrf = browser.get(MEMBERS).fields(MEMBERS, "invite")["csrf"]
     make_member(host, ada, mallory, "editor")
     switch(browser, ada)
     for typed in ({"action": "invite", "role": "editor"}, {"action": "role", "id": mallory.id, "role": "owner"}):
-        assert browser.post(MEMBERS, {"csrf": own, **typed}).status == 403
-    assert [one.role for one in host.run(host.host.accounts.memberships.of_account(ada.id))] == ["editor"]
+        assert browser.post(MEMBERS, {"csrf": csrf, **typed}).status == 403
+    assert [membership.role for membership in host.run(host.host.accounts.memberships.of_account(ada.id))] == ["editor"]
     assert host.run(host.host.accounts.invitations.list(ada.id)) == []
 
 
@@ -224,8 +224,8 @@ def test_an_app_that_a_member_connects_gets_their_own_account(
         assert f"gets access to <strong>your own account</strong>, {mallory.email}" in page.text
         assert flow.decide().status_code == 303
     before = host.run(host.host.accounts.connections.list(ada.id))
-    assert not [one for one in before if one.kind == "oauth"]
-    assert [one.kind for one in host.run(host.host.accounts.connections.list(mallory.id))] == ["oauth"]
+    assert not [connection for connection in before if connection.kind == "oauth"]
+    assert [connection.kind for connection in host.run(host.host.accounts.connections.list(mallory.id))] == ["oauth"]
 
 
 def test_a_removed_member_with_an_open_tab_is_back_in_their_own_account(
@@ -238,10 +238,10 @@ def test_a_removed_member_with_an_open_tab_is_back_in_their_own_account(
     late = browser.submit(jar, JAR)
     assert late.status == 403
     assert "no longer have access to that account" in late.text
-    kept = browser.submit(note, NOTE, text="what I wrote")
-    assert (kept.status, kept.fields(NOTE)["text"]) == (403, "what I wrote")
-    gone = browser.get(article)
-    assert (gone.status, "no longer have access to that account" in gone.text) == (404, True)
+    refused = browser.submit(note, NOTE, text="what I wrote")
+    assert (refused.status, refused.fields(NOTE)["text"]) == (403, "what I wrote")
+    missing = browser.get(article)
+    assert (missing.status, "no longer have access to that account" in missing.text) == (404, True)
     page = browser.get(JAR)
     assert page.one("h1") == f"{JAR} of {mallory.id}"
     assert "no longer have access to that account" in page.text
@@ -324,7 +324,9 @@ def test_a_link_is_not_used_by_opening_it_or_by_another_site(
     assert browser.post(path, {"csrf": csrf}, Origin="https://evil.example").status == 403
     assert browser.post(path, {"csrf": "x"}).status == 403
     assert browser.post(path, {"csrf": browser.get(JAR).fields(JAR)["csrf"]}).status == 403
-    assert eve.id not in {one.member.id for one in host.run(host.host.accounts.memberships.of_account(ada.id))}
+    assert eve.id not in {
+        membership.member.id for membership in host.run(host.host.accounts.memberships.of_account(ada.id))
+    }
     assert browser.submit(page, path).path == "/dashboard"
 
 
@@ -340,7 +342,7 @@ def test_a_link_that_is_used_twice_at_once_lets_one_in(host: RunningHost, ada: U
     for each in browsers:
         each.client.close()
     assert sorted(outcomes) == [200, 404]
-    members = {one.member.id for one in host.run(host.host.accounts.memberships.of_account(ada.id))}
+    members = {membership.member.id for membership in host.run(host.host.accounts.memberships.of_account(ada.id))}
     assert len(members & {person.id for person in people}) == 1
 
 

@@ -63,8 +63,8 @@ async def test_a_planted_pipe_does_not_stop_the_server(tmp_path: Path, planted: 
 async def test_a_status_of_the_servers_own_is_read(tmp_path: Path) -> None:
     status = ServerStatusFile(compiled(tmp_path), "1")
     status.open()
-    [found] = running_servers(tmp_path)
-    assert found.pid == os.getpid()
+    [server] = running_servers(tmp_path)
+    assert server.pid == os.getpid()
     status.close()
     assert list(running_servers(tmp_path)) == []
 
@@ -142,12 +142,12 @@ def test_templates_of_another_user_or_of_a_group_with_other_members_are_named(
 ) -> None:
     base = tmp_path / "look" / "templates" / "base.html"
     os.chown(base, 54_321, -1)
-    assert [one.status for one in weaknesses(branding)] == ["warning"]
-    somebody = next(one for one in pwd.getpwall() if one.pw_uid != 0 and one.pw_gid != 0)
+    assert [weakness.status for weakness in weaknesses(branding)] == ["warning"]
+    somebody = next(user for user in pwd.getpwall() if user.pw_uid != 0 and user.pw_gid != 0)
     os.chown(base, 0, somebody.pw_gid)
     assert list(weaknesses(branding)) == []
     base.chmod(0o664)
-    assert [one.status for one in weaknesses(branding)] == ["warning"]
+    assert [weakness.status for weakness in weaknesses(branding)] == ["warning"]
     os.chown(base, 0, 0)
     assert list(weaknesses(branding)) == []
 
@@ -162,13 +162,13 @@ def test_the_group_of_root_counts_if_it_has_other_members(
     # The groups of this machine cannot be changed for a test, and what is known of them is remembered for a user.
     monkeypatch.setattr(grp, "getgrgid", lambda gid: grp.struct_group(("root", "x", gid, ["root", "ada"])))
     monkeypatch.setattr(os, "geteuid", lambda: 12_345)
-    (one,) = weaknesses(branding)
-    assert f"may write to {base}" in one.message
+    (weakness,) = weaknesses(branding)
+    assert f"may write to {base}" in weakness.message
 
 
 def test_templates_that_are_not_there_are_no_weakness(tmp_path: Path) -> None:
-    gone = {"templates": str(tmp_path / "gone"), "stylesheet": str(tmp_path / "gone.css")}
-    assert list(weaknesses(Settings.model_validate({"branding": gone}))) == []
+    missing = {"templates": str(tmp_path / "gone"), "stylesheet": str(tmp_path / "gone.css")}
+    assert list(weaknesses(Settings.model_validate({"branding": missing}))) == []
 
 
 def test_the_operator_is_told_of_a_data_folder_that_somebody_else_made(

@@ -85,19 +85,19 @@ class Answering:
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: str) -> None:
-    answer = Answering(HOSTILE[name]())
+    stranger = Answering(HOSTILE[name]())
     with pytest.raises(UnreadableJson):
         read_json(HOSTILE[name]())
-    api = SiteApi(answer.fetcher, "The site", "https://site.example", {})
+    api = SiteApi(stranger.fetcher, "The site", "https://site.example", {})
     with pytest.raises(SiteUnavailable):
         await api.get("/")
     with pytest.raises(UnknownOutcome):
         await api.send("POST", "/", document={})
     with pytest.raises(SiteRefused):
-        await discover("https://site.example", answer.fetcher)
-    assert await Receiver("https://site.example/hook", SECRET, answer.fetcher).deliver("evt_1", "ping", {}) == {}
+        await discover("https://site.example", stranger.fetcher)
+    assert await Receiver("https://site.example/hook", SECRET, stranger.fetcher).deliver("evt_1", "ping", {}) == {}
     with pytest.raises(ImageProviderUnavailable):
-        await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(answer.plugin, "/", {})
+        await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(stranger.plugin, "/", {})
 
 
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
@@ -110,10 +110,10 @@ def test_many_values_cost_what_counting_them_costs() -> None:
     text = json.dumps({"content": "a" * (16 * MIB)}).encode()
 
     def seconds(content: bytes) -> float:
-        begun = time.process_time()
+        started = time.process_time()
         with suppress(UnreadableJson):
             read_json(content)
-        return time.process_time() - begun
+        return time.process_time() - started
 
     assert seconds(HOSTILE["many lists"]()) < 5 * max(seconds(text), 0.02)
 
@@ -146,12 +146,12 @@ def test_no_number_breaks_the_figures(value: Any) -> None:
     ],
 )
 async def test_no_date_of_a_stranger_breaks_a_request(date: str) -> None:
-    answer = Answering(b"{}", {"retry-after": date}, 429)
+    stranger = Answering(b"{}", {"retry-after": date}, 429)
     with pytest.raises(SearchLimited) as limited:
-        await requesting.ask(answer.fetcher, "Analytics", "GET", "https://a.example/")
+        await requesting.ask(stranger.fetcher, "Analytics", "GET", "https://a.example/")
     assert 1 <= limited.value.retry_after <= 86_400
-    found = await discover("https://site.example", Answering(b'{"namespaces": []}', {"date": date}).fetcher)
-    assert found.skew == 0.0
+    discovered = await discover("https://site.example", Answering(b'{"namespaces": []}', {"date": date}).fetcher)
+    assert discovered.skew == 0.0
 
 
 @pytest.mark.parametrize("row", [{}, {"id": None}, {"id": 1, "tag_list": 5}, {"id": 1, "tag_list": {"a": 1}}])
@@ -183,36 +183,36 @@ def _photo(location: str) -> bytes:
     ],
 )
 async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
-    answer = Answering(_photo(location))
+    stranger = Answering(_photo(location))
     source = unsplash.source(ImagesConfig(), "KEY")
-    found = await source.get(answer.plugin, "x")
+    photo = await source.get(stranger.plugin, "x")
     assert source.used is not None
-    await source.used(answer.plugin, found)
-    asked = [url for url, _ in answer.sent]
-    assert (location in asked) is pinged
-    assert all(url.startswith("https://api.unsplash.com/") for url in asked)
+    await source.used(stranger.plugin, photo)
+    urls = [url for url, _ in stranger.sent]
+    assert (location in urls) is pinged
+    assert all(url.startswith("https://api.unsplash.com/") for url in urls)
 
 
 async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
     api = ProviderApi("Provider", "https://provider.example", {}, remember=600)
-    answer = Answering(json.dumps({"results": ["a" * MIB]}).encode())
+    stranger = Answering(json.dumps({"results": ["a" * MIB]}).encode())
     tracemalloc.start()
     try:
         for page in range(30):
-            await api.get(answer.plugin, "/", {"page": page})
-        kept, _ = tracemalloc.get_traced_memory()
+            await api.get(stranger.plugin, "/", {"page": page})
+        memory, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < 5 * MIB
+    assert memory < 5 * MIB
     small = Answering(b'{"results": []}')
     for _ in range(2):
         await api.get(small.plugin, "/", {"query": ImageQuery("tea").text})
     assert len(small.sent) == 1
 
 
-def _attributes(most: int) -> Iterator[bytes]:
+def _attributes(size: int) -> Iterator[bytes]:
     yield b"<urlset "
-    for at in range(most // 12):
+    for at in range(size // 12):
         yield b'a%d=">" ' % at
     yield b"></urlset>"
 
@@ -229,11 +229,11 @@ def _attributes(most: int) -> Iterator[bytes]:
     ],
 )
 def test_no_sitemap_holds_the_server_up(content: bytes, problem: str) -> None:
-    begun = time.process_time()
-    found = read_sitemap("https://site.example/sitemap.xml", content)
-    assert problem in found.problem
-    assert found.problem
-    assert time.process_time() - begun < 2
+    started = time.process_time()
+    sitemap = read_sitemap("https://site.example/sitemap.xml", content)
+    assert problem in sitemap.problem
+    assert sitemap.problem
+    assert time.process_time() - started < 2
 
 
 def test_a_usual_sitemap_is_read() -> None:
@@ -260,9 +260,9 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
     # With https, the page's host could be the domain of a built-in site, which would need the database.
     plugin = SimpleNamespace(base_url="http://press.example", services=services)
     try:
-        found = await verify(cast("PluginContext", plugin), ExpectedPage("https://site.example/post", "A title"))
+        verification = await verify(cast("PluginContext", plugin), ExpectedPage("https://site.example/post", "A title"))
     finally:
         await workers.close()
-    assert found.facts["http_status"] == 200
-    [warning] = found.warnings
+    assert verification.facts["http_status"] == 200
+    [warning] = verification.warnings
     assert warning.startswith(f"the page could not be checked: {problem}")

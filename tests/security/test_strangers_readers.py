@@ -39,14 +39,14 @@ def blog(alice: Client) -> str:
 
 
 def _published(alice: Client, blog: str, title: str, body: str) -> str:
-    made = alice.data("create_content", title=title, body=body, website_id=blog)["content_id"]
-    return str(alice.data("publish_content", content_id=made, website_id=blog)["url"])
+    article = alice.data("create_content", title=title, body=body, website_id=blog)["content_id"]
+    return str(alice.data("publish_content", content_id=article, website_id=blog)["url"])
 
 
 def _read_at_once(urls: list[str]) -> list[int]:
     async def all_of_them() -> list[int]:
         async with httpx.AsyncClient(timeout=60) as client:
-            return [one.status_code for one in await asyncio.gather(*(client.get(url) for url in urls))]
+            return [response.status_code for response in await asyncio.gather(*(client.get(url) for url in urls))]
 
     return asyncio.run(all_of_them())
 
@@ -56,18 +56,18 @@ def test_many_readers_of_a_text_cost_its_owner_one_conversion(
     alice: Client, blog: str, monkeypatch: pytest.MonkeyPatch, fails: bool, status: int
 ) -> None:
     url = f"{_published(alice, blog, f'Milk {fails}', 'Milk is **white**.')}/llms.txt"
-    begun: list[str] = []
+    started: list[str] = []
 
-    async def counted(*given: Any) -> str:
-        begun.append(given[2])
+    async def counted(*args: Any) -> str:
+        started.append(args[2])
         if fails:
             raise CallTimeout("The article took longer than 20 s to work on")
-        return await read_as(*given)
+        return await read_as(*args)
 
     monkeypatch.setattr("pressroom_content.text_index.published.read_as", counted)
     assert _read_at_once([url] * 8) == [status] * 8
     assert httpx.get(url).status_code == status
-    assert begun == ["text"]
+    assert started == ["text"]
 
 
 def test_readers_who_wait_for_a_text_cannot_fill_the_memory(
@@ -76,15 +76,15 @@ def test_readers_who_wait_for_a_text_cannot_fill_the_memory(
     url = f"{_published(alice, blog, 'Coffee', 'Coffee is **black**.')}/llms.txt"
 
     refused = threading.Event()
-    answers: list[int] = []
+    statuses: list[int] = []
 
-    async def slowly(*given: Any) -> str:
+    async def slowly(*args: Any) -> str:
         await asyncio.to_thread(refused.wait)
-        return await read_as(*given)
+        return await read_as(*args)
 
     async def ask(client: httpx.AsyncClient) -> None:
-        answers.append((await client.get(url)).status_code)
-        if len(answers) == 40 - 16:
+        statuses.append((await client.get(url)).status_code)
+        if len(statuses) == 40 - 16:
             refused.set()
 
     async def all_of_them() -> None:
@@ -93,7 +93,7 @@ def test_readers_who_wait_for_a_text_cannot_fill_the_memory(
 
     monkeypatch.setattr("pressroom_content.text_index.published.read_as", slowly)
     asyncio.run(all_of_them())
-    assert sorted(answers) == [200] * 16 + [503] * 24
+    assert sorted(statuses) == [200] * 16 + [503] * 24
 
 
 def test_readers_of_many_posts_leave_room_for_callers_of_generators(
@@ -158,8 +158,8 @@ def test_strangers_who_search_a_large_blog_keep_nobody_else_from_searching(
     def ask() -> list[httpx.Response]:
         return [httpx.get(f"{url}/search?q=words", timeout=30) for url in urls]
 
-    refused, found = host.run(_while_searched(blog, ask))
-    assert (refused.status_code, found.status_code) == (503, 200)
+    refused, response = host.run(_while_searched(blog, ask))
+    assert (refused.status_code, response.status_code) == (503, 200)
     assert int(refused.headers["retry-after"]) >= 1
-    assert "Found" in found.text
+    assert "Found" in response.text
     assert "Found" in httpx.get(f"{urls[0]}/search?q=words", timeout=30).text

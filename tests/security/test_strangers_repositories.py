@@ -30,8 +30,8 @@ _BLOB, _TREE, _REF_DELTA = 3, 2, 7
 
 
 def _pack(*objects: bytes) -> bytes:
-    made = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
-    return made + hashlib.sha1(made, usedforsecurity=False).digest()
+    content = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
+    return content + hashlib.sha1(content, usedforsecurity=False).digest()
 
 
 def _head(kind: int, size: int) -> bytes:
@@ -45,11 +45,11 @@ def _head(kind: int, size: int) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    made = bytearray()
+    encoded = bytearray()
     while value >= 0x80:
-        made.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*made, value])
+    return bytes([*encoded, value])
 
 
 def test_a_stranger_cannot_fill_the_memory_with_a_pack_of_many_small_pieces() -> None:
@@ -63,21 +63,21 @@ def test_a_stranger_cannot_fill_the_memory_with_a_pack_of_many_small_pieces() ->
     assert len(pack) < 1_000
     tracemalloc.start()
     try:
-        made = read_pack(pack)
+        objects = read_pack(pack)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert [len(content) for _, content in made.values()] == [16, 2 * count]
+    assert [len(content) for _, content in objects.values()] == [16, 2 * count]
     assert peak < 1_500_000
 
 
 def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> None:
-    inside = Blob.from_string(b"a")
+    inner = Blob.from_string(b"a")
     trees = {}
-    name, mode, sha = b"a", 0o100644, inside.id
+    name, mode, sha = b"a", 0o100644, inner.id
     for _ in range(5_000):
         tree = Tree()
-        tree.add(b"f", 0o100644, inside.id)
+        tree.add(b"f", 0o100644, inner.id)
         tree.add(name, mode, sha)
         trees[tree.id.decode()] = tree.as_raw_string()
         name, mode, sha = b"t" * 20, 0o40000, tree.id
@@ -124,8 +124,8 @@ async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
                 address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
                 site = cast("GitSite", connector(GitConfig()).open(address, values, fetcher))
                 site.workers = workers
-                made = await site.create(Post(marker="m", title="Milk", slug="milk", html="<p>a</p>", markdown="a"))
-                await site.set_state(made.id, "live")
-                assert sorted([one.fields["title"] async for one in site.posts(None, 10)]) == ["Milk", "Tea"]
+                created = await site.create(Post(marker="m", title="Milk", slug="milk", html="<p>a</p>", markdown="a"))
+                await site.set_state(created.id, "live")
+                assert sorted([post.fields["title"] async for post in site.posts(None, 10)]) == ["Milk", "Tea"]
     finally:
         await workers.close()

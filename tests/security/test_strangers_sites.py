@@ -85,10 +85,10 @@ async def test_no_answer_of_a_site_is_read_in_the_server_itself(
     assert page.page is not None
     assert page.page.titles[0] == "A"
     listed = gzip.compress(b"".join(b"%s/%d\n" % (SITE.encode(), at) for at in range(20_000)))
-    found = await reader.sitemap(
+    sitemap = await reader.sitemap(
         CrawlResponse(f"{SITE}/sitemap.txt", 200, (), listed), SiteScope.at(f"{SITE}/"), 0, 100
     )
-    assert (found.count, len(found.listed)) == (20_000, 100)
+    assert (sitemap.count, len(sitemap.listed)) == (20_000, 100)
     rules = await reader.robots(CrawlResponse(f"{SITE}/robots.txt", 200, (), _groups(40_000)))
     assert rules.allows(f"{SITE}/a")
     llms = await reader.llms_txt(CrawlResponse(f"{SITE}/llms.txt", 200, (), b"# A\n" + b"- [a](/b)\n" * 3_000))
@@ -103,22 +103,22 @@ class Ending(str):
 
 
 async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(reader: SiteReader) -> None:
-    answers = [
+    responses = [
         CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>", message=Ending() if at == 1 else "")
         for at in range(4)
     ]
-    records = await asyncio.gather(*(reader.page(answer, 1) for answer in answers))
+    records = await asyncio.gather(*(reader.page(response, 1) for response in responses))
     assert [record.page is not None for record in records] == [True, False, True, True]
     assert records[1].message.startswith("the page could not be read")
     assert records[1].size == len(b"<title>A</title>")
 
 
 async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteReader) -> None:
-    answers = [CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>") for at in range(4)]
-    first, given_up, *others = [asyncio.ensure_future(reader.page(answer, 1)) for answer in answers]
+    responses = [CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>") for at in range(4)]
+    first, given_up, *remaining = [asyncio.ensure_future(reader.page(response, 1)) for response in responses]
     await first  # the second one now has all the others read
     given_up.cancel()
-    records = await asyncio.gather(*others)
+    records = await asyncio.gather(*remaining)
     assert [record.url for record in records] == [f"{SITE}/2", f"{SITE}/3"]
     assert all(record.page is not None for record in records)
 
@@ -132,5 +132,5 @@ def test_a_list_of_urls_is_read_up_to_the_limit_alone(monkeypatch: pytest.Monkey
         return usual(url, base)
 
     monkeypatch.setattr(site_files, "normalise", counted)
-    found = read_sitemap(f"{SITE}/sitemap.txt", b"a\n" * 100_000, most_urls=100)
-    assert (len(found.entries), found.too_large, len(asked)) == (100, True, 100)
+    sitemap = read_sitemap(f"{SITE}/sitemap.txt", b"a\n" * 100_000, most_urls=100)
+    assert (len(sitemap.entries), sitemap.too_large, len(asked)) == (100, True, 100)

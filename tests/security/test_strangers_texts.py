@@ -59,9 +59,9 @@ IMAGES: Mapping[str, PostImage] = {image.file.id: image for image in map(_image,
 
 @pytest.mark.parametrize("image", ['<p><img src="/media/{}"></p>\n', "![a](/media/{})\n\n"])
 def test_a_stranger_cannot_stop_publishing_with_an_article_of_many_images(image: str) -> None:
-    def place(most: int) -> None:
-        names = list(IMAGES)[:most]
-        text = "".join(image.format(names[at % most]) + "a " * 500 for at in range(300))
+    def place(limit: int) -> None:
+        names = list(IMAGES)[:limit]
+        text = "".join(image.format(names[at % limit]) + "a " * 500 for at in range(300))
         html = text if "<" in text else "".join(f'<p><img src="{name}"></p>' for name in names)
         placed(html, text, IMAGES, {})
 
@@ -123,9 +123,9 @@ def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
         link = alice.data("create_upload_url", content_type="image/png")["upload_url"]
         sent = httpx.put(link, content=buffer.getvalue())
         assert sent.status_code == 201, sent.text
-        [one] = alice.data("list_media")["media"]
-        shown = browser.client.get(f"/media/thumbnails/{one['id']}")
-    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
+        [media] = alice.data("list_media")["media"]
+        thumbnail = browser.client.get(f"/media/thumbnails/{media['id']}")
+    assert (thumbnail.status_code, thumbnail.headers["content-type"]) == (200, "image/webp")
 
 
 THREADS: Mapping[str, str] = {
@@ -175,16 +175,16 @@ async def test_a_file_of_a_repository_that_takes_too_long_is_refused(
 ) -> None:
     folder = tmp_path / "blog"
     Repo.init(folder, mkdir=True).close()
-    made = connector(GitConfig(repositories={"blog": folder}))
+    git_connector = connector(GitConfig(repositories={"blog": folder}))
     address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
-    site = cast("GitSite", made.open(address, {"repository": "blog", "generator": "hugo"}, GuardedFetcher()))
+    site = cast("GitSite", git_connector.open(address, {"repository": "blog", "generator": "hugo"}, GuardedFetcher()))
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     monkeypatch.setattr(PostFile, "of", _refuse)
     site.workers = workers
     try:
         post = await site.create(Post(marker="m", title="Tea", slug="tea", html="<p>a</p>", markdown="a"))
         assert (post.state, post.raw.strip()) == ("draft", "a")
-        assert [one.id async for one in site.posts(None, 10)] == []
+        assert [post.id async for post in site.posts(None, 10)] == []
         with pytest.raises(SiteRefused, match=r"A file took longer than 0\.5 s"):
             await site.beside(time.sleep, 60, what="a file", seconds=0.5)
     finally:

@@ -58,7 +58,7 @@ def host(google: Google, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
     }
     folder: Path = tmp_path_factory.mktemp("control")
     with RunningHost(settings_for_test(config, folder)) as running:
-        failed = [one for one in running.host.compiled.plugins.failed if one.id in config["plugins"]]
+        failed = [record for record in running.host.compiled.plugins.failed if record.id in config["plugins"]]
         assert not failed, failed
         yield running
 
@@ -93,9 +93,9 @@ def webhook(client: Client, receiver: Receiver, url: str) -> Website:
         link, _ = await connecting.begin(client.user_id, "webhook", url=url)
         token = link.rpartition("/")[2]
         opened = await connecting.open(token, client.user_id)
-        made, found = await connecting.finish(token, opened, url=url, name="Site", credential=receiver.credential)
-        assert made is not None, found
-        return made
+        website, found = await connecting.finish(token, opened, url=url, name="Site", credential=receiver.credential)
+        assert website is not None, found
+        return website
 
     return client.host.run(connected())
 
@@ -147,12 +147,12 @@ def test_a_stranger_cannot_replace_the_texts_of_somebodys_post(
     # Rows of earlier versions are still in the database.
     values = {"status": "published", "url": url, "path": url.removeprefix(host.url), "error": ""}
     change(bob, PublicationRow, PublicationRow.article_id == article, **values)
-    later = {"published_at": datetime.now(UTC) + timedelta(days=1)}
-    change(bob, PublicationRow, PublicationRow.article_id == article, **later)
+    changes = {"published_at": datetime.now(UTC) + timedelta(days=1)}
+    change(bob, PublicationRow, PublicationRow.article_id == article, **changes)
     for text in (f"{url}.md", f"{url}/llms.txt", f"{host.url}/llms-full.txt"):
-        found = httpx.get(text).text
-        assert "EVIL" not in found
-        assert "Genuine" in found
+        body = httpx.get(text).text
+        assert "EVIL" not in body
+        assert "Genuine" in body
     assert httpx.get(f"{host.url}/llms.txt").text.count(url.removeprefix(host.url)) == 1
     assert httpx.get(f"{host.url}/articles/{old.id}/pub").status_code == 404
 
@@ -176,12 +176,12 @@ def test_this_server_sends_nobody_to_a_url_that_an_account_only_claims(
     published(bob, site.id, "Win a prize", "EVIL-CLAIM text.")
     change(bob, PublicationRow, PublicationRow.website_id == site.id, url=f"{victim.url}/win-a-prize")
     page = f"{host.url}/articles/{site.id}/win-a-prize"
-    assert [httpx.get(one).status_code for one in (page, f"{page}.md", f"{page}/llms.txt")] == [404, 404, 404]
+    assert [httpx.get(url).status_code for url in (page, f"{page}.md", f"{page}/llms.txt")] == [404, 404, 404]
     assert "EVIL-CLAIM" not in httpx.get(f"{host.url}/llms-full.txt").text
     victim.files["/pressroom-verification.txt"] = f"other\r\n{token(bob, site)}\r\n".encode()
     assert control(bob, site)
-    answer = httpx.get(page)
-    assert (answer.status_code, answer.headers["location"]) == (302, f"{victim.url}/win-a-prize")
+    response = httpx.get(page)
+    assert (response.status_code, response.headers["location"]) == (302, f"{victim.url}/win-a-prize")
     assert "EVIL-CLAIM" in httpx.get(f"{page}.md").text
     # Nor to other origins, whatever is proven.
     for elsewhere in ("https://other.example/", f"{victim.url}@other.example/", f"{victim.url}.other.example/x"):
@@ -194,21 +194,21 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
 ) -> None:
     name = f"Bob {next(_numbers)}"
     site = bob.data("connect_website", platform="builtin", name=name)
-    here = published(bob, site["website_id"], "New", "Text.").rpartition("/")[0]
+    base = published(bob, site["website_id"], "New", "Text.").rpartition("/")[0]
     bob.data("set_redirect", website_id=site["website_id"], from_path="/old", to="/new")
-    assert httpx.get(f"{here}/old").headers["location"] == f"{here}/new"
+    assert httpx.get(f"{base}/old").headers["location"] == f"{base}/new"
     target = f"{victim.url}/prize"
-    for elsewhere in (target, "https://other.example/", f"{here}.other.example/", f"{host.url}/dashboard"):
+    for elsewhere in (target, "https://other.example/", f"{base}.other.example/", f"{host.url}/dashboard"):
         arguments = {"website_id": site["website_id"], "from_path": "/win", "to": elsewhere}
         assert f"cannot lead to {elsewhere}" in bob.refusal("set_redirect", **arguments)
     # A redirect stored before URLs were verified.
     change(bob, BuiltinRedirectRow, BuiltinRedirectRow.source == "/old", target=target)
-    assert httpx.get(f"{here}/old").status_code == 404
+    assert httpx.get(f"{base}/old").status_code == 404
     claimed = webhook(bob, receiver, victim.url)
-    assert httpx.get(f"{here}/old").status_code == 404
+    assert httpx.get(f"{base}/old").status_code == 404
     victim.files["/pressroom-verification.txt"] = token(bob, claimed).encode()
     assert control(bob, claimed)
-    assert httpx.get(f"{here}/old").headers["location"] == target
+    assert httpx.get(f"{base}/old").headers["location"] == target
     assert bob.data("set_redirect", website_id=site["website_id"], from_path="/win", to=target)["redirect"]
 
 
@@ -225,17 +225,17 @@ def test_a_copy_cannot_name_an_original_on_a_site_that_nobody_proved(
     id_ = bob.data("create_content", title="Copied", body="Text.", website_id=original.id)["content_id"]
     done = bob.data("publish_content", content_id=id_, website_id=original.id)
     change(bob, PublicationRow, PublicationRow.website_id == original.id, url=f"{victim.url}/copied")
-    asked = {
+    arguments = {
         "content_id": id_,
         "website_id": other.id,
         "canonical_publication_id": done["publication_id"],
         "mode": "publish",
     }
-    refused = bob.refusal("publish_content", **asked)
+    refused = bob.refusal("publish_content", **arguments)
     assert "proven to control" in refused
     assert f"{victim.url}/pressroom-verification.txt" in refused
     victim.files["/pressroom-verification.txt"] = token(bob, original).encode()
-    copy = bob.data("publish_content", **asked)
+    copy = bob.data("publish_content", **arguments)
     assert copy["status"] == "published", copy
     assert receiver.events[-2]["data"]["post"]["canonical_url"] == f"{victim.url}/copied"
 
@@ -344,9 +344,9 @@ def test_what_visitors_can_put_on_a_site_proves_nothing(
     bob: Client, receiver: Receiver, victim: PlainSite, path: str, content: str
 ) -> None:
     site, another = webhook(bob, receiver, victim.url), webhook(bob, receiver, receiver.site)
-    mine = token(bob, site)
-    meta = f'<meta name="pressroom-verification" content="{mine}">'
-    victim.files[path] = content.format(meta=meta, token=mine, other=token(bob, another)).encode()
+    own_token = token(bob, site)
+    meta = f'<meta name="pressroom-verification" content="{own_token}">'
+    victim.files[path] = content.format(meta=meta, token=own_token, other=token(bob, another)).encode()
     assert not control(bob, site)
     victim.files["/"] = f"<head>{meta}</head>".encode()
     assert control(bob, site)
@@ -356,11 +356,11 @@ def test_a_redirect_to_the_strangers_own_server_proves_nothing(
     bob: Client, receiver: Receiver, victim: PlainSite
 ) -> None:
     site = webhook(bob, receiver, f"{victim.url}/out")
-    with plain_site() as own:
-        own.files["/f"] = token(bob, site).encode()
-        victim.moved["/out/pressroom-verification.txt"] = f"{own.url}/f"
+    with plain_site() as attacker:
+        attacker.files["/f"] = token(bob, site).encode()
+        victim.moved["/out/pressroom-verification.txt"] = f"{attacker.url}/f"
         assert not control(bob, site)
-        assert own.asked == []
+        assert attacker.asked == []
 
 
 def test_a_proof_ends_with_the_file_and_outlasts_an_outage(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
@@ -389,18 +389,22 @@ def test_another_accounts_website_is_neither_looked_at_nor_proven(
     alice: Client, bob: Client, receiver: Receiver, victim: PlainSite
 ) -> None:
     site = webhook(alice, receiver, victim.url)
-    asked = len(victim.asked)
-    for look in (Controls(bob.plugin).prove, Controls(bob.plugin).check, Controls(bob.plugin).how):
+    request_count = len(victim.asked)
+    for action in (Controls(bob.plugin).prove, Controls(bob.plugin).check, Controls(bob.plugin).how):
         with pytest.raises(NotFound):
-            bob.host.run(look(bob.user_id, site.id))
-    assert len(victim.asked) == asked
+            bob.host.run(action(bob.user_id, site.id))
+    assert len(victim.asked) == request_count
 
 
 def test_owners_are_told_what_to_do(alice: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(alice, receiver, victim.url)
     line = token(alice, site)
-    told = alice.data("get_website", website_id=site.id)["control"]
-    assert (told["proven"], line in told["how"], f"{victim.url}/pressroom-verification.txt" in told["how"]) == (
+    control = alice.data("get_website", website_id=site.id)["control"]
+    assert (
+        control["proven"],
+        line in control["how"],
+        f"{victim.url}/pressroom-verification.txt" in control["how"],
+    ) == (
         False,
         True,
         True,
@@ -416,7 +420,7 @@ def test_owners_are_told_what_to_do(alice: Client, receiver: Receiver, victim: P
         assert "is proven to control its URL" in done
         assert line not in done
     checks = alice.data("get_website", website_id=site.id, check=True)["live_check"]["checks"]
-    assert [one["status"] for one in checks if one["id"] == "control"] == ["ok"]
+    assert [check["status"] for check in checks if check["id"] == "control"] == ["ok"]
     assert alice.data("get_website", website_id=site.id)["control"]["method"] == "file"
 
 

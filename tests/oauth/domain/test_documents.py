@@ -78,8 +78,8 @@ async def test_a_document_is_a_client(world: World, publish: Publish) -> None:
     assert (client.id, client.metadata.name, client.from_document) == (site.client_id, "My editor", True)
     assert client.redirect_uris == (LOOPBACK,)
     tokens = await world.connect(await world.user(), client)
-    found = await world.server.clients.authenticate(site.client_id, "")
-    assert (await world.server.refresh(found, tokens.refresh_token, "", [])).access_token
+    authenticated = await world.server.clients.authenticate(site.client_id, "")
+    assert (await world.server.refresh(authenticated, tokens.refresh_token, "", [])).access_token
 
 
 async def test_a_document_is_believed_for_an_hour(world: World, publish: Publish) -> None:

@@ -228,10 +228,10 @@ async def test_a_client_cannot_revoke_the_tokens_of_another(world: World, kind: 
 
 async def test_revoking_the_connection_ends_all_its_families(world: World) -> None:
     user, client = await world.user(), await world.client()
-    first, two = await world.connect(user, client), await world.connect(user, client)
+    first, second = await world.connect(user, client), await world.connect(user, client)
     [connection] = await world.accounts.connections.list(user)
     await world.accounts.connections.revoke(user, connection.id)
-    for tokens in (first, two):
+    for tokens in (first, second):
         assert not await is_valid(world, tokens.access_token)
         with pytest.raises(InvalidGrant):
             await world.server.refresh(client, tokens.refresh_token, "", [])
