@@ -252,9 +252,9 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
     """
     required = _needed(function)
     kinds = {name: _kind(function, name) for name in required}
-    owner_parameter = required[0] if owner is not None and required else ""
-    if owner_parameter:
-        kinds[owner_parameter] = owner
+    first = required[0] if owner is not None and required else ""
+    if first:
+        kinds[first] = owner
     texts = [name for name, kind in kinds.items() if _is_text(kind, name)]
     coroutine = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
     # A function without a format parameter is tried once.
@@ -264,26 +264,14 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
     def arguments(text: str) -> Mapping[str, Any]:
         half = len(text) // 2
         variant = f"{text[:half]}!{text[half:]}"  # a second text that is nearly the same
-        values = {
-            name: _sample(kinds[name], name, variant if at else text, body_format) for at, name in enumerate(texts)
-        }
-        rest = {
-            name: _sample(kinds[name], name, "") for name in required if name not in values and name != owner_parameter
-        }
-        return (
-            values
-            | rest
-            | (
-                {owner_parameter: _made(owner, text)}
-                if owner is not None and owner_parameter and owner_parameter not in values
-                else {}
-            )
-        )
+        args = {name: _sample(kinds[name], name, variant if at else text, body_format) for at, name in enumerate(texts)}
+        rest = {name: _sample(kinds[name], name, "") for name in required if name not in args and name != first}
+        return args | rest | ({first: _made(owner, text)} if owner is not None and first and first not in args else {})
 
     def call(text: str) -> object:
-        values = arguments(text)
+        args = arguments(text)
         try:
-            result = function(**values)
+            result = function(**args)
             return list(result) if inspect.isgenerator(result) else result
         except (AttributeError, TypeError):  # a made-up argument is invalid
             raise

@@ -253,7 +253,7 @@ async def test_rows_without_an_id_are_said_to_be_none_of_posts() -> None:
 def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None:
     text, names = "&amp;" * (MANY // 5), [f"tag {number}" for number in range(100_000)]
     started = time.process_time()
-    shown = [
+    remote_posts = [
         parsing.post_of({"id": 1, "title": {"raw": text}, "excerpt": {"raw": text}, "tags": names}),
         ghost.post_of({"id": "1", "title": text, "feature_image_caption": text, "tags": [{"name": text}]}),
         devto.post_of({"id": 1, "title": text, "description": text, "tag_list": names}),
@@ -261,7 +261,7 @@ def test_an_attacker_cannot_stop_the_server_with_long_fields_of_a_post() -> None
     assert not posts.is_at({"link": "https://site.example/" + "%41/" * (MANY // 4)}, "a")
     assert not ghost.is_at("https://site.example/" + "%41" * (MANY // 3), "https://site.example/a", "")
     assert time.process_time() - started < 2
-    for post in shown:
+    for post in remote_posts:
         for name, value in post.fields.items():
             assert len(value) <= 10_000, name
             assert isinstance(value, str) or len(value) <= 500, name

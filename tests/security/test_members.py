@@ -138,8 +138,8 @@ def test_a_reader_who_posts_changes_nothing(
         # The submitted text is not lost.
         assert path != NOTE or page.fields(NOTE)["text"] == "a long text"
     assert browser.get(f"{article}/edit").status == 403
-    seen = browser.get(article)
-    assert (seen.status, "Leaves." in seen.html) == (200, True)
+    article_page = browser.get(article)
+    assert (article_page.status, "Leaves." in article_page.html) == (200, True)
     assert browser.get(website).status == 200
 
 

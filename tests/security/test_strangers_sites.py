@@ -124,13 +124,13 @@ async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteRead
 
 
 def test_a_list_of_urls_is_read_up_to_the_limit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    normalised: list[str] = []
     usual = normalise
 
     def counted(url: str, base: str = "") -> str | None:
-        asked.append(url)
+        normalised.append(url)
         return usual(url, base)
 
     monkeypatch.setattr(site_files, "normalise", counted)
     sitemap = read_sitemap(f"{SITE}/sitemap.txt", b"a\n" * 100_000, most_urls=100)
-    assert (len(sitemap.entries), sitemap.too_large, len(asked)) == (100, True, 100)
+    assert (len(sitemap.entries), sitemap.too_large, len(normalised)) == (100, True, 100)

@@ -93,8 +93,8 @@ def webhook(client: Client, receiver: Receiver, url: str) -> Website:
         link, _ = await connecting.begin(client.user_id, "webhook", url=url)
         token = link.rpartition("/")[2]
         opened = await connecting.open(token, client.user_id)
-        website, found = await connecting.finish(token, opened, url=url, name="Site", credential=receiver.credential)
-        assert website is not None, found
+        website, outcome = await connecting.finish(token, opened, url=url, name="Site", credential=receiver.credential)
+        assert website is not None, outcome
         return website
 
     return client.host.run(connected())
@@ -272,9 +272,9 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
         connections.connect(bob.user_id, site.id, "google", site_url=site_url, credential={}, fetched=True)
     )
     bob.host.run(fetch_slice(plugin, connection.id))
-    noted = bob.host.run(connections.of(bob.user_id, site.id))["google"]
-    assert (noted.status, noted.fetched_at) == ("error", None)
-    assert "proven to control" in noted.last_error
+    stored_connection = bob.host.run(connections.of(bob.user_id, site.id))["google"]
+    assert (stored_connection.status, stored_connection.fetched_at) == ("error", None)
+    assert "proven to control" in stored_connection.last_error
     for tool, more in (
         ("get_search_performance", {}),
         ("find_content_opportunities", {"kind": "quick_wins"}),

@@ -38,5 +38,5 @@ async def violations(page: Any) -> list[str]:
         await page.evaluate(axe_script())
         # Documents that this page opens later already have it: sending it takes longer than checking a small page.
         await page.add_init_script(f"window.loadAxe = () => {{ {axe_script()}; return true; }};")
-    found = await page.evaluate(_RUN)
-    return [f"{violation['id']}: {violation['elements']}" for violation in found]
+    violations = await page.evaluate(_RUN)
+    return [f"{violation['id']}: {violation['elements']}" for violation in violations]

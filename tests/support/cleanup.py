@@ -54,9 +54,9 @@ def processes(run: str) -> Iterator[int]:
 
 def _end_processes(run: str) -> None:
     began = time.monotonic()
-    while (found := list(processes(run))) and time.monotonic() - began < _SECONDS:
+    while (remaining := list(processes(run))) and time.monotonic() - began < _SECONDS:
         if time.monotonic() - began > _GRACE_SECONDS:
-            for process in found:
+            for process in remaining:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
         time.sleep(0.1)

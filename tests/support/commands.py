@@ -34,7 +34,7 @@ def run_command(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], 
     UTF-8. Warnings are errors, as in every test, and uncaught exceptions propagate. Commands run their own event loop:
     call this from async tests with `asyncio.to_thread`.
     """
-    given = io.BytesIO(stdin.encode() if isinstance(stdin, str) else stdin)
+    stream = io.BytesIO(stdin.encode() if isinstance(stdin, str) else stdin)
     output, errors = io.BytesIO(), io.BytesIO()
     # Unbuffered, because log lines bypass the text layer.
     stdout = io.TextIOWrapper(output, encoding="utf-8", write_through=True)
@@ -52,7 +52,7 @@ def run_command(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], 
         for name, value in env.items():
             process.setenv(name, value)
         process.chdir(cwd)
-        process.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
+        process.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="utf-8"))
         process.setattr(sys, "stdout", stdout)
         process.setattr(sys, "stderr", stderr)
         code = main(arguments)
@@ -67,10 +67,10 @@ def run_forked(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         command = ForkedCommand(arguments, cwd=cwd, env=env, stderr=errors)
         with command.stdout as output:
-            said = output.read()
+            stdout = output.read()
         code = command.wait(100)
         errors.seek(0)
-        return Done(command.args, code, said, errors.read())
+        return Done(command.args, code, stdout, errors.read())
 
 
 def run_process(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: str | bytes = "") -> Done:

@@ -27,5 +27,5 @@ def content_of(host: RunningHost) -> PluginContext:
 
 def client_of(host: RunningHost, email: str, name: str = "laptop") -> Client:
     """Return a new client of an account, creating the account if missing."""
-    made = tool_client.client_of(host, email, name)
-    return Client(made.host, made.user_id, made.connection, made.key)
+    client = tool_client.client_of(host, email, name)
+    return Client(client.host, client.user_id, client.connection, client.key)

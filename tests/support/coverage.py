@@ -31,12 +31,12 @@ def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Return for each distribution the number of reached lines and branches, and their total."""
     reached: dict[str, int] = defaultdict(int)
     all_: dict[str, int] = defaultdict(int)
-    for file, found in report["files"].items():
+    for file, file_report in report["files"].items():
         if any(part in file for part in NOT_MEASURED):
             continue
         name = distribution(file)
-        hit = len(found["executed_lines"]) + len(found.get("executed_branches", ()))
-        missed = len(found["missing_lines"]) + len(found.get("missing_branches", ()))
+        hit = len(file_report["executed_lines"]) + len(file_report.get("executed_branches", ()))
+        missed = len(file_report["missing_lines"]) + len(file_report.get("missing_branches", ()))
         reached[name] += hit
         all_[name] += hit + missed
     return {name: (reached[name], all_[name]) for name in sorted(all_)}
@@ -44,9 +44,9 @@ def shares(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 def main() -> int:
     """Print a table, and return 1 if the overall coverage is below the floor."""
-    found = shares(json.loads(Path(sys.argv[1]).read_text("utf-8")))
-    reached, all_ = (sum(numbers) for numbers in zip(*found.values(), strict=True))
-    lines = [f"{name:32}{100 * hit / total:6.1f} %" for name, (hit, total) in found.items() if total]
+    by_distribution = shares(json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    reached, all_ = (sum(numbers) for numbers in zip(*by_distribution.values(), strict=True))
+    lines = [f"{name:32}{100 * hit / total:6.1f} %" for name, (hit, total) in by_distribution.items() if total]
     share = 100 * reached / all_
     lines.append(f"{'Coverage, lines and branches':32}{share:6.2f} % (at least {FLOOR} %)")
     sys.stdout.write("\n".join(lines) + "\n")

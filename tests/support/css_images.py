@@ -61,9 +61,9 @@ def page_part() -> str:
 
 
 def _row(entry: Entry) -> str:
-    first, *others = entry.names.split()
-    shown = f"![{first}](../../images/css/{entry.id}.svg){{ .sample width=160 height=64 loading=lazy }}"
-    names = f"**`{first}`**" + "".join(f", `{name}`" for name in others)
+    first, *aliases = entry.names.split()
+    sample = f"![{first}](../../images/css/{entry.id}.svg){{ .sample width=160 height=64 loading=lazy }}"
+    names = f"**`{first}`**" + "".join(f", `{name}`" for name in aliases)
     values = " ".join(f"`{value}`" for value in entry.values)
     note = f"<br>{entry.note}" if entry.note else ""
-    return f"| {shown} | {names}<br>{values}{note} |"
+    return f"| {sample} | {names}<br>{values}{note} |"

@@ -233,8 +233,8 @@ EFFECTS: Final = Group(
             flexed(
                 "align-items:center;justify-content:center;gap:14px",
                 *(
-                    f'<img src="{PHOTO}" style="width:84px;height:56px;filter:{one}">'
-                    for one in ("grayscale(1)", "blur(4px)", "hue-rotate(120deg)")
+                    f'<img src="{PHOTO}" style="width:84px;height:56px;filter:{function}">'
+                    for function in ("grayscale(1)", "blur(4px)", "hue-rotate(120deg)")
                 ),
             ),
         ),

@@ -51,9 +51,9 @@ class Built:
 
 def clean_environment(**variables: str) -> dict[str, str]:
     """Return the environment without variables that would let a process see beyond its own installation."""
-    mine = ("PRESSROOM_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_", "COV_", "MYPY", "UV_PROJECT", "CONDA")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
-    return {**kept, "MYPY_CACHE_DIR": str(MYPY_CACHE), **variables}
+    prefixes = ("PRESSROOM_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_", "COV_", "MYPY", "UV_PROJECT", "CONDA")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
+    return {**inherited, "MYPY_CACHE_DIR": str(MYPY_CACHE), **variables}
 
 
 def run(
@@ -133,17 +133,17 @@ def built_once(factory: pytest.TempPathFactory) -> tuple[Path, Built]:
     # An xdist worker's folder is inside the run's folder.
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
     folder.mkdir(exist_ok=True)
-    repository, dist, whole = folder / "repository", folder / "dist", folder / "whole"
+    repository, dist, marker = folder / "repository", folder / "dist", folder / "whole"
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not whole.exists():
+        if not marker.exists():
             for partial in (repository, dist):
                 shutil.rmtree(partial, ignore_errors=True)
             build_all(copy_repository(repository), dist)
-            whole.touch()
-    made = {project: dist / Path(project).name for project in projects(repository)}
-    wheels = {project: next(path.glob("*.whl")) for project, path in made.items()}
-    return repository, Built(wheels, {project: next(path.glob("*.tar.gz")) for project, path in made.items()})
+            marker.touch()
+    folders = {project: dist / Path(project).name for project in projects(repository)}
+    wheels = {project: next(path.glob("*.whl")) for project, path in folders.items()}
+    return repository, Built(wheels, {project: next(path.glob("*.tar.gz")) for project, path in folders.items()})
 
 
 def unpack(sdist: Path, into: Path) -> Path:
@@ -226,10 +226,10 @@ class Environment:
     def install(self, *packages: str | Path) -> None:
         """Install packages with uv, from its cache if possible."""
         self.run_tool(find_uv_bin(), "pip", "install", "--quiet", "--python", self.bin / "python", *packages)
-        own = Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
-        _copy_bytecode(own)
-        if own not in _compiled:
-            _compiled.append(own)
+        site_packages = Path(sysconfig.get_path("purelib", vars={"base": str(self.folder)}))
+        _copy_bytecode(site_packages)
+        if site_packages not in _compiled:
+            _compiled.append(site_packages)
 
     def run_tool(
         self,
@@ -251,11 +251,11 @@ class Environment:
     @contextmanager
     def serving(self, config: Path | None = None) -> Iterator[str]:
         """Run the installed server until the block ends, and yield its URL."""
-        named = ["--config", str(config)] if config else []
+        options = ["--config", str(config)] if config else []
         log_file = self.folder / "server.log"
         with log_file.open("w") as log:
             process = subprocess.Popen(
-                [str(self.bin / "pressroom"), "serve", "--port", "0", "--json", *named],
+                [str(self.bin / "pressroom"), "serve", "--port", "0", "--json", *options],
                 cwd=self.folder,
                 env=clean_environment(PRESSROOM_STORAGE__PATH=str(self.data)),
                 stdout=subprocess.PIPE,

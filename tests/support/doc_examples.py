@@ -182,17 +182,17 @@ class PageExamples:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text)
         if kind in ("serve", "background"):
-            ((command, shown),) = commands(text)
-            (self._serve if kind == "serve" else self._begin)(command, shown)
+            ((command, expected),) = commands(text)
+            (self._serve if kind == "serve" else self._begin)(command, expected)
             return
         if block.language in ("console", "bash", "python") and text != other and self._server is None:
             self._serve("pressroom serve", "")
         match block.language:
             case "console":
-                for command, shown in commands(text):
+                for command, expected in commands(text):
                     code, output = self._shell(command)
                     assert code == int(value if kind == "exit" else 0), f"{command} ended with {code}:\n{output}"
-                    difference = differences(self._as_shown(shown), self._as_shown(output))
+                    difference = differences(self._as_shown(expected), self._as_shown(output))
                     assert not difference, f"{command}\n{difference}"
             case "bash":
                 code, output = self._shell(text)
@@ -224,7 +224,7 @@ class PageExamples:
         )
         return run.returncode, run.stdout
 
-    def _begin(self, command: str, shown: str) -> None:
+    def _begin(self, command: str, expected: str) -> None:
         """Start a program that keeps running, and wait for its first line of output, which must be as shown."""
         started = subprocess.Popen(
             ["bash", "-c", f"[ -f '{self._state}' ] && . '{self._state}'; cd \"$PWD\"; exec {command}"],
@@ -236,10 +236,10 @@ class PageExamples:
         )
         self._background.append(started)
         assert started.stdout is not None
-        difference = differences(self._as_shown(shown), self._as_shown(started.stdout.readline()))
+        difference = differences(self._as_shown(expected), self._as_shown(started.stdout.readline()))
         assert not difference, f"{command}\n{difference}"
 
-    def _serve(self, command: str, shown: str) -> None:
+    def _serve(self, command: str, expected: str) -> None:
         self._stop_server()
         log = (self._folder.parent / "server.log").open("w")
         self._server = subprocess.Popen(
@@ -252,7 +252,7 @@ class PageExamples:
         )
         log.close()
         assert self._server.stdout is not None
-        output, last = "", "/setup?token=" if "/setup?token=" in shown else "Data  "
+        output, last = "", "/setup?token=" if "/setup?token=" in expected else "Data  "
         for line in self._server.stdout:
             output += line
             if last in line:
@@ -260,7 +260,7 @@ class PageExamples:
         else:
             raise AssertionError(f"the server did not start: {output}{Path(log.name).read_text()}")
         (self._folder.parent / "server.txt").write_text(output)
-        difference = differences(self._as_shown(shown), self._as_shown(output)) if shown else ""
+        difference = differences(self._as_shown(expected), self._as_shown(output)) if expected else ""
         assert not difference, f"{command}\n{difference}"
 
     def _stop_server(self) -> None:
@@ -291,9 +291,9 @@ def _environment(folder: Path) -> dict[str, str]:
     command = Path(paths["scripts"]) / "pressroom"
     command.write_text(command_script(reader / "bin/python", Path(paths["purelib"])))
     command.chmod(0o755)
-    kept = {name: os.environ[name] for name in ("TMPDIR", "CI") if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("TMPDIR", "CI") if name in os.environ}
     return {
-        **kept,
+        **inherited,
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "PATH": os.pathsep.join([paths["scripts"], str(Path(sys.executable).parent), os.environ["PATH"]]),

@@ -63,9 +63,9 @@ def ask(url: str, method: str = "GET", *, host: RunningHost, **headers: str) -> 
 def wait_for(url: str, status: int, *, host: RunningHost) -> httpx.Response:
     """Poll a URL until the response has this status. Raises `AssertionError` on timeout."""
     ends = time.monotonic() + _NOTICED_SECONDS
-    answer = ask(url, host=host)
-    while answer.status_code != status and time.monotonic() < ends:
-        answer = ask(url, host=host)
-    if answer.status_code != status:
-        raise AssertionError(f"{url} still answers {answer.status_code}")
-    return answer
+    response = ask(url, host=host)
+    while response.status_code != status and time.monotonic() < ends:
+        response = ask(url, host=host)
+    if response.status_code != status:
+        raise AssertionError(f"{url} still answers {response.status_code}")
+    return response

@@ -43,10 +43,10 @@ def installed(name: str, pins: str, install: Callable[[Path], None]) -> Path:
     and the test cannot run.
     """
     folder = CACHE / f"{name}-{hashlib.sha256(pins.encode()).hexdigest()[:12]}"
-    whole = folder / "installed"
+    marker = folder / "installed"
     try:
-        if not whole.exists():
-            _install(folder, whole, install)
+        if not marker.exists():
+            _install(folder, marker, install)
     except OSError as error:
         if error.errno not in _NOT_WRITABLE:
             raise
@@ -54,17 +54,17 @@ def installed(name: str, pins: str, install: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _install(folder: Path, whole: Path, install: Callable[[Path], None]) -> None:
+def _install(folder: Path, marker: Path, install: Callable[[Path], None]) -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if whole.exists():
+        if marker.exists():
             return
         shutil.rmtree(folder, ignore_errors=True)
         try:
             folder.mkdir()
             install(folder)
-            whole.touch()
+            marker.touch()
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -98,6 +98,8 @@ def run(command: Sequence[str], folder: Path | None = None, environment: Mapping
             command, cwd=folder, env=environment, check=True, capture_output=True, text=True, timeout=SECONDS
         )
     except (subprocess.SubprocessError, OSError) as error:
-        said = f"{getattr(error, 'stdout', '') or ''}{getattr(error, 'stderr', '') or error}"
-        remedy = f"\n{CACHE} or the temporary folder is full: {_REMEDY}" if any(word in said for word in _FULL) else ""
-        unavailable(f"{' '.join(command)[:80]} failed: {said.strip()[-600:]}{remedy}")
+        output = f"{getattr(error, 'stdout', '') or ''}{getattr(error, 'stderr', '') or error}"
+        remedy = (
+            f"\n{CACHE} or the temporary folder is full: {_REMEDY}" if any(word in output for word in _FULL) else ""
+        )
+        unavailable(f"{' '.join(command)[:80]} failed: {output.strip()[-600:]}{remedy}")

@@ -50,14 +50,14 @@ async def be_busy(executors: Executors) -> None:
 async def end_on_signal(executors: Executors) -> None:
     """Run one call, and finish it when a signal asks this process to end."""
     loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
+    stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, asked.set)
+        loop.add_signal_handler(number, stopping.set)
     await executors.start()
     call = asyncio.create_task(
         executors.by_name["process"].run(executor_tools.work(executor_tools.touch_and_wait, path=PATHS[0]))
     )
-    await asked.wait()
+    await stopping.wait()
     closing = asyncio.create_task(executors.close(30))
     say("closing")
     say(await call)

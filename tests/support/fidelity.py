@@ -41,8 +41,8 @@ class ShownPage:
 
     def find(self, selector: str, word: str) -> LexborNode | None:
         """Return the innermost element that matches a selector and contains a word in its text."""
-        found = [node for node in self.tree.css(selector) if word in " ".join(node.text().split())]
-        return min(found, key=lambda node: len(node.text()), default=None)
+        nodes = [node for node in self.tree.css(selector) if word in " ".join(node.text().split())]
+        return min(nodes, key=lambda node: len(node.text()), default=None)
 
     def has(self, selector: str, word: str) -> bool:
         """Return whether such an element exists."""
@@ -50,8 +50,8 @@ class ShownPage:
 
     def code(self, word: str) -> str:
         """Return the code block that contains a word."""
-        found = self.find("pre", word)
-        return (found.text() if found is not None else "").strip("\n")
+        node = self.find("pre", word)
+        return (node.text() if node is not None else "").strip("\n")
 
 
 Check = Callable[[ShownPage], bool]
@@ -142,7 +142,7 @@ def _code(word: str, text: str, language: str = "") -> Check:
         if page.code(word) != text or node is None:
             return False
         around = [node, *node.css("*"), *_ancestors(node, 2)]
-        marks = " ".join(str(value) for one in around for value in one.attributes.values())
+        marks = " ".join(str(value) for node in around for value in node.attributes.values())
         return not language or re.search(rf"(?<!\w){re.escape(language)}(?!\w)", marks) is not None
 
     return check
@@ -189,10 +189,10 @@ def _footnote(page: ShownPage) -> bool:
     if link is None or note is None:
         return False
     target = (link.attributes.get("href") or "").partition("#")[2]
-    inside = {node.attributes.get("id") for node in [note, *note.css("*")]}
-    backs = [(one.attributes.get("href") or "").partition("#")[2] for one in note.css("a[href*='#']")]
+    note_ids = {node.attributes.get("id") for node in [note, *note.css("*")]}
+    backs = [(link.attributes.get("href") or "").partition("#")[2] for link in note.css("a[href*='#']")]
     ids = {node.attributes.get("id") for node in page.tree.css("[id]")}
-    return bool(target) and target in inside and bool(backs) and set(backs) <= ids
+    return bool(target) and target in note_ids and bool(backs) and set(backs) <= ids
 
 
 def _embed(page: ShownPage) -> bool:
@@ -294,8 +294,8 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
         lambda page: (
             page.has("p", "fxshorttext")
             and all(
-                one in (page.find("p", "fxshorttext") or page.tree.body).text()  # type: ignore[union-attr]
-                for one in ("[gallery]", "{{ fx.text }}", "{% raw %}")
+                source in (page.find("p", "fxshorttext") or page.tree.body).text()  # type: ignore[union-attr]
+                for source in ("[gallery]", "{{ fx.text }}", "{% raw %}")
             )
         ),
     ),
@@ -478,7 +478,7 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
         "fxEmbedId01",
         '<iframe src="https://www.youtube-nocookie.com/embed/fxEmbedId01" width="560" height="315"></iframe>',
         _embed,
-        lambda page: any("fxEmbedId01" in (one.attributes.get("href") or "") for one in page.tree.css("a")),
+        lambda page: any("fxEmbedId01" in (link.attributes.get("href") or "") for link in page.tree.css("a")),
         "a link",
         warned=r"fxEmbedId01",
     ),
@@ -556,7 +556,9 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
         _both(
             *(_in(f"ol li {tag}", word) for tag, word in (("pre", "fxlistcode"), ("blockquote", "fxlistquote"))),
             _in("ol li", "fxsecondpart"),
-            lambda page: any("fxfirstpart" in one.text() and "fxnextitem" in one.text() for one in page.tree.css("ol")),
+            lambda page: any(
+                "fxfirstpart" in node.text() and "fxnextitem" in node.text() for node in page.tree.css("ol")
+            ),
         ),
         _both(_in("li", "fxfirstpart"), _in("pre", "fxlistcode"), _in("blockquote", "fxlistquote")),
         "code and quotes follow the list",
@@ -568,7 +570,7 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
         "fxmerged",
         "<table><thead><tr><th>One fxmergedhead</th><th>Two fxmergedtwo</th></tr></thead>"
         '<tbody><tr><td colspan="2">Both fxmerged</td></tr></tbody></table>',
-        lambda page: any("fxmerged" in one.text() for one in page.tree.css("td[colspan='2']")),
+        lambda page: any("fxmerged" in node.text() for node in page.tree.css("td[colspan='2']")),
         _in("td", "fxmerged"),
         "cells are by themselves",
     ),
@@ -618,7 +620,7 @@ CONSTRUCTS: Final[Sequence[Construct]] = (
     ),
 )
 
-BODY: Final = "\n\n".join(one.source for one in CONSTRUCTS if one.source)
+BODY: Final = "\n\n".join(construct.source for construct in CONSTRUCTS if construct.source)
 
 EVERYTHING: Final = "Fidelity of everything"
 """The title of the article."""
@@ -633,22 +635,25 @@ def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[s
         AssertionError: a construct is lost without a warning, or is kept despite a warning.
     """
     page, notes, wrong = ShownPage(html), {}, []
-    for one in CONSTRUCTS:
-        fate, warnings = one.fate(page), [said for said in (*told_before, *lost) if one.warning.search(said)]
+    for construct in CONSTRUCTS:
+        fate, warnings = (
+            construct.fate(page),
+            [warning for warning in (*told_before, *lost) if construct.warning.search(warning)],
+        )
         if fate == "lost" and not warnings:
-            wrong.append(f"{one.name} is lost in silence: {_around(page, one)}")
+            wrong.append(f"{construct.name} is lost in silence: {_around(page, construct)}")
         if fate == "kept" and warnings:
-            wrong.append(f"{one.name} is there, but: {'; '.join(warnings)}: {_around(page, one)}")
+            wrong.append(f"{construct.name} is there, but: {'; '.join(warnings)}: {_around(page, construct)}")
         if fate == "converted":
-            notes[one.name] = f"converted: {one.as_what}"
+            notes[construct.name] = f"converted: {construct.as_what}"
         elif fate == "lost":
-            notes[one.name] = "lost with a warning"
+            notes[construct.name] = "lost with a warning"
     assert not wrong, "\n".join(wrong)
     return notes
 
 
-def _around(page: ShownPage, one: Construct) -> str:
-    node = page.find("*", one.word)
+def _around(page: ShownPage, construct: Construct) -> str:
+    node = page.find("*", construct.word)
     while node is not None and node.parent is not None and len(node.html or "") < 80:
         node = node.parent
     return (node.html or "")[:400] if node is not None else "not on the page"
@@ -664,7 +669,7 @@ async def publish_everything(
     body: str = BODY,
 ) -> Publication:
     """Publish `body`, by default the complete article, on a platform; return the publication once published."""
-    made = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
+    website = await Websites(plugin).add(ADA, platform, name="Fidelity", url=url, credential=credential)
     article = await write(
         plugin,
         title=title,
@@ -676,13 +681,13 @@ async def publish_everything(
         excerpt="",
         meta_title="",
     )
-    found = await Publications(plugin).publish(ADA, article, made.id)
+    publication = await Publications(plugin).publish(ADA, article, website.id)
     for _ in range(600):
-        found = await Publications(plugin).wait(found, 0.1)
-        if found.status not in UNDER_WAY:
+        publication = await Publications(plugin).wait(publication, 0.1)
+        if publication.status not in UNDER_WAY:
             break
-    assert found.status == "published", found
-    return found
+    assert publication.status == "published", publication
+    return publication
 
 
 async def looked_at(plugin: PluginContext, publication: Publication) -> Publication:
@@ -702,7 +707,9 @@ async def notes_of(plugin: PluginContext, publication: Publication, html: str) -
     lost = all_losses(structure_of(sent, publication.url), structure_of(html, publication.url))
     assert set(loss_messages(lost)) <= set(publication.warnings), publication.warnings
     return judged(
-        html, [one for one in publication.warnings if one.startswith("removed")], [one.message for one in lost]
+        html,
+        [warning for warning in publication.warnings if warning.startswith("removed")],
+        [loss.message for loss in lost],
     )
 
 
@@ -713,19 +720,19 @@ def compare(notes: Mapping[str, str], connector: SiteConnector, module: str, gen
     """
     file = Path(__file__).parents[2] / "plugins" / module
     if not os.environ.get("PRESSROOM_TEST_UPDATE"):
-        told = connector.fidelity_for({"generator": generator})
-        assert dict(told) == dict(notes), "write it anew with PRESSROOM_TEST_UPDATE=1"
+        declared = connector.fidelity_for({"generator": generator})
+        assert dict(declared) == dict(notes), "write it anew with PRESSROOM_TEST_UPDATE=1"
         return
     text = file.read_text("utf-8")
-    found = _FIDELITY.search(text)
-    assert found is not None, f"{file} has no FIDELITY"
+    match = _FIDELITY.search(text)
+    assert match is not None, f"{file} has no FIDELITY"
     if generator:
-        by_generator = {**ast.literal_eval(found[2].strip()), generator: dict(notes)}
+        by_generator = {**ast.literal_eval(match[2].strip()), generator: dict(notes)}
         rows = "".join(f'"{name}": {_shown(by_generator[name])},' for name in sorted(by_generator))
         written = f"{{{rows}}}"
     else:
         written = _shown(notes)
-    file.write_text(f"{text[: found.start(2)]}{written}{text[found.end(2) :]}", "utf-8")
+    file.write_text(f"{text[: match.start(2)]}{written}{text[match.end(2) :]}", "utf-8")
     subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(file)], check=True)
 
 
@@ -743,11 +750,11 @@ def table(connectors: Sequence[SiteConnector]) -> str:
     columns: dict[str, Mapping[str, str]] = {}
     for connector in connectors:
         generators = connector.fidelity_by.get("generator", {})
-        columns |= {one.title(): connector.fidelity_for({"generator": one}) for one in generators}
+        columns |= {generator.title(): connector.fidelity_for({"generator": generator}) for generator in generators}
         if not generators:
             columns[connector.title] = connector.fidelity
     lines = [f"| Construct | Name | {' | '.join(columns)} |", f"|---|---|{'---|' * len(columns)}"]
-    for one in CONSTRUCTS:
-        cells = [notes.get(one.name, "kept") for notes in columns.values()]
-        lines.append(f"| {one.title} | `{one.name}` | {' | '.join(cells)} |")
+    for construct in CONSTRUCTS:
+        cells = [notes.get(construct.name, "kept") for notes in columns.values()]
+        lines.append(f"| {construct.title} | `{construct.name}` | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -74,9 +74,9 @@ class ForkedCommand:
         if self.returncode is None:
             if not select.select([self._ended], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            told = os.read(self._ended, 16)
+            status = os.read(self._ended, 16)
             os.close(self._ended)
-            self.returncode = int(told)
+            self.returncode = int(status)
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -105,10 +105,10 @@ def begin(address: Path, request: Mapping[str, Any], streams: Sequence[int]) -> 
 @cache
 def _forks() -> Path:
     """Start the fork server, and return the path of its socket. It ends with the tests."""
-    address = Path(tempfile.gettempdir(), f"pressroom-{run_id()}-{secrets.token_hex(4)}.sock")
+    socket_path = Path(tempfile.gettempdir(), f"pressroom-{run_id()}-{secrets.token_hex(4)}.sock")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "support.forked_command", str(address)],
+        [sys.executable, "-m", "support.forked_command", str(socket_path)],
         cwd=TESTS,
         env={**environment, "PYTHONPATH": str(TESTS)},
         stdin=subprocess.PIPE,  # closes when this process ends, even if it is killed
@@ -119,7 +119,7 @@ def _forks() -> Path:
     assert process.stdout.readline() == _READY, "the process that forks commands did not start"
     atexit.register(process.wait)
     atexit.register(process.stdin.close)
-    return address
+    return socket_path
 
 
 def command_script(python: Path, packages: Path) -> str:
@@ -173,10 +173,10 @@ def _import_everything() -> None:
     gc.freeze()
 
 
-def _serve(address: Path) -> int:
+def _serve(socket_path: Path) -> int:
     """Fork for each request until standard input closes. Also returns in each child, with its exit code."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    listener.bind(str(address))
+    listener.bind(str(socket_path))
     listener.listen()
     woken, wake = os.pipe()
     for end in (woken, wake):
@@ -194,7 +194,7 @@ def _serve(address: Path) -> int:
                 os.read(woken, 4096)
             _report_ended(running)
         if 0 in readable:
-            address.unlink(missing_ok=True)
+            socket_path.unlink(missing_ok=True)
             return 0
         if listener.fileno() in readable:
             connection, _ = listener.accept()
@@ -242,8 +242,8 @@ def _run(request: Mapping[str, Any], streams: Sequence[int]) -> int:
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
     sys.stdout = _text(1)
     sys.stderr = _text(2, errors="backslashreplace", line_buffering=True)
-    given = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
-    sys.path[:] = [*given, *(folder for folder in sys.path if folder not in given and folder != str(TESTS))]
+    folders = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    sys.path[:] = [*folders, *(folder for folder in sys.path if folder not in folders and folder != str(TESTS))]
     if "packages" in request:
         site.addsitedir(request["packages"])
         sys.executable, sys.prefix = request["python"], str(Path(request["python"]).parents[1])

@@ -82,8 +82,8 @@ def _running(folder: Path, database: Path | None = None) -> Iterator[tuple[str, 
     command = [str(_node(environment)), str(package / "index.js")]
     temporary = folder / "tmp"
     temporary.mkdir()
-    own = {"NODE_ENV": "production", "TMPDIR": str(temporary)}
-    started = {**environment, **_as_environment(_config(url, port, data)), **own}
+    overrides = {"NODE_ENV": "production", "TMPDIR": str(temporary)}
+    started = {**environment, **_as_environment(_config(url, port, data)), **overrides}
     with (folder / "ghost.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=package, env=started, stdout=log, stderr=log, start_new_session=True)
     try:
@@ -135,11 +135,11 @@ def _admin_key(url: str) -> str:
         client.post(f"{admin}/authentication/setup/", json={"setup": [owner]}).raise_for_status()
         credential = {"username": OWNER["email"], "password": OWNER["password"]}
         client.post(f"{admin}/session/", json=credential).raise_for_status()
-        made = client.post(
+        response = client.post(
             f"{admin}/integrations/?include=api_keys", json={"integrations": [{"name": "Pressroom tests"}]}
         )
-        made.raise_for_status()
-    [key] = [one for one in made.json()["integrations"][0]["api_keys"] if one["type"] == "admin"]
+        response.raise_for_status()
+    [key] = [api_key for api_key in response.json()["integrations"][0]["api_keys"] if api_key["type"] == "admin"]
     secret = str(key["secret"])
     return secret if ":" in secret else f"{key['id']}:{secret}"
 
@@ -194,6 +194,6 @@ def _build_sqlite(package: Path, environment: dict[str, str]) -> None:
 
 
 def _node(environment: dict[str, str]) -> str:
-    found = shutil.which("node", path=environment["PATH"])
-    assert found is not None
-    return found
+    program = shutil.which("node", path=environment["PATH"])
+    assert program is not None
+    return program

@@ -39,13 +39,13 @@ def asked(port: int, service: str, protocol: str) -> str:
     connection = socket()
     connection.connect(("127.0.0.1", port))
     connection.sendall(f"{service} {protocol}\n".encode())
-    answer = b""
-    while not answer.endswith(b"\n"):
+    reply = b""
+    while not reply.endswith(b"\n"):
         part = connection.recv(64)
         assert part, "the test has ended"
-        answer += part
+        reply += part
     connection.close()
-    return answer.decode().strip()
+    return reply.decode().strip()
 
 
 def refuse(message: str) -> int:

@@ -89,8 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _run(self, body: bytes) -> None:
         git, (path, _, query) = self.server.git, self.path.partition("?")
         git.requests.append(f"{self.command} {path.rpartition('/')[2]}")
-        given = base64.b64decode((self.headers["Authorization"] or "").removeprefix("Basic ")).decode()
-        if given.partition(":")[2] != TOKEN:
+        credentials = base64.b64decode((self.headers["Authorization"] or "").removeprefix("Basic ")).decode()
+        if credentials.partition(":")[2] != TOKEN:
             self.send_response(401)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -101,11 +101,11 @@ class _Handler(BaseHTTPRequestHandler):
             lose, git.lose = git.lose, ""
             if run is not None:
                 run()
-        answer = b"" if lose == "before" else self._answer(path, query, body)
+        response = b"" if lose == "before" else self._answer(path, query, body)
         if lose:
             self.close_connection = True
             return
-        head, _, content = answer.partition(b"\r\n\r\n")
+        head, _, content = response.partition(b"\r\n\r\n")
         lines = [line.partition(": ") for line in head.decode().split("\r\n")]
         status = next((int(value.split()[0]) for name, _, value in lines if name == "Status"), 200)
         self.send_response(status)

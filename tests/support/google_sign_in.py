@@ -52,5 +52,5 @@ def panel(page: Page) -> str:
     tree = LexborHTMLParser(page.html)
     for folded in tree.css("#source-google details"):
         folded.decompose()
-    found = tree.css_first("#source-google")
-    return " ".join(found.text(separator=" ").split()) if found is not None else ""
+    node = tree.css_first("#source-google")
+    return " ".join(node.text(separator=" ").split()) if node is not None else ""

@@ -53,13 +53,13 @@ ELSEWHERE: Final = "elsewhere"
 @cache
 def rooms() -> Sequence[str]:
     """Return the direct submodules of `packages`, such as `pressroom.http`, and `ELSEWHERE`, without importing them."""
-    found: list[str] = []
+    names: list[str] = []
     for package in packages():
         spec = find_spec(package)
         assert spec is not None
-        inside = pkgutil.iter_modules(spec.submodule_search_locations, f"{package}.")
-        found += [one.name for one in inside if not _NOT_IMPORTED.search(one.name)]
-    return [*found, ELSEWHERE]
+        modules = pkgutil.iter_modules(spec.submodule_search_locations, f"{package}.")
+        names += [module.name for module in modules if not _NOT_IMPORTED.search(module.name)]
+    return [*names, ELSEWHERE]
 
 
 def room_of(name: str) -> str:
@@ -81,23 +81,23 @@ def modules() -> Iterator[ModuleType]:
 @cache
 def patterns() -> Sequence[Found]:
     """Return every pattern in a module, a class or a container of one, and every literal pattern in a function."""
-    places: dict[re.Pattern[Any], str] = {}
+    origins: dict[re.Pattern[Any], str] = {}
     ways: dict[re.Pattern[Any], set[str]] = defaultdict(set)
     loaded = list(modules())
     for module in loaded:
         for name, value in vars(module).items():
             for pattern in _inside(value):
-                places.setdefault(pattern, f"{module.__name__}.{name}")
+                origins.setdefault(pattern, f"{module.__name__}.{name}")
     for module in loaded:
         for pattern, method in _used_in(module):
             if method == "compile":
-                if pattern not in places:
-                    places[pattern] = f"{module.__name__} (in a function)"
+                if pattern not in origins:
+                    origins[pattern] = f"{module.__name__} (in a function)"
                 continue
-            places.setdefault(pattern, f"{module.__name__} (in a function)")
+            origins.setdefault(pattern, f"{module.__name__} (in a function)")
             ways[pattern].add("search" if method in _SEARCHES else method)
-    found = [Found(where, pattern, frozenset(ways[pattern]) or ALL) for pattern, where in places.items()]
-    return sorted(found, key=lambda one: (one.where, str(one.pattern.pattern)))
+    occurrences = [Found(where, pattern, frozenset(ways[pattern]) or ALL) for pattern, where in origins.items()]
+    return sorted(occurrences, key=lambda occurrence: (occurrence.where, str(occurrence.pattern.pattern)))
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
@@ -111,8 +111,8 @@ def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
             inner = value
         elif isinstance(value, type) and value.__module__.startswith("pressroom"):
             inner = list(vars(value).values())
-        for one in inner:
-            yield from _inside(one, depth + 1)
+        for element in inner:
+            yield from _inside(element, depth + 1)
 
 
 def _used_in(module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
@@ -147,7 +147,7 @@ def _is_of_re(function: ast.expr) -> bool:
 def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern[Any], str]]:
     """Yield the pattern of a call such as `re.search("…", text)`, if it can be evaluated statically."""
     method = ast.unparse(call.func).removeprefix("re.")
-    flags = [given.value for given in call.keywords if given.arg == "flags"]
+    flags = [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
     at = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
     try:
         text, flag = (
@@ -194,9 +194,9 @@ def hostile(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     single, runs = _texts(_parser.parse(pattern.pattern, flags))
     repeated = dict.fromkeys([*single[:12], *runs[:6], " ", "\n", "a", "1"])
-    for one in repeated:
+    for part in repeated:
         for start in dict.fromkeys(["", *runs[:3]]):
-            yield start, one
+            yield start, part
     pairs = dict.fromkeys(
         [*(a + b for a in runs[:3] for b in repeated), *(a + b for a in single[:7] for b in single[:7])]
     )
@@ -235,7 +235,7 @@ def _parts(operation: Any, value: Any) -> Iterable[Any]:
         case ops.ANY:
             return ["a"]
         case ops.IN:
-            return [one for kind, item in value for one in _members(kind, item)]
+            return [member for kind, item in value for member in _members(kind, item)]
         case ops.SUBPATTERN:
             return [value[3]]
         case ops.MAX_REPEAT | ops.MIN_REPEAT | ops.POSSESSIVE_REPEAT:

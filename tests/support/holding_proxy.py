@@ -55,10 +55,10 @@ class HoldingProxy:
 
     def hold(self, request: str, when: When) -> Hold:
         """Hold the next request with this label."""
-        made = Hold(request, when)
+        hold = Hold(request, when)
         with self._lock:
-            self._holds.append(made)
-        return made
+            self._holds.append(hold)
+        return hold
 
     def held(self) -> list[Hold]:
         """Return the current and pending holds."""
@@ -99,17 +99,17 @@ class HoldingProxy:
                 connection.putheader(name, value.replace(self._own, self._upstream))
         connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
-        answer = connection.getresponse()
-        content = answer.read()
-        if (answer.getheader("Content-Type") or "").startswith(_TEXTS):
+        response = connection.getresponse()
+        content = response.read()
+        if (response.getheader("Content-Type") or "").startswith(_TEXTS):
             content = content.replace(self._upstream.encode(), self._own.encode())
-        kept = [
+        rewritten = [
             (name, value.replace(self._upstream, self._own))
-            for name, value in answer.getheaders()
+            for name, value in response.getheaders()
             if name.lower() not in _HOP_BY_HOP
         ]
         connection.close()
-        return answer.status, kept, content
+        return response.status, rewritten, content
 
 
 class _Handler(BaseHTTPRequestHandler):

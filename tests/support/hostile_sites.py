@@ -124,7 +124,7 @@ class HostileGhost(HostileSite):
             return {name: []}
         if not self.endless:
             return {"posts": [self.post]}
-        limit, page = (int(query.get(one, ["1"])[0]) for one in ("limit", "page"))
+        limit, page = (int(query.get(name, ["1"])[0]) for name in ("limit", "page"))
         first = (page - 1) * limit + 1
         return {"posts": [self._numbered(number) for number in range(first, first + limit)]}
 
@@ -200,8 +200,8 @@ def running(site: Site) -> Iterator[Site]:
                 self.end_headers()
                 return
             refused = self.command in ("POST", "PUT") and site.refusal is not None
-            answer = site.refusal if refused else site.answer(parts.path, parse_qs(parts.query))
-            content = json.dumps(answer).encode()
+            document = site.refusal if refused else site.answer(parts.path, parse_qs(parts.query))
+            content = json.dumps(document).encode()
             self.send_response(400 if refused else 200)
             for name, value in {"Content-Type": "application/json", **site.headers}.items():
                 self.send_header(name, value)

@@ -42,9 +42,9 @@ _OPERATORS: Final = st.sampled_from([" + ", " - ", " * ", " / ", "+", "*"])
 _plain_lengths = st.builds("{}{}".format, _NUMBERS, _UNITS) | st.sampled_from(["0", "auto", "50%", "100%", "10px"])
 
 
-def _function(name: str | Texts, arguments: Texts, least: int = 1, most: int = 4, separator: str = ",") -> Texts:
+def _function(name: str | Texts, arguments: Texts, min_size: int = 1, max_size: int = 4, separator: str = ",") -> Texts:
     names = st.just(name) if isinstance(name, str) else name
-    inner = st.lists(arguments, min_size=least, max_size=most).map(separator.join)
+    inner = st.lists(arguments, min_size=min_size, max_size=max_size).map(separator.join)
     return st.builds("{}({})".format, names, inner)
 
 
@@ -52,8 +52,8 @@ def _sequence(*parts: Texts) -> Texts:
     return st.tuples(*parts).map(" ".join)
 
 
-def _some(part: Texts, most: int = 3, separator: str = " ") -> Texts:
-    return st.lists(part, min_size=1, max_size=most).map(separator.join)
+def _some(part: Texts, max_size: int = 3, separator: str = " ") -> Texts:
+    return st.lists(part, min_size=1, max_size=max_size).map(separator.join)
 
 
 _sums = st.builds("{}{}{}".format, _plain_lengths, _OPERATORS, _plain_lengths | _NUMBERS)

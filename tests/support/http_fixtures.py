@@ -74,5 +74,5 @@ def client() -> Iterator[Callable[[RunningHost], httpx.Client]]:
         return clients[-1]
 
     yield make
-    for one in clients:
-        one.close()
+    for client in clients:
+        client.close()

@@ -68,12 +68,12 @@ class Forker:
     @contextmanager
     def workers(self, config: dict[str, Any], data: Path) -> Iterator[Workers]:
         """Yield processes with one configuration, and kill the remaining ones at the end."""
-        made = Workers(self, config, data)
+        workers = Workers(self, config, data)
         try:
-            yield made
+            yield workers
         finally:
-            for pid in list(made.pids):
-                made.kill(pid)
+            for pid in list(workers.pids):
+                workers.kill(pid)
 
 
 @contextmanager
@@ -90,20 +90,20 @@ def forker(folder: Path) -> Iterator[Forker]:
 
 def _serve(folder: Path) -> None:
     compiled: dict[str, LoadedApp] = {}
-    alive, held = os.pipe()
+    alive, write_end = os.pipe()
     with on_path(distribution(folder)):
         for line in sys.stdin:
-            asked = json.loads(line)
-            if "wait" in asked:
-                _tell(os.waitpid(asked["wait"], 0)[0])
+            request = json.loads(line)
+            if "wait" in request:
+                _tell(os.waitpid(request["wait"], 0)[0])
                 continue
             if line not in compiled:
-                compiled[line] = _compiled(asked["config"], Path(asked["data"]))
+                compiled[line] = _compiled(request["config"], Path(request["data"]))
             ready, tell = os.pipe()
             child = os.fork()
             if child == 0:
                 os.close(ready)
-                os.close(held)
+                os.close(write_end)
                 os.dup2(2, 1)  # keep log output out of the responses
                 asyncio.run(_work(compiled[line], tell, alive))
                 os._exit(0)
@@ -117,10 +117,10 @@ def _compiled(config: dict[str, Any], data: Path) -> LoadedApp:
     settings = settings_for_test(config, data)
     # Import everything once, so that forked processes need not; freezing keeps the collector off shared pages.
     asyncio.run(_try(LoadedApp(settings)))
-    made = LoadedApp(settings)
+    app = LoadedApp(settings)
     gc.collect()
     gc.freeze()
-    return made
+    return app
 
 
 async def _try(compiled: LoadedApp) -> None:

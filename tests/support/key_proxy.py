@@ -26,24 +26,24 @@ def adding_authorization(target: str, authorization: str) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def pass_on(self) -> None:
-            own = f"127.0.0.1:{proxy.server_port}"
+            proxy_host = f"127.0.0.1:{proxy.server_port}"
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             connection = http.client.HTTPConnection(upstream, timeout=30)
             with closing(connection):
-                self.exchange(connection, body, own)
+                self.exchange(connection, body, proxy_host)
 
-        def exchange(self, connection: http.client.HTTPConnection, body: bytes, own: str) -> None:
+        def exchange(self, connection: http.client.HTTPConnection, body: bytes, proxy_host: str) -> None:
             connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
                 if name.lower() not in (*_HOP_BY_HOP, "authorization"):
-                    connection.putheader(name, value.replace(own, upstream))
+                    connection.putheader(name, value.replace(proxy_host, upstream))
             connection.putheader("Authorization", authorization)
             connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
-            answer = connection.getresponse()
-            content = answer.read()
-            self.send_response_only(answer.status, answer.reason)
-            for name, value in answer.getheaders():
+            response = connection.getresponse()
+            content = response.read()
+            self.send_response_only(response.status, response.reason)
+            for name, value in response.getheaders():
                 if name.lower() not in _HOP_BY_HOP:
                     self.send_header(name, value)
             self.send_header("content-length", str(len(content)))

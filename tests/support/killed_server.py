@@ -130,7 +130,7 @@ class Stage:
         """Write an article with tags and an image; return its id and a word unique to it."""
         self.articles += 1
         word = f"{self.word}x{self.articles:03}"
-        made = self.call(
+        article = self.call(
             "create_content",
             title=f"The {word} in winter",
             slug=word.lower(),
@@ -140,9 +140,13 @@ class Stage:
             excerpt="In a few words.",
         )
         self.call(
-            "import_image", image_ref=self.media_id, content_id=made["content_id"], role="featured", alt_text="A field"
+            "import_image",
+            image_ref=self.media_id,
+            content_id=article["content_id"],
+            role="featured",
+            alt_text="A field",
         )
-        return str(made["content_id"]), word
+        return str(article["content_id"]), word
 
     def publish(self, content_id: str) -> None:
         """Start publishing in the background, without waiting for the response."""
@@ -158,16 +162,16 @@ class Stage:
 
         The first article uploads the image that all articles share: omit the point of its upload for others.
         """
-        held = self.proxy.hold(*points[0])
+        hold = self.proxy.hold(*points[0])
         self.publish(content_id)
         for point, following in zip_longest(points, points[1:]):
-            assert held.met.wait(_SECONDS), f"nobody asked {point[0]}"
+            assert hold.met.wait(_SECONDS), f"nobody asked {point[0]}"
             self.kill()
             self.kills[point] += 1
-            if held.when != "late":
+            if hold.when != "late":
                 self.proxy.release()
             if following is not None:
-                held = self.proxy.hold(*following)
+                hold = self.proxy.hold(*following)
             self.start(settle)
 
     def stands(self, content_id: str, *wanted: str) -> dict[str, Any]:
@@ -176,17 +180,17 @@ class Stage:
         while True:
             rows = self.call("list_publications", content_id=content_id)["publications"]
             if rows and rows[0]["status"] in wanted:
-                found: dict[str, Any] = rows[0]
-                return found
+                publication: dict[str, Any] = rows[0]
+                return publication
             assert time.monotonic() < deadline, rows
             time.sleep(0.25)
 
     def let_go_late(self, content_id: str) -> None:
         """Forward the held request of a killed server to the site, while the new server is checking its outcome."""
-        [held] = [one for one in self.proxy.held() if one.met.is_set()]
+        [hold] = [hold for hold in self.proxy.held() if hold.met.is_set()]
         self.stands(content_id, "unknown", "published")
         self.proxy.release()
-        assert held.over.wait(60)
+        assert hold.over.wait(60)
         publication = self.stands(content_id, "unknown", "published")
         if publication["status"] == "unknown":
             self.call("publish_content", content_id=content_id, website_id=publication["website_id"])
@@ -221,9 +225,9 @@ class Stage:
             content_id, word = self.write()
             self.publish(content_id)
             self.check(content_id, word)
-        seen = dict.fromkeys(self.proxy.requests)
+        requests = dict.fromkeys(self.proxy.requests)
         ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
-        return [(request, when) for request in seen for when in ways[request.startswith(_WRITES)]]
+        return [(request, when) for request in requests for when in ways[request.startswith(_WRITES)]]
 
     def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         assert self._server is not None
@@ -233,9 +237,9 @@ class Stage:
             "mcp-protocol-version": "2025-06-18",
             "x-mcp-toolsets": "all",
         }
-        answer = self._client.post(f"{self._server.url}/api/mcp", json=body, headers=headers)
-        assert answer.status_code == 200, answer.text
-        result: dict[str, Any] = answer.json()["result"]
+        response = self._client.post(f"{self._server.url}/api/mcp", json=body, headers=headers)
+        assert response.status_code == 200, response.text
+        result: dict[str, Any] = response.json()["result"]
         return result
 
 

@@ -57,11 +57,11 @@ def _take_over(stage: Stage, site: OldPosts, number: int) -> _TakenOver:
     url = site.write(number)
     raw, others = site.state(url)
     assert (raw.count(SENTENCE), raw.count(OTHER)) == (1, 1)
-    asked = {"url": url.replace(site.url, stage.proxy.url), "website_id": stage.website_id}
-    taken = stage.call("import_content", **asked)
-    assert taken["publication_id"], taken
-    found = stage.call("get_content", content_id=taken["content_id"])["content"]
-    return _TakenOver(url, str(taken["content_id"]), found["version"], raw, others)
+    arguments = {"url": url.replace(site.url, stage.proxy.url), "website_id": stage.website_id}
+    imported = stage.call("import_content", **arguments)
+    assert imported["publication_id"], imported
+    article = stage.call("get_content", content_id=imported["content_id"])["content"]
+    return _TakenOver(url, str(imported["content_id"]), article["version"], raw, others)
 
 
 def _edit(stage: Stage, post: _TakenOver, new: str) -> None:
@@ -74,8 +74,8 @@ def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
     """Check that the post has the article's sentence and its owner's paragraph, and is otherwise unchanged."""
     raw, others = site.state(post.url)
     assert (raw.count(post.sentence), raw.count(other)) == (1, 1), raw
-    before = [one for one in site.blocks(post.raw) if SENTENCE not in one and OTHER not in one]
-    assert [one for one in site.blocks(raw) if post.sentence not in one and other not in one] == before
+    before = [block for block in site.blocks(post.raw) if SENTENCE not in block and OTHER not in block]
+    assert [block for block in site.blocks(raw) if post.sentence not in block and other not in block] == before
     assert others == post.others
 
 
@@ -94,7 +94,7 @@ def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[P
     _publish(stage, post)
     _check(stage, site, post, OTHER)
     ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
-    requests = sorted(dict.fromkeys(stage.proxy.requests), key=lambda one: not one.startswith(_WRITES))
+    requests = sorted(dict.fromkeys(stage.proxy.requests), key=lambda request: not request.startswith(_WRITES))
     return [(request, when) for request in requests for when in ways[request.startswith(_WRITES)]]
 
 
@@ -109,14 +109,14 @@ def updates_killed_at_each_step(stage: Stage, site: OldPosts, rounds: int) -> di
         point = points[(number - 1) % len(points)]
         post, other = _take_over(stage, site, number), OTHER
         _edit(stage, post, f"The sentence of round {number}.")
-        held = stage.proxy.hold(*point)
+        hold = stage.proxy.hold(*point)
         stage.publish(post.content_id)
-        assert held.met.wait(120), f"nobody asked {point[0]}"
+        assert hold.met.wait(120), f"nobody asked {point[0]}"
         stage.kill()
         stage.kills[point] += 1
         stage.proxy.release()
         if point[1] == "late":
-            assert held.over.wait(60)
+            assert hold.over.wait(60)
         if (number // len(points) + number) % 2:
             other = f"What the owner wrote in round {number}."
             site.replace(post.url, OTHER, other)

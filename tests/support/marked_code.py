@@ -45,10 +45,10 @@ def write(files: Iterable[Path]) -> None:
     known, entries = dict(_read()), {}
     for path in files:
         state = path.stat()
-        seen = known.get(str(path))
-        if seen is None or seen[:2] != (state.st_mtime_ns, state.st_size):
-            seen = (state.st_mtime_ns, state.st_size, marshal.dumps(_compiled(path)))
-        entries[str(path)] = seen
+        entry = known.get(str(path))
+        if entry is None or entry[:2] != (state.st_mtime_ns, state.st_size):
+            entry = (state.st_mtime_ns, state.st_size, marshal.dumps(_compiled(path)))
+        entries[str(path)] = entry
     FILE.parent.mkdir(parents=True, exist_ok=True)
     unfinished = FILE.with_suffix(f".{os.getpid()}")
     unfinished.write_bytes(marshal.dumps((_maker(), entries)))
@@ -67,7 +67,7 @@ def _compiled(path: Path) -> _Compiled:
     stored = SimpleNamespace(signal=_SIGNAL, new=lambda _measured, _file, label, _threshold: (_PROBE, label))
     with mock.patch.object(slipcover, "probe", stored):
         code = measured.instrument(code)
-    probes = [measured.code2index[one] for one in _code_objects(code)]
+    probes = [measured.code2index[part] for part in _code_objects(code)]
     return code, probes, list(measured.code_lines[str(path)]), list(measured.code_branches[str(path)])
 
 
@@ -126,16 +126,16 @@ def _measuring(measured: Any, compiled: _Compiled) -> CodeType:
                 constants.append(probe.new(measured, file, constant[1], measured.d_miss_threshold))
             else:
                 constants.append(constant)
-        made = code.replace(co_consts=tuple(constants))
-        measured.code2index[made] = next(places)
-        return made
+        probed = code.replace(co_consts=tuple(constants))
+        measured.code2index[probed] = next(places)
+        return probed
 
     with measured.lock:
-        made = with_probes(code)
+        probed = with_probes(code)
         measured.code_lines[file].update(lines)
         measured.code_branches[file].update(branches)
-        measured.instrumented[file].add(made)
-    return made
+        measured.instrumented[file].add(probed)
+    return probed
 
 
 @cache
@@ -144,8 +144,8 @@ def _read() -> Mapping[str, tuple[int, int, bytes]]:
         maker, entries = marshal.loads(FILE.read_bytes())
     except (OSError, EOFError, ValueError, TypeError):
         return {}
-    found: _Entries = entries if maker == _maker() else {}
-    return found
+    valid: _Entries = entries if maker == _maker() else {}
+    return valid
 
 
 def _maker() -> tuple[str, bytes, str]:

@@ -48,9 +48,9 @@ class Peer:
 
     def answer(self, message: dict[str, Any]) -> httpx.Response:
         """Return the response to one message."""
-        answer = httpx.post(self.url, json=message, headers=self.headers, timeout=30)
-        answer.raise_for_status()
-        return answer
+        response = httpx.post(self.url, json=message, headers=self.headers, timeout=30)
+        response.raise_for_status()
+        return response
 
     def load(self, message: dict[str, Any], seconds: int, folder: Path) -> Load:
         """Send a message repeatedly, and return the measured load."""

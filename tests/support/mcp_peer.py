@@ -50,8 +50,8 @@ class Peer:
     headers: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        own = self.account.bearer if self.account else {}
-        self.http = httpx.Client(base_url=self.host.url, headers={**own, **self.headers}, timeout=30)
+        credentials = self.account.bearer if self.account else {}
+        self.http = httpx.Client(base_url=self.host.url, headers={**credentials, **self.headers}, timeout=30)
 
     def __del__(self) -> None:
         self.http.close()
@@ -59,15 +59,15 @@ class Peer:
     def post(self, body: Any, **headers: str) -> httpx.Response:
         """Post a body: bytes unchanged, anything else as JSON. Underscores in header names become hyphens."""
         content = body if isinstance(body, bytes) else orjson.dumps(body)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.http.post(PATH, content=content, headers={**JSON, **named})
+        http_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.http.post(PATH, content=content, headers={**JSON, **http_headers})
 
     def request(self, method: str, params: Any = None, **headers: str) -> dict[str, Any]:
         """Send a request and return the response, which must be a valid one with status 200."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
-        answer = self.post(message, **headers)
-        assert answer.status_code == 200, answer.text
-        body: dict[str, Any] = answer.json()
+        response = self.post(message, **headers)
+        assert response.status_code == 200, response.text
+        body: dict[str, Any] = response.json()
         assert {"jsonrpc": "2.0", "id": 1}.items() <= body.items()
         return body
 

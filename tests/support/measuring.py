@@ -29,6 +29,6 @@ if _measured is not None:
 if "--numprocesses" in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
     # This process only distributes tests to workers, which measure. It need not instrument the server, nor compile
     # files that were not imported at the end: all of the sources, which takes ten seconds.
-    for finder in [one for one in sys.meta_path if type(one).__module__ == _IMPORTER]:
+    for finder in [finder for finder in sys.meta_path if type(finder).__module__ == _IMPORTER]:
         sys.meta_path.remove(finder)
         finder.sci.source = None  # type: ignore[attr-defined]  # slipcover's

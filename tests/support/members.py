@@ -19,7 +19,7 @@ def invite(host: RunningHost, account: User, role: str, note: str = "") -> str:
 def make_member(host: RunningHost, account: User, person: User, role: str) -> None:
     """Make a user a member of an account, or change an existing member's role."""
     accounts = host.host.accounts
-    members = {one.member.id for one in host.run(accounts.memberships.of_account(account.id))}
+    members = {membership.member.id for membership in host.run(accounts.memberships.of_account(account.id))}
     if person.id in members:
         host.run(accounts.memberships.set_role(account.id, person.id, role))
         return

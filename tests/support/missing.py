@@ -17,7 +17,7 @@ _PACKAGE: Final = re.compile(r"\(Debian package ([a-z0-9.+-]+)\)")
 
 def told(reasons: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the summary for the reasons of skipped tests."""
-    packages = sorted({found[1] for reason in reasons if (found := _PACKAGE.search(reason))})
+    packages = sorted({match[1] for reason in reasons if (match := _PACKAGE.search(reason))})
     wanting = sum(bool(_PACKAGE.search(reason)) for reason in reasons)
     if packages:
         yield f"{wanting} tests were skipped for want of {', '.join(packages)}. This installs all of them:"

@@ -43,28 +43,28 @@ class NameServer:
         while True:
             wire, peer = self._socket.recvfrom(4096)
             try:
-                asked = dns.message.from_wire(wire)
+                query = dns.message.from_wire(wire)
             except dns.exception.DNSException:
                 continue
-            self._socket.sendto(self._answer(asked).to_wire(), peer)
+            self._socket.sendto(self._answer(query).to_wire(), peer)
 
-    def _answer(self, asked: dns.message.Message) -> dns.message.Message:
-        answer = dns.message.make_response(asked)
-        answer.flags |= dns.flags.RA
-        name, kind = asked.question[0].name, dns.rdatatype.to_text(asked.question[0].rdtype)
+    def _answer(self, query: dns.message.Message) -> dns.message.Message:
+        response = dns.message.make_response(query)
+        response.flags |= dns.flags.RA
+        name, kind = query.question[0].name, dns.rdatatype.to_text(query.question[0].rdtype)
         if self._addresses is not None and kind in ("A", "AAAA"):
-            found = self._addresses(name.to_text(omit_final_dot=True), kind)
-            if found:
-                answer.answer.append(dns.rrset.from_text(name, 0, "IN", kind, *found))
-            return answer
+            records = self._addresses(name.to_text(omit_final_dot=True), kind)
+            if records:
+                response.answer.append(dns.rrset.from_text(name, 0, "IN", kind, *records))
+            return response
         texts = self.texts.get(name.to_text(omit_final_dot=True))
         if name.to_text(omit_final_dot=True) in self.failing:
-            answer.set_rcode(dns.rcode.SERVFAIL)
+            response.set_rcode(dns.rcode.SERVFAIL)
         elif texts is None:
-            answer.set_rcode(dns.rcode.NXDOMAIN)
+            response.set_rcode(dns.rcode.NXDOMAIN)
         elif texts:
-            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "TXT", *(f'"{text}"' for text in texts)))
-        return answer
+            response.answer.append(dns.rrset.from_text(name, 60, "IN", "TXT", *(f'"{text}"' for text in texts)))
+        return response
 
 
 @cache

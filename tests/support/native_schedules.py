@@ -25,8 +25,8 @@ def schedule_and_cancel(
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
         ada = client_of(host, "ada@example.com")
         website = host.run(Websites(ada.plugin).add(ada.user_id, platform, name="Blog", url=url, credential=credential))
-        made = ada.data("create_content", title="Tea in the evening", body="Some words about tea.")
-        pair = {"content_id": made["content_id"], "website_id": website.id}
+        article = ada.data("create_content", title="Tea in the evening", body="Some words about tea.")
+        pair = {"content_id": article["content_id"], "website_id": website.id}
 
         def published(**arguments: Any) -> dict[str, Any]:
             done: dict[str, Any] = ada.data("publish_content", **pair, **arguments)

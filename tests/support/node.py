@@ -20,7 +20,7 @@ def node_folder() -> Path:
 
 def node_environment(*folders: Path) -> dict[str, str]:
     """Return an environment whose path begins with this Node.js, followed by `folders`."""
-    path = [str(one) for one in (node_folder() / "bin", *folders)]
+    path = [str(folder) for folder in (node_folder() / "bin", *folders)]
     return {**os.environ, "PATH": os.pathsep.join([*path, os.environ.get("PATH", os.defpath)])}
 
 

@@ -25,9 +25,9 @@ def challenge_of(verifier: str) -> str:
 
 def parameters_of(location: str) -> dict[str, str]:
     """Return the query parameters of a redirect, each of which must occur exactly once."""
-    found = parse_qs(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
-    assert all(len(values) == 1 for values in found.values()), location
-    return {name: values[0] for name, values in found.items()}
+    parameters = parse_qs(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
+    assert all(len(values) == 1 for values in parameters.values()), location
+    return {name: values[0] for name, values in parameters.items()}
 
 
 def csrf_in(page: str) -> str:
@@ -101,14 +101,14 @@ class Flow:
 
     def code(self, **changes: str | None) -> str:
         """Have the user allow the client, and return the authorization code."""
-        answer = self.decide(query=self.query(**changes))
-        assert answer.status_code == 303, answer.text
-        return parameters_of(answer.headers["location"])["code"]
+        response = self.decide(query=self.query(**changes))
+        assert response.status_code == 303, response.text
+        return parameters_of(response.headers["location"])["code"]
 
     def token(self, headers: dict[str, str] | None = None, **parameters: str | None) -> httpx.Response:
         """Send a token request with these parameters; `None` omits a parameter."""
-        given = {"client_id": self.registration.get("client_id"), **parameters}
-        form = {name: value for name, value in given.items() if value is not None}
+        fields = {"client_id": self.registration.get("client_id"), **parameters}
+        form = {name: value for name, value in fields.items() if value is not None}
         return self.http.post("/oauth/token", data=form, headers=headers)
 
     def exchange(self, code: str, headers: dict[str, str] | None = None, **changes: str | None) -> httpx.Response:
@@ -122,9 +122,9 @@ class Flow:
 
     def connect(self) -> dict[str, Any]:
         """Complete the whole flow, and return the token response."""
-        answer = self.exchange(self.code())
-        assert answer.status_code == 200, answer.text
-        tokens: dict[str, Any] = answer.json()
+        response = self.exchange(self.code())
+        assert response.status_code == 200, response.text
+        tokens: dict[str, Any] = response.json()
         return tokens
 
     def call(self, access_token: str) -> httpx.Response:

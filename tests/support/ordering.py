@@ -45,8 +45,8 @@ def unit_of(node_id: str) -> str:
 @cache
 def noted_seconds() -> Mapping[str, int]:
     """Return the duration of each unit of work in `durations.json`, in seconds. Fast units are not recorded."""
-    noted: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
-    return noted
+    durations: dict[str, int] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    return durations
 
 
 class LongestFirst(LoadScopeScheduling):  # type: ignore[misc]
@@ -66,8 +66,8 @@ class _Durations:
         self._seconds[unit_of(report.nodeid)] += report.duration  # type: ignore[assignment]  # a Counter of float
 
     def pytest_sessionfinish(self) -> None:
-        noted = {unit: round(seconds) for unit, seconds in self._seconds.items() if seconds >= _NOTED_SECONDS}
-        DURATIONS.write_text(json.dumps(dict(sorted(noted.items())), indent=1) + "\n")
+        durations = {unit: round(seconds) for unit, seconds in self._seconds.items() if seconds >= _NOTED_SECONDS}
+        DURATIONS.write_text(json.dumps(dict(sorted(durations.items())), indent=1) + "\n")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -186,9 +186,9 @@ class StubNames:
 
     async def resolve(self, name: str) -> Sequence[IPv4Address | IPv6Address]:
         """Return the next result; the last one repeats."""
-        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
+        addresses = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append(name)
-        return [ip_address(address) for address in answer]
+        return [ip_address(address) for address in addresses]
 
     def close(self) -> None:
         """Do nothing: there are no resources to release."""

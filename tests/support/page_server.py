@@ -151,18 +151,18 @@ class PageServer:
     def _post(self, path: str, body: bytes) -> tuple[int, bytes, str, Mapping[str, str]]:
         _, slug, *rest = path.strip("/").split("/")
         if rest == ["link"]:
-            status, answer = self._call(slug, json.loads(body))
+            status, reply = self._call(slug, json.loads(body))
             if status == 200:
-                answer["data"] |= {"url": f"{self.url}/tools/{slug}/image?design=abc&signature=def", "expiresAt": None}
-            return status, json.dumps(answer).encode(), "application/json", {}
+                reply["data"] |= {"url": f"{self.url}/tools/{slug}/image?design=abc&signature=def", "expiresAt": None}
+            return status, json.dumps(reply).encode(), "application/json", {}
         if rest in (["api", "generate"], ["preview"]):
             return self._answer_script(slug, json.loads(body), preview=rest == ["preview"])
         tool, form = self._tool(slug), parse_form(body)
         try:
-            status, answer = self._call(slug, input_from_form(tool["endpoints"][0]["params"], form))
+            status, reply = self._call(slug, input_from_form(tool["endpoints"][0]["params"], form))
         except InvalidInput as error:
-            status, answer = self.refuse(slug, error.message)
-        return status, self.pages.tool(tool, FormState(form, answer)), "text/html; charset=utf-8", {}
+            status, reply = self.refuse(slug, error.message)
+        return status, self.pages.tool(tool, FormState(form, reply)), "text/html; charset=utf-8", {}
 
     def _answer_script(
         self, slug: str, values: dict[str, Any], *, preview: bool
@@ -170,16 +170,16 @@ class PageServer:
         """Respond with the file itself, as the real routes do, or with the error."""
         values.pop("response", None)
         (self.previews if preview else self.inputs).append(values)
-        status, answer = self.api(slug, values)
-        if isinstance(answer, bytes) or not isinstance(answer, dict) or status != 200:
-            return status, answer if isinstance(answer, bytes) else json.dumps(answer).encode(), "application/json", {}
-        rate, data = answer["meta"]["rateLimit"], answer["data"]
-        own = ("id", "url", "expiresAt", "cached", "warnings")
+        status, reply = self.api(slug, values)
+        if isinstance(reply, bytes) or not isinstance(reply, dict) or status != 200:
+            return status, reply if isinstance(reply, bytes) else json.dumps(reply).encode(), "application/json", {}
+        rate, data = reply["meta"]["rateLimit"], reply["data"]
+        known_names = ("id", "url", "expiresAt", "cached", "warnings")
         headers = {
             "Content-Disposition": f'inline; filename="{slug}.{data["url"].partition("?")[0].rpartition(".")[2]}"',
             "RateLimit-Limit": str(rate["limit"]),
             "RateLimit-Remaining": str(rate["remaining"]),
-            "X-Details": json.dumps({name: value for name, value in data.items() if name not in own}),
+            "X-Details": json.dumps({name: value for name, value in data.items() if name not in known_names}),
             "X-Warnings": json.dumps(data.get("warnings", [])),
         }
         return 200, IMAGE.encode(), "image/svg+xml", headers

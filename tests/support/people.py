@@ -53,13 +53,13 @@ class Page:
     @property
     def title(self) -> str:
         """The text of the `title` element."""
-        found = self.tree.css_first("title")
-        return found.text() if found is not None else ""
+        node = self.tree.css_first("title")
+        return node.text() if node is not None else ""
 
     def one(self, selector: str) -> str:
         """Return the text of the only element that matches a selector."""
-        (found,) = self.tree.css(selector)
-        return " ".join(found.text(separator=" ").split())
+        (node,) = self.tree.css(selector)
+        return " ".join(node.text(separator=" ").split())
 
     @property
     def framed(self) -> LexborHTMLParser:
@@ -70,10 +70,10 @@ class Page:
     def fields(self, action: str, button: str = "") -> dict[str, str]:
         """Return the hidden fields of the first form that posts to a path and, if given, has such a button."""
         for form in self.tree.css("form[method=post]"):
-            buttons = {one.attributes.get("value") for one in form.css("button")}
+            buttons = {button.attributes.get("value") for button in form.css("button")}
             if (form.attributes["action"] or "").partition("#")[0] == action and (not button or button in buttons):
                 hidden = form.css("input[type=hidden]")
-                return {str(one.attributes["name"]): one.attributes["value"] or "" for one in hidden}
+                return {str(field.attributes["name"]): field.attributes["value"] or "" for field in hidden}
         raise AssertionError(f"there is no form for {action}: {self.text}")
 
 
@@ -117,7 +117,9 @@ class BrowserWithoutScreen:
 
     def session_cookie(self) -> str:
         """Return the session token, or an empty string."""
-        return next((one.value or "" for one in self.client.cookies.jar if one.name.endswith("pressroom_session")), "")
+        return next(
+            (cookie.value or "" for cookie in self.client.cookies.jar if cookie.name.endswith("pressroom_session")), ""
+        )
 
 
 def fill(host: RunningHost, user: User, *, calls: int = 30) -> None:

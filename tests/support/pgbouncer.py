@@ -46,14 +46,14 @@ def pgbouncer(folder: Path, url: str, *, size: int = 2) -> Iterator[str]:
         file.chmod(0o644)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    said = []
+    lines = []
     try:
         for line in process.stderr:
-            said.append(line)
+            lines.append(line)
             if "process up" in line:
                 break
         else:
-            raise RuntimeError("PgBouncer did not start:\n" + "".join(said))
+            raise RuntimeError("PgBouncer did not start:\n" + "".join(lines))
         yield parts._replace(netloc=f"{parts.username}@127.0.0.1:{own_port}").geturl()
     finally:
         process.terminate()

@@ -36,12 +36,12 @@ class PluginNames:
 
 def plugins() -> list[PluginNames]:
     """Return the plugins, ordered by id."""
-    found = []
+    plugin_names = []
     for path in sorted(ROOT.glob("plugins/*/pyproject.toml")):
         project = tomllib.loads(path.read_text("utf-8"))["project"]
         package = next(path.parent.glob("src/*/__init__.py")).parent.name
-        found.append(PluginNames(path.parent.name, project["name"], package))
-    return found
+        plugin_names.append(PluginNames(path.parent.name, project["name"], package))
+    return plugin_names
 
 
 def _with_block(text: str, line: re.Pattern[str], new: str) -> str:
@@ -55,20 +55,20 @@ def _project_file(text: str, names: list[PluginNames]) -> str:
         text,
         _DEPENDENCY,
         "".join(
-            f'  "{one.distribution}{extras.get(one.distribution, "")} @ {{root:uri}}/plugins/{one.folder}",\n'
-            for one in names
+            f'  "{plugin.distribution}{extras.get(plugin.distribution, "")} @ {{root:uri}}/plugins/{plugin.folder}",\n'
+            for plugin in names
         ),
     )
-    text = _with_block(text, _SOURCE, "".join(f"{one.distribution} = {{ workspace = true }}\n" for one in names))
-    text = _with_block(text, _PACKAGE, "".join(f'  "{one.package}",\n' for one in names))
-    others = "".join(f'  "{one.package}",\n' for one in names if one.folder != "content")
-    text = _ALL_BUT_CONTENT.sub(others, text)
-    folders = ":".join(["core/src", *(f"plugins/{one.folder}/src" for one in names), "tests"])
+    text = _with_block(text, _SOURCE, "".join(f"{plugin.distribution} = {{ workspace = true }}\n" for plugin in names))
+    text = _with_block(text, _PACKAGE, "".join(f'  "{plugin.package}",\n' for plugin in names))
+    other_packages = "".join(f'  "{plugin.package}",\n' for plugin in names if plugin.folder != "content")
+    text = _ALL_BUT_CONTENT.sub(other_packages, text)
+    folders = ":".join(["core/src", *(f"plugins/{plugin.folder}/src" for plugin in names), "tests"])
     return _MYPY_PATH.sub(f'mypy_path = "{folders}"\n', text)
 
 
 def _selection(text: str, names: list[PluginNames]) -> str:
-    return _with_block(text, _DISTRIBUTION, "".join(f'        "{one.distribution}",\n' for one in names))
+    return _with_block(text, _DISTRIBUTION, "".join(f'        "{plugin.distribution}",\n' for plugin in names))
 
 
 def build_files() -> Iterator[tuple[Path, str, str]]:

@@ -19,7 +19,7 @@ from support.plugin_names import plugins
 
 @cache
 def _built_in() -> frozenset[str]:
-    declared: list[Plugin] = [importlib.import_module(f"{one.package}.plugin").PLUGIN for one in plugins()]
+    declared: list[Plugin] = [importlib.import_module(f"{plugin.package}.plugin").PLUGIN for plugin in plugins()]
     return frozenset(module for plugin in declared for module in plugin.worker_modules)
 
 

@@ -40,23 +40,23 @@ class Probes:
         with measured.lock:
             for file, labels in measured._get_newly_seen().items():
                 measured.all_seen[file] |= labels
-                places = self._places[file]
+                addresses = self._places[file]
                 for label in labels:
-                    for place in places.pop(label, ()):
-                        ctypes.memset(place, _SKIP, 1)
+                    for address in addresses.pop(label, ()):
+                        ctypes.memset(address, _SKIP, 1)
 
     def _add_new_code(self) -> None:
         index: dict[CodeType, list[tuple[int, _Label]]] = self._measured.code2index
         if len(index) == self._known:
             return
-        for code, found in islice(index.items(), self._known, None):
-            places = self._places[code.co_filename]
+        for code, probes in islice(index.items(), self._known, None):
+            addresses = self._places[code.co_filename]
             # Instructions follow the fixed part of the code object (CPython 3.11, `PyCodeObject`).
             first = id(code) + CodeType.__basicsize__
-            for offset, label in found:
-                place = first + offset
-                assert ctypes.c_ubyte.from_address(place).value == _NOP, "slipcover makes other probes than expected"
-                places.setdefault(label, []).append(place)
+            for offset, label in probes:
+                address = first + offset
+                assert ctypes.c_ubyte.from_address(address).value == _NOP, "slipcover makes other probes than expected"
+                addresses.setdefault(label, []).append(address)
         self._known = len(index)
 
     def pytest_runtest_logreport(self) -> None:

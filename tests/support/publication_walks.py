@@ -122,9 +122,9 @@ class PublicationWalk(RuleBasedStateMachine):
     def agree(self) -> None:
         """Compare the report with the owner's view of the site: one post in that state, or none."""
         rows = self.walked.client.data("list_publications", content_id=self.content_id)["publications"]
-        there = self.walked.posts(self.word)
+        posts = self.walked.posts(self.word)
         if not rows:
-            assert there == []
+            assert posts == []
             return
         [row] = rows
         assert not row["error"], row
@@ -135,9 +135,9 @@ class PublicationWalk(RuleBasedStateMachine):
         if self.told == "scheduled":
             assert datetime.fromisoformat(row["publish_at"]) == self.at
         if self.state == "gone":
-            assert there == []
+            assert posts == []
             return
-        [post] = there
+        [post] = posts
         assert (post.id, post.state, post.title) == (row["external_id"], self.state, self.sent)
         if self.state == "scheduled":
             assert post.at == self.at

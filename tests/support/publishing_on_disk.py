@@ -48,12 +48,12 @@ async def main(folder: Path, elsewhere: Path) -> None:
             assert done.status == "published", done
 
             fault = platform.fault("POST /api/posts", when="before", then=lambda: fill(filler))
-            begun = await publications.publish(ADA, second, website)
+            publication = await publications.publish(ADA, second, website)
             assert await asyncio.to_thread(fault.met.wait, 20)
             await asyncio.to_thread(platform.wait_for_posts, 2)
             await asyncio.sleep(1)  # it tries to record that the post exists
             filler.unlink()
-            done = await publications.wait(begun, 60)
+            done = await publications.wait(publication, 60)
             assert done.status == "published", done
             slugs = sorted(post["slug"] for post in platform.posts.values())
             assert slugs == ["hello-world", "second"], slugs

@@ -78,7 +78,7 @@ async def services(compiled: LoadedApp, *, works: bool) -> AsyncIterator[Mapping
     await database.open()
     try:
         await compiled.migrator(database).migrate()
-        kinds = [one.record for one in compiled.plugins.contributions.of(Job)]
+        kinds = [contribution.record for contribution in compiled.plugins.contributions.of(Job)]
         jobs = settings.jobs if works else settings.jobs.model_copy(update={"concurrency": 0})
         queue = JobQueue(database, kinds, jobs, backoff=0.1)
         async with GuardedFetcher(private_networks=settings.fetch.private_networks) as fetcher:
@@ -108,10 +108,10 @@ async def connect(
     plugin: PluginContext, url: str, token: str, *, name: str = "Stand-in", platform: str = PLATFORM, **fields: str
 ) -> str:
     """Store a website on the stand-in platform without checking it, and return its id."""
-    made = await Websites(plugin).add(
+    website = await Websites(plugin).add(
         ADA, platform, name=name, url=url, credential={"token": token, **fields}, finding=None
     )
-    return made.id
+    return website.id
 
 
 async def write(plugin: PluginContext, **fields: Any) -> str:
@@ -126,8 +126,8 @@ async def write(plugin: PluginContext, **fields: Any) -> str:
         "featured_media_id": PHOTO,
         "meta_description": "Everything about hello.",
     }
-    made = await Articles(plugin).create(ADA, Draft(**{**values, **fields}))
-    return made.article.id
+    created = await Articles(plugin).create(ADA, Draft(**{**values, **fields}))
+    return created.article.id
 
 
 async def recheck(plugin: PluginContext, publication: Publication) -> Publication:

@@ -84,23 +84,23 @@ def _listen(address: str) -> None:
     threading.Thread(target=accept, name=address, daemon=True).start()
 
 
-async def _fetch(fetcher: GuardedFetcher, name: str, found: Counter[str]) -> None:
+async def _fetch(fetcher: GuardedFetcher, name: str, counts: Counter[str]) -> None:
     try:
         await fetcher.get(f"https://{name}.example.org/", accept="*/*", max_bytes=1000, seconds=10)
     except FetchRefused:
-        found["refused"] += 1
+        counts["refused"] += 1
     except FetchFailed:  # no server here speaks TLS
-        found["failed"] += 1
+        counts["failed"] += 1
 
 
 async def _attack() -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     names = [f"{kind}{number}" for number in range(_NAMES) for kind in ("flip", "flop")]
     async with GuardedFetcher() as fetcher:
-        await asyncio.gather(*(_fetch(fetcher, name, found) for name in _ALWAYS))
+        await asyncio.gather(*(_fetch(fetcher, name, counts) for name in _ALWAYS))
         for _ in range(2):
-            await asyncio.gather(*(_fetch(fetcher, name, found) for name in names))
-    return found
+            await asyncio.gather(*(_fetch(fetcher, name, counts) for name in names))
+    return counts
 
 
 def _main() -> None:
@@ -109,9 +109,9 @@ def _main() -> None:
         _listen(address)
     NameServer(53, _addresses)
     turns = [str(socket.getaddrinfo("flip.example.org.", _PORT, type=socket.SOCK_STREAM)[0][4][0]) for _ in range(2)]
-    found = asyncio.run(_attack())
+    counts = asyncio.run(_attack())
     inside = sum(_connections[address] for address in _INSIDE)
-    sys.stdout.write(json.dumps({**found, "turns": turns, "inside": inside, "outside": _connections[OUTSIDE]}))
+    sys.stdout.write(json.dumps({**counts, "turns": turns, "inside": inside, "outside": _connections[OUTSIDE]}))
 
 
 if __name__ == "__main__":

@@ -48,15 +48,17 @@ _STATUSES: Final = range(200, 600)
 def site_errors() -> str:
     """Return a table of the errors that `SiteApi` raises, by response, for requests that read and that write."""
     policy = SiteErrors()
-    rows = [(what, *(_named(policy.no_response("", one)) for one in errors)) for what, errors in _NO_ANSWERS.items()]
+    rows = [
+        (case, *(_named(policy.no_response("", error)) for error in errors)) for case, errors in _NO_ANSWERS.items()
+    ]
     page = {status: _answer(status, None) for status in _STATUSES}
-    told = {status: _answer(status, {}) for status in _STATUSES}
-    raised = {status: _raised(policy, answer) for status, answer in told.items()}
+    responses = {status: _answer(status, {}) for status in _STATUSES}
+    raised = {status: _raised(policy, response) for status, response in responses.items()}
     for hundred in range(2, 6):
-        found = [status for status in _STATUSES if status // 100 == hundred]
-        (usual, _), *others = Counter(raised[status] for status in found).most_common()
+        statuses = [status for status in _STATUSES if status // 100 == hundred]
+        (usual, _), *others = Counter(raised[status] for status in statuses).most_common()
         for error, _ in others:
-            rows.append((", ".join(f"`{status}`" for status in found if raised[status] == error), *error))
+            rows.append((", ".join(f"`{status}`" for status in statuses if raised[status] == error), *error))
         name = f"{'any other ' if others else ''}{hundred}xx{' with JSON, or without a body' if hundred == 2 else ''}"
         rows.append((name[:1].upper() + name[1:], *usual))
         if hundred == 2:
@@ -69,8 +71,8 @@ def _answer(status: int, body: Any) -> JsonResponse:
     return JsonResponse(status, {}, "application/json" if body is not None else "text/html", body, "", 2, empty=False)
 
 
-def _raised(policy: SiteErrors, answer: JsonResponse) -> tuple[str, ...]:
-    return tuple(_named(policy.failure("", method, answer)) for method in ("GET", "POST"))
+def _raised(policy: SiteErrors, response: JsonResponse) -> tuple[str, ...]:
+    return tuple(_named(policy.failure("", method, response)) for method in ("GET", "POST"))
 
 
 def _named(error: Exception | None) -> str:
@@ -83,20 +85,20 @@ def _named(error: Exception | None) -> str:
 def article_checks() -> str:
     """Return a table for each group of checks, the gates, and the changes made by profiles."""
     rules = rule_set()
-    whole = sum(rule.weight for rule in rules.rules.values())
+    total = sum(rule.weight for rule in rules.rules.values())
     lines: list[str] = []
     for group, members in groupby(rules.rules.values(), key=lambda rule: rule.group):
         lines += [f"## {group.capitalize()}", ""]
         lines += ["| Check | Question | Good | Weight | Gain | Source of the limit |", "|---|---|---|---|---|---|"]
-        lines += [_check(rule, whole) for rule in members]
+        lines += [_check(rule, total) for rule in members]
         lines.append("")
     return "\n".join([*lines, *_gates(), *_profiles()])
 
 
-def _check(rule: Rule, whole: int) -> str:
-    asked = cell((inspect.getdoc(ARTICLE_CHECKS[rule.id].judge) or "").partition("\n")[0])
-    gain = f"{100 * rule.weight / whole:.1f}" if rule.weight else "advice"
-    return f"| `{rule.id}` | {asked} | {cell(rule.threshold)} | {rule.weight} | {gain} | {cell(rule.source)} |"
+def _check(rule: Rule, total: int) -> str:
+    question = cell((inspect.getdoc(ARTICLE_CHECKS[rule.id].judge) or "").partition("\n")[0])
+    gain = f"{100 * rule.weight / total:.1f}" if rule.weight else "advice"
+    return f"| `{rule.id}` | {question} | {cell(rule.threshold)} | {rule.weight} | {gain} | {cell(rule.source)} |"
 
 
 def _gates() -> Iterator[str]:
@@ -132,23 +134,23 @@ def article_tools() -> str:
     lines: list[str] = []
     for title, tools in _GROUPS.items():
         lines += [f"## {title}", ""]
-        for tool in sorted(tools(), key=lambda one: one.name):
+        for tool in sorted(tools(), key=lambda tool: tool.name):
             lines += _tool(tool, plans)
     return "\n".join(lines)
 
 
 def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
-    plan = next(name for name, tools in plans.items() if any(fnmatchcase(tool.name, one) for one in tools))
+    plan = next(name for name, tools in plans.items() if any(fnmatchcase(tool.name, pattern) for pattern in tools))
     yield from (f"### {tool.name}", "", cell(tool.description), "")
     hints = [
         text
-        for given, text in (
+        for applies, text in (
             (tool.annotations.read_only, "read-only"),
             (tool.annotations.destructive, "destructive"),
             (tool.annotations.idempotent, "safe to repeat"),
             (tool.annotations.open_world, "contacts other servers"),
         )
-        if given
+        if applies
     ]
     parts = [f"Plan: `{plan}`", f"quota: `{tool.quota}`" if tool.quota else "", ", ".join(hints)]
     if tool.aliases:
@@ -169,7 +171,7 @@ def _tool(tool: McpTool, plans: Mapping[str, list[str]]) -> Iterator[str]:
 
 def _plans() -> dict[str, list[str]]:
     page = (DOCS / "how-to/content-plans.md").read_text()
-    block = next(one.text for one in blocks(page) if one.language == "toml")
+    block = next(block.text for block in blocks(page) if block.language == "toml")
     return {name: plan["tools"] for name, plan in tomllib.loads(block)["plans"].items()}
 
 
@@ -183,21 +185,21 @@ def _default(field: Mapping[str, Any]) -> str:
 def _description(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     """Return an argument's description. For objects, append the names of the members."""
     text = str(field.get("description", ""))
-    model = next((one for one in _options(field, root) if "properties" in one), None)
+    model = next((option for option in _options(field, root) if "properties" in option), None)
     if model is None and "items" in field:
-        model = next((one for one in _options(field["items"], root) if "properties" in one), None)
+        model = next((option for option in _options(field["items"], root) if "properties" in option), None)
     if model is None:
         return text
     return f"{text} Members: {', '.join(model['properties'])}."
 
 
 def _kind(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    return " or ".join(dict.fromkeys(_name(one, root) for one in _options(field, root)))
+    return " or ".join(dict.fromkeys(_name(option, root) for option in _options(field, root)))
 
 
 def _options(field: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = [_resolved(one, root) for one in field.get("anyOf") or field.get("oneOf") or [field]]
-    return [one for one in found if one.get("type") != "null"]
+    options = [_resolved(option, root) for option in field.get("anyOf") or field.get("oneOf") or [field]]
+    return [option for option in options if option.get("type") != "null"]
 
 
 def _resolved(field: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -231,7 +233,7 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 def fidelity_table() -> str:
     """Return the fidelity of each construct on the platforms that tests publish on."""
     tried = ("wordpress", "ghost", "git", BUILTIN, "webhook")
-    known = {one.platform: one for one in _platforms()}
+    known = {platform.platform: platform for platform in _platforms()}
     return fidelity.table([known[name] for name in tried])
 
 
@@ -241,9 +243,9 @@ def fidelity_table() -> str:
 def kept_html() -> str:
     """Return the format sent to each platform, and the elements and attributes that are kept."""
     lines = ["## Platforms", "", "| Platform | What it is sent | Rules |", "|---|---|---|"]
-    for one in sorted(_platforms(), key=lambda connector: connector.platform):
-        sent = "Markdown; HTML where the article is written in it" if one.markdown else "HTML"
-        lines.append(f"| {one.title} (`{one.platform}`) | {sent} | {one.sanitiser} |")
+    for platform in sorted(_platforms(), key=lambda connector: connector.platform):
+        sent = "Markdown; HTML where the article is written in it" if platform.markdown else "HTML"
+        lines.append(f"| {platform.title} (`{platform.platform}`) | {sent} | {platform.sanitiser} |")
     full, basic = RULES["full"], RULES["basic"]
     lines += ["", "## Elements", "", "| Element | full | basic | Attributes |", "|---|---|---|---|"]
     for tag in sorted(full.tags):

@@ -24,44 +24,46 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
     after it, until the end of the paragraph or the next field. The very first sentence is always about the class. A
     docstring without statements about fields is returned unchanged.
     """
-    found: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     prose: list[str] = []
     fenced = False
     for paragraph in doc.split("\n\n"):
         is_prose = not fenced and not paragraph.startswith(_NO_PROSE)
         fenced ^= paragraph.count("```") % 2 == 1
-        rest = list(_rest(paragraph, names, found, first=not prose)) if is_prose else []
+        rest = list(_rest(paragraph, names, statements, first=not prose)) if is_prose else []
         if not is_prose:
             prose.append(paragraph)
         elif rest:
             # Keep the line breaks of a paragraph without removed sentences.
-            whole = " ".join(rest)
+            text = " ".join(rest)
             prose.append(
                 paragraph
-                if whole == " ".join(paragraph.split())
-                else textwrap.fill(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
+                if text == " ".join(paragraph.split())
+                else textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
             )
-    if not found:
+    if not statements:
         return doc
-    described = "\n".join(f"- `{name}`: {' '.join(found[name])}" for name in found)
+    described = "\n".join(f"- `{name}`: {' '.join(statements[name])}" for name in statements)
     return "\n\n".join([*prose[:1], described, *prose[1:]])
 
 
-def _rest(paragraph: str, names: Collection[str], found: dict[str, list[str]], *, first: bool = False) -> Iterator[str]:
-    """Collect statements about fields in `found`, and yield the other sentences; with `first`, always the first one."""
+def _rest(
+    paragraph: str, names: Collection[str], statements: dict[str, list[str]], *, first: bool = False
+) -> Iterator[str]:
+    """Collect statements on fields in `statements`, and yield the other sentences; with `first`, always the first."""
     current = ""
     for number, sentence in enumerate(_sentences(" ".join(paragraph.split()), names)):
         about, with_it = _ABOUT.match(sentence), _WITH.match(sentence)
         if first and number == 0:
             yield sentence
-        elif about and about[1] in names and about[1] not in found:
+        elif about and about[1] in names and about[1] not in statements:
             current = about[1]
-            found[current] = [re.sub(r"^(?:is|are) ", "", sentence[about.end() :])]
-        elif with_it and with_it[1] in names and with_it[1] not in found:
+            statements[current] = [re.sub(r"^(?:is|are) ", "", sentence[about.end() :])]
+        elif with_it and with_it[1] in names and with_it[1] not in statements:
             current = with_it[1]
-            found[current] = [f"with it,{sentence[with_it.end() :]}"]
+            statements[current] = [f"with it,{sentence[with_it.end() :]}"]
         elif current and not _is_general(sentence, names):
-            found[current].append(sentence)
+            statements[current].append(sentence)
         else:
             current = ""
             yield sentence
@@ -71,7 +73,7 @@ def _sentences(text: str, names: Collection[str]) -> Iterator[str]:
     for sentence in _SENTENCE.split(text):
         field = f"`(?:{'|'.join(map(re.escape, names))})`"
         *before, last = re.split(rf"; (?={field} (?!and |or ))|, (?:and )?(?={field} {_VERB})", sentence)
-        yield from (f"{one}." for one in before)
+        yield from (f"{sentence}." for sentence in before)
         yield last
 
 

@@ -23,7 +23,7 @@ from pressroom_seo.plugin import pressroom_mcp_tools as seo_tools
 from support.reference_settings import cell
 
 GENERATORS: Final[Mapping[str, Generator]] = {
-    one.slug: one for one in (image_generator, qr_code_generator, favicon_generator, code_to_image)
+    generator.slug: generator for generator in (image_generator, qr_code_generator, favicon_generator, code_to_image)
 }
 
 _SECTIONS: Final = {
@@ -48,9 +48,9 @@ def template_props() -> str:
 
 def _table(records: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
     rows = [
-        f"| `{one['name']}` | {_kind(one, schema['properties'][one['name']])} | {'yes' if one['required'] else 'no'} "
-        f"| {_bounds(one)} | {_default(one)} | {cell(one['description'])} |"
-        for one in records
+        f"| `{row['name']}` | {_kind(row, schema['properties'][row['name']])} | {'yes' if row['required'] else 'no'} "
+        f"| {_bounds(row)} | {_default(row)} | {cell(row['description'])} |"
+        for row in records
     ]
     head = ["| Parameter | Type | Required | Allowed | Default | Meaning |", "|---|---|---|---|---|---|"]
     return "\n".join([*head, *rows])
@@ -82,8 +82,8 @@ def _default(record: Mapping[str, Any]) -> str:
 
 def tools() -> str:
     """Return the table of the MCP tools, with the names of their arguments and of the members of their results."""
-    rows = [_generator_row(one) for one in GENERATORS.values()]
-    rows += [_tool_row(one) for offered in _TOOLS for one in offered()]
+    rows = [_generator_row(generator) for generator in GENERATORS.values()]
+    rows += [_tool_row(tool) for offered in _TOOLS for tool in offered()]
     return "\n".join(["| Tool | Arguments | Result |", "|---|---|---|", *(text for _, text in sorted(rows))])
 
 
@@ -95,7 +95,7 @@ def _generator_row(generator: Generator) -> tuple[str, str]:
 
 
 def _tool_row(tool: McpTool) -> tuple[str, str]:
-    described = tool.name not in {one.name for one in account_tools()}
+    described = tool.name not in {account_tool.name for account_tool in account_tools()}
     page = f"article-tools.md#{tool.name}" if described else ""
     return _row(tool.name, page, input_schema(tool.params), output_schema(tool.result))
 
@@ -103,12 +103,12 @@ def _tool_row(tool: McpTool) -> tuple[str, str]:
 def _row(name: str, page: str, takes: Mapping[str, Any], returns: Mapping[str, Any]) -> tuple[str, str]:
     required = set(takes.get("required", ()))
     arguments = ", ".join(
-        f"**`{one}`**" if one in required else f"`{one}`"
-        for one in _required_first(takes.get("properties", ()), required)
+        f"**`{argument}`**" if argument in required else f"`{argument}`"
+        for argument in _required_first(takes.get("properties", ()), required)
     )
-    members = ", ".join(f"`{one}`" for one in returns.get("properties", ()))
-    shown = f"[`{name}`]({page})" if page else f"`{name}`"
-    return name, f"| {shown} | {arguments} | {members} |"
+    members = ", ".join(f"`{member}`" for member in returns.get("properties", ()))
+    link = f"[`{name}`]({page})" if page else f"`{name}`"
+    return name, f"| {link} | {arguments} | {members} |"
 
 
 def _required_first(names: Iterable[str], required: set[str]) -> Sequence[str]:

@@ -35,8 +35,10 @@ def plugin_settings() -> str:
         lines += ["| Setting | Type | Default | What it is |", "|---|---|---|---|"]
         for setting, node in schema["properties"].items():
             prop = _resolved(node, schema)
-            said = cell(prop.get("description", ""))
-            lines.append(f"| `{setting}` | {_plugin_type(prop, schema)} | {_plugin_default(model, setting)} | {said} |")
+            description = cell(prop.get("description", ""))
+            lines.append(
+                f"| `{setting}` | {_plugin_type(prop, schema)} | {_plugin_default(model, setting)} | {description} |"
+            )
         lines.append("")
     lines.append(f"Without settings of their own: {', '.join(without)}.")
     return "\n".join(lines)
@@ -52,10 +54,10 @@ def plugin_models() -> dict[str, type[BaseModel] | None]:
 def _plugin_type(prop: dict[str, Any], root: dict[str, Any]) -> str:
     if prop.get("type") == "object":
         return "table"
-    choices = [_resolved(one, root) for one in prop.get("anyOf", ())]
-    given = [one for one in choices if one.get("type") != "null"]
-    if len(given) == 1:
-        return _type(given[0], root)
+    choices = [_resolved(choice, root) for choice in prop.get("anyOf", ())]
+    types = [choice for choice in choices if choice.get("type") != "null"]
+    if len(types) == 1:
+        return _type(types[0], root)
     return _type(prop, root)
 
 
@@ -71,14 +73,14 @@ def _plugin_default(model: type[BaseModel], name: str) -> str:
 
 
 def _sections(model: type[BaseModel], node: dict[str, Any], root: dict[str, Any], path: tuple[str, ...]) -> list[str]:
-    own = [name for name in node["properties"] if _table(node["properties"][name], root) is None]
+    names = [name for name in node["properties"] if _table(node["properties"][name], root) is None]
     heading = f"`[{'.'.join(path)}]`" if path else "Top of the file"
     lines = [f"## {heading}", ""]
     if path:
-        said = (inspect.getdoc(model) or "").partition(": ")[2]
-        lines += [code_brackets(said[:1].upper() + said[1:]), ""]
+        summary = (inspect.getdoc(model) or "").partition(": ")[2]
+        lines += [code_brackets(summary[:1].upper() + summary[1:]), ""]
     lines += ["| Setting | Type | Default | What it is |", "|---|---|---|---|"]
-    for name in own:
+    for name in names:
         prop = _resolved(node["properties"][name], root)
         lines.append(
             f"| `{name}` | {_type(prop, root)} | {_default(model, name)} | {cell(prop.get('description', ''))} |"
@@ -95,10 +97,10 @@ def _sections(model: type[BaseModel], node: dict[str, Any], root: dict[str, Any]
 
 def _model_of(model: type[BaseModel], name: str) -> type[BaseModel]:
     annotation = model.model_fields[name].annotation
-    found = typing.get_args(annotation)[1] if typing.get_args(annotation) else annotation
-    assert isinstance(found, type)
-    assert issubclass(found, BaseModel)
-    return found
+    model_class = typing.get_args(annotation)[1] if typing.get_args(annotation) else annotation
+    assert isinstance(model_class, type)
+    assert issubclass(model_class, BaseModel)
+    return model_class
 
 
 def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:

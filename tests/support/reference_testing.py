@@ -20,7 +20,9 @@ def fixtures() -> str:
 
 def _fixtures() -> Iterator[tuple[str, str, str]]:
     for node in ast.parse(inspect.getsource(plugin)).body:
-        if isinstance(node, ast.FunctionDef) and any("fixture" in ast.unparse(one) for one in node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and any(
+            "fixture" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
             kind = ast.unparse(node.returns) if node.returns else "Any"
             doc = (ast.get_docstring(node) or "").partition("\n\n")[0]
             # The cell begins with the noun: the table has no room for "Return".

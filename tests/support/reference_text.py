@@ -47,25 +47,25 @@ def command_line() -> str:
     return "\n".join(_command(command, ("pressroom",), None))
 
 
-def _command(one: click.Command, path: tuple[str, ...], parent: click.Context | None) -> Iterator[str]:
-    ctx = click.Context(one, parent, info_name=path[-1], **one.context_settings)
+def _command(cmd: click.Command, path: tuple[str, ...], parent: click.Context | None) -> Iterator[str]:
+    ctx = click.Context(cmd, parent, info_name=path[-1], **cmd.context_settings)
     is_extension = path == ("pressroom", "x")
-    parts = [*path, *(["PLUGIN COMMAND [ARGS]..."] if is_extension else one.collect_usage_pieces(ctx))]
+    parts = [*path, *(["PLUGIN COMMAND [ARGS]..."] if is_extension else cmd.collect_usage_pieces(ctx))]
     yield f"## `{' '.join(path)}`"
     yield ""
     yield f"`{' '.join(parts)}`"
     yield ""
-    yield code_brackets(inspect.cleandoc(one.help or ""))
+    yield code_brackets(inspect.cleandoc(cmd.help or ""))
     yield ""
-    rows = [record for parameter in one.get_params(ctx) if (record := parameter.get_help_record(ctx)) and record[1]]
+    rows = [record for parameter in cmd.get_params(ctx) if (record := parameter.get_help_record(ctx)) and record[1]]
     if rows:
         yield "| Option | What it does |"
         yield "|---|---|"
         yield from (f"| `{name}` | {cell(' '.join(text.split()))} |" for name, text in rows)
         yield ""
-    if isinstance(one, click.Group) and not is_extension:
-        for name in one.list_commands(ctx):
-            child = one.get_command(ctx, name)
+    if isinstance(cmd, click.Group) and not is_extension:
+        for name in cmd.list_commands(ctx):
+            child = cmd.get_command(ctx, name)
             assert child is not None
             yield from _command(child, (*path, name), ctx)
 
@@ -195,11 +195,11 @@ def _homes() -> dict[str, str]:
 
 def _entry(name: str, value: Any, module: str) -> list[str]:
     if inspect.isclass(value) and dataclasses.is_dataclass(value):
-        shown = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
-        members = [f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in shown]
-        methods = [textwrap.indent(one, "    ") for one in _methods(value)]
+        fields = [field for field in dataclasses.fields(value) if not field.name.startswith("_")]
+        members = [f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in fields]
+        methods = [textwrap.indent(method, "    ") for method in _methods(value)]
         body = [*members, "", *methods] if methods else members
-        described = fields_apart(docstring(value), [field.name for field in shown])
+        described = fields_apart(docstring(value), [field.name for field in fields])
         return ["```python", f"class {name}:", *body, "```", "", described, ""]
     if inspect.isclass(value):
         bases = (
@@ -211,11 +211,11 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
         declared = _attributes(value) + _methods(value)
         while declared and not declared[-1]:
             declared.pop()
-        body = [textwrap.indent(one, "    ") for one in declared] or ["    ..."]
+        body = [textwrap.indent(declaration, "    ") for declaration in declared] or ["    ..."]
         code = getattr(value, "code", "")
         note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
         described = fields_apart(
-            docstring(value), [one for one in vars(value).get("__annotations__", {}) if not one.startswith("_")]
+            docstring(value), [name for name in vars(value).get("__annotations__", {}) if not name.startswith("_")]
         )
         return ["```python", head, *body, "```", "", described, "", *note]
     if inspect.isfunction(value):
@@ -234,30 +234,30 @@ def _returned(member: property) -> str:
 
 def _attributes(value: type) -> list[str]:
     """Return the annotated attributes of a class, such as a protocol's, with their attribute docstrings."""
-    said = said_below(value)
-    found: list[str] = []
+    docs = said_below(value)
+    lines: list[str] = []
     for name, kind in vars(value).get("__annotations__", {}).items():
         if not name.startswith("_"):
             default = f" = {_literal(vars(value)[name])}" if name in vars(value) else ""
-            found.append(f"{name}: {_annotation(kind)}{default}")
-            found += [f'"""{said[name]}"""'] if name in said else []
-    return [*found, ""] if found else []
+            lines.append(f"{name}: {_annotation(kind)}{default}")
+            lines += [f'"""{docs[name]}"""'] if name in docs else []
+    return [*lines, ""] if lines else []
 
 
 def _methods(value: type) -> list[str]:
-    found = []
+    lines = []
     for name, member in vars(value).items():
         if isinstance(member, property) and not name.startswith("_"):
-            found += ["@property", f"def {name}(self) -> {_returned(member)}:", _inner_docstring(member), ""]
+            lines += ["@property", f"def {name}(self) -> {_returned(member)}:", _inner_docstring(member), ""]
         if isinstance(member, classmethod) and not name.startswith("_"):
-            found += ["@classmethod", f"def {name}{_signature(member.__func__)}:"]
-            found += [_inner_docstring(member), ""]
+            lines += ["@classmethod", f"def {name}{_signature(member.__func__)}:"]
+            lines += [_inner_docstring(member), ""]
         if inspect.isfunction(member) and not name.startswith("_"):
             prefix = "async def" if inspect.iscoroutinefunction(member) else "def"
-            found += [f"{prefix} {name}{_signature(member)}:", _inner_docstring(member), ""]
+            lines += [f"{prefix} {name}{_signature(member)}:", _inner_docstring(member), ""]
         elif name == "__init__" and inspect.isfunction(member) and value.__module__ == errors.__name__:
-            found += [f"def __init__{_signature(member)}: ...", ""]
-    return found[:-1] if found and not found[-1] else found
+            lines += [f"def __init__{_signature(member)}: ...", ""]
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _field_default(field: dataclasses.Field[Any]) -> str:
@@ -308,21 +308,21 @@ def _annotation(kind: Any) -> str:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    found = inspect.signature(function)
-    returned = _annotation(found.return_annotation).replace("'", '"')
+    signature = inspect.signature(function)
+    returned = _annotation(signature.return_annotation).replace("'", '"')
     if hasattr(function, "__wrapped__") and (yielded := re.fullmatch(r"(?:Async)?Iterator\[(.*)\]", returned)):
         kind = "AbstractAsyncContextManager" if returned.startswith("Async") else "AbstractContextManager"
         returned = f"{kind}[{yielded[1]}]"
-    parts, named = [], False
-    for one in found.parameters.values():
-        if one.kind is one.KEYWORD_ONLY and not named:
+    parts, keyword_only = [], False
+    for param in signature.parameters.values():
+        if param.kind is param.KEYWORD_ONLY and not keyword_only:
             parts.append("*")
-        named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        star = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
-        annotation = _annotation(one.annotation).replace("'", '"')
-        kind = f": {annotation}" if one.annotation is not one.empty else ""
-        parts.append(f"{star}{one.name}{kind}{_parameter_default(one, bool(kind))}")
-    return f"({', '.join(parts)})" + (f" -> {returned}" if found.return_annotation is not found.empty else "")
+        keyword_only = keyword_only or param.kind in (param.KEYWORD_ONLY, param.VAR_POSITIONAL)
+        star = "*" if param.kind is param.VAR_POSITIONAL else "**" if param.kind is param.VAR_KEYWORD else ""
+        annotation = _annotation(param.annotation).replace("'", '"')
+        kind = f": {annotation}" if param.annotation is not param.empty else ""
+        parts.append(f"{star}{param.name}{kind}{_parameter_default(param, bool(kind))}")
+    return f"({', '.join(parts)})" + (f" -> {returned}" if signature.return_annotation is not signature.empty else "")
 
 
 def _parameter_default(parameter: inspect.Parameter, spaced: bool) -> str:
@@ -400,7 +400,9 @@ def metrics() -> str:
     """Return the table of the host's own metrics."""
     registry = Metrics(["tool"], _Executors(), lambda: True, _Plugins()).registry
     rows = []
-    families = [(one, family) for one in list(registry._collector_to_names) for family in one.collect()]
+    families = [
+        (collector, family) for collector in list(registry._collector_to_names) for family in collector.collect()
+    ]
     for collector, family in families:
         if not family.name.startswith("pressroom_"):
             continue
@@ -417,9 +419,9 @@ def contracts() -> str:
     lines: list[str] = []
     for suite in (*SUITES, *CONTENT_SUITES, *FIGURES_SUITES):
         lines += [f"## {suite.contract.capitalize()}", "", "| Name | Promise | How to fix it |", "|---|---|---|"]
-        for one in suite.promises:
-            needs = f" (*{', '.join(sorted(one.needs))}*)" if one.needs else ""
-            lines.append(f"| `{one.name}` | {cell(one.text)}{needs} | {cell(one.fix)} |")
+        for promise in suite.promises:
+            needs = f" (*{', '.join(sorted(promise.needs))}*)" if promise.needs else ""
+            lines.append(f"| `{promise.name}` | {cell(promise.text)}{needs} | {cell(promise.fix)} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -81,10 +81,10 @@ class Reloading:
         """Return once the command has printed the text."""
         self._wait(lambda: text in self.output, text)
 
-    def _wait(self, holds: Callable[[], bool], wanted: str) -> None:
+    def _wait(self, holds: Callable[[], bool], description: str) -> None:
         end = time.monotonic() + SECONDS
         while not holds():
-            assert time.monotonic() < end, f"not seen: {wanted}\n{self.output}"
+            assert time.monotonic() < end, f"not seen: {description}\n{self.output}"
             assert self.process.poll() is None, self.output
             time.sleep(0.02)
 

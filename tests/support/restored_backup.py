@@ -24,9 +24,9 @@ class Restorable:
 
     def write(self, title: str, body: str) -> str:
         """Write an article, publish it, and return its id."""
-        made = str(self.over.client.data("create_content", title=title, body=body)["content_id"])
-        assert self.publish(made)["status"] == "published"
-        return made
+        content_id = str(self.over.client.data("create_content", title=title, body=body)["content_id"])
+        assert self.publish(content_id)["status"] == "published"
+        return content_id
 
     def publish(self, content_id: str, **asked: Any) -> dict[str, Any]:
         return self.over.publish(content_id, **asked)
@@ -36,12 +36,12 @@ def keeps_what_is_theirs(site: Restorable) -> None:
     """Publish, restore an earlier backup, and publish again: lost posts are created exactly once."""
     over = site.over
     url = over.site.write(0)
-    taken = over.client.data("import_content", url=url, website_id=over.website)["content_id"]
+    imported = over.client.data("import_content", url=url, website_id=over.website)["content_id"]
     old = site.write("Kept by the backup", "First words.")
     restore = site.back_up()
     over.edit(old, "First words.", "Second words.")
-    over.edit(taken, SENTENCE, "Better words.")
-    assert [site.publish(one)["status"] for one in (old, taken)] == ["published", "published"]
+    over.edit(imported, SENTENCE, "Better words.")
+    assert [site.publish(content_id)["status"] for content_id in (old, imported)] == ["published", "published"]
     new = site.write("Lost with the disk", "One and only words.")
 
     restore()
@@ -52,13 +52,16 @@ def keeps_what_is_theirs(site: Restorable) -> None:
         over.edit(new, "only words", f"only words, {number}")
         assert site.publish(new)["error"] == ""
     assert "only words, 2, 1" in site.bodies()["Lost with the disk"]
-    for content_id, before, after in ((old, "Second words.", "Third words."), (taken, "Better words.", "Best words.")):
+    for content_id, before, after in (
+        (old, "Second words.", "Third words."),
+        (imported, "Better words.", "Best words."),
+    ):
         over.edit(content_id, before, after)
-        told = site.publish(content_id)
-        assert told["conflict"], told
+        result = site.publish(content_id)
+        assert result["conflict"], result
     assert "First words." in site.bodies()["Kept by the backup"]
     assert SENTENCE in over.site.state(url)[0]
-    for content_id in (old, taken):
+    for content_id in (old, imported):
         assert site.publish(content_id, force=True)["error"] == ""
     assert "Third words." in site.bodies()["Kept by the backup"]
     assert "Best words." in over.site.state(url)[0]
@@ -82,8 +85,8 @@ def leaves_others_their_ids(site: Restorable, make: Callable[[str], str], identi
     pair = {"content_id": ours, "website_id": site.over.website}
     for force in (False, True):
         assert "unpublish_content" in site.over.client.refusal("publish_content", **pair, force=force)
-    asked = {"publication_id": row["publication_id"], "mode": "delete", "confirm": True}
-    down = site.over.client.call("unpublish_content", **asked)
+    arguments = {"publication_id": row["publication_id"], "mode": "delete", "confirm": True}
+    down = site.over.client.call("unpublish_content", **arguments)
     assert "A recipe" in down["content"][0]["text"]
     assert site.over.site.state(theirs) == before
     assert site.publish(ours)["error"] == ""

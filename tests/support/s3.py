@@ -171,8 +171,8 @@ class _Process:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
-                    said = self.log.read_text(errors="replace")
-                    raise AssertionError(f"{self.process.args!r} did not start:\n{said}") from None
+                    output = self.log.read_text(errors="replace")
+                    raise AssertionError(f"{self.process.args!r} did not start:\n{output}") from None
                 time.sleep(0.05)
             else:
                 return

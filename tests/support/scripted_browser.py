@@ -41,14 +41,14 @@ class ScriptedBrowser:
 
     def visit(self, url: str) -> httpx.Response:
         """Visit a URL and submit forms as long as it can answer them; return the last response."""
-        answer = self._http.get(url)
+        response = self._http.get(url)
         for _ in range(MAX_PAGES):
-            page = LexborHTMLParser(answer.text) if "html" in answer.headers.get("content-type", "") else None
+            page = LexborHTMLParser(response.text) if "html" in response.headers.get("content-type", "") else None
             self.pages.append(_title(page))
             form = self._answerable(page)
             if form is None:
-                return answer
-            answer = self._submit(answer, *form)
+                return response
+            response = self._submit(response, *form)
         raise AssertionError(f"the pages go on and on: {self.pages}")
 
     def get(self, url: str) -> httpx.Response:
@@ -57,11 +57,11 @@ class ScriptedBrowser:
 
     def press(self, url: str, button: str) -> httpx.Response:
         """Open a page, signing in if necessary, and press one of its buttons."""
-        answer = self.visit(url)
-        page = LexborHTMLParser(answer.text)
+        response = self.visit(url)
+        page = LexborHTMLParser(response.text)
         for candidate in page.css("form button"):
             if candidate.text(strip=True) == button:
-                return self._submit(answer, _form_of(candidate), candidate)
+                return self._submit(response, _form_of(candidate), candidate)
         raise AssertionError(
             f"{url} has no button {button!r}: {[each.text(strip=True) for each in page.css('button')]}"
         )
@@ -100,8 +100,8 @@ class ScriptedBrowser:
 
 
 def _title(page: LexborHTMLParser | None) -> str:
-    found = page.css_first("title") if page else None
-    return found.text(strip=True) if found else ""
+    node = page.css_first("title") if page else None
+    return node.text(strip=True) if node else ""
 
 
 def _form_of(node: LexborNode) -> LexborNode:

@@ -76,16 +76,25 @@ def write(host: RunningHost, connection: SourceConnection, days: Iterable[Day]) 
 
 
 async def _write(host: RunningHost, connection: SourceConnection, days: Sequence[Day]) -> None:
-    own = {"connection_id": connection.id, "search_type": "web"}
+    common = {"connection_id": connection.id, "search_type": "web"}
     empty = {"page": "", "query": "", "country": "", "device": ""}
     rows = [
-        {**own, **empty, **keys, "day": day.day, "grain": grain, "clicks": clicks, "impressions": shown, "position": at}
+        {
+            **common,
+            **empty,
+            **keys,
+            "day": day.day,
+            "grain": grain,
+            "clicks": clicks,
+            "impressions": impressions,
+            "position": at,
+        }
         for day in days
-        for grain, keys, clicks, shown, at in day.rows
+        for grain, keys, clicks, impressions, at in day.rows
     ]
     async with host.host.database.writing() as session:
         session.add_all(
-            DayRow(**own, day=day.day, final=day.final, truncated=day.truncated, fetched_at=datetime.now(UTC))
+            DayRow(**common, day=day.day, final=day.final, truncated=day.truncated, fetched_at=datetime.now(UTC))
             for day in days
         )
         await session.flush()
@@ -104,24 +113,26 @@ DEVICES: Final = (("mobile", 62), ("desktop", 33), ("tablet", 5))
 
 def lively(website: Website, count: int = 80, *, changing: int = 2) -> list[Day]:
     """Return days of growing figures with a weekly cycle and a long tail of queries; the last ones are not final."""
-    found = []
+    days = []
     for number in range(count + changing):
         day = last_day() - timedelta(days=count - 1 - number)
         wave = 1 + 0.22 * math.sin(number / 7 * math.tau) + 0.12 * math.sin(number / 2.3)
         clicks = round((60 + 1.1 * number) * wave)
-        shown, at = round(clicks * (24 + 4 * math.cos(number / 9))), 9.4 - 3.1 * number / count + 0.5 * wave
-        one = Day(day, final=number < count)
+        impressions, at = round(clicks * (24 + 4 * math.cos(number / 9))), 9.4 - 3.1 * number / count + 0.5 * wave
+        figures = Day(day, final=number < count)
         for country, share in COUNTRIES:
             for device, part in DEVICES:
                 part_clicks = clicks * share * part // 10_000
-                one.add(
-                    "day", part_clicks, max(part_clicks, shown * share * part // 10_000), at,
+                figures.add(
+                    "day", part_clicks, max(part_clicks, impressions * share * part // 10_000), at,
                     country=country, device=device,
                 )  # fmt: skip
         for rank, query in enumerate(QUERIES):
             weight = 1 / (rank + 2)
-            one.add("query", round(clicks * weight / 3), round(shown * weight / 3), at + rank / 3, query=query)
+            figures.add(
+                "query", round(clicks * weight / 3), round(impressions * weight / 3), at + rank / 3, query=query
+            )
             page = f"{website.url}/{query.replace(' ', '-')}"
-            one.add("page", round(clicks * weight / 3), round(shown * weight / 3), at + rank / 4, page=page)
-        found.append(one)
-    return found
+            figures.add("page", round(clicks * weight / 3), round(impressions * weight / 3), at + rank / 4, page=page)
+        days.append(figures)
+    return days

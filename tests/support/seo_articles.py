@@ -100,6 +100,6 @@ def filler(words: int, *, sentence: int = 10) -> str:
         "garden",
         "mountain",
     ]
-    found = [vocabulary[(number * 5) % len(vocabulary)] for number in range(words)]
-    parts = [" ".join(found[at : at + sentence]).capitalize() + "." for at in range(0, words, sentence)]
+    sequence = [vocabulary[(number * 5) % len(vocabulary)] for number in range(words)]
+    parts = [" ".join(sequence[at : at + sentence]).capitalize() + "." for at in range(0, words, sentence)]
     return " ".join(parts)

@@ -55,10 +55,10 @@ def tools_distribution(folder: Path) -> Path:
 
 def command_environment(folder: Path, **variables: str) -> dict[str, str]:
     """Return an environment in which the command finds the test tools, and stores its data in `folder`."""
-    own = [str(TESTS), str(tools_distribution(folder / "site"))]
-    path = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
-    return {**kept, "PYTHONPATH": path, "PRESSROOM_STORAGE__PATH": str(folder / "data"), **variables}
+    folders = [str(TESTS), str(tools_distribution(folder / "site"))]
+    path = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PRESSROOM_")}
+    return {**inherited, "PYTHONPATH": path, "PRESSROOM_STORAGE__PATH": str(folder / "data"), **variables}
 
 
 @contextmanager

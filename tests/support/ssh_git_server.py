@@ -37,8 +37,8 @@ UsePAM no
 def new_key(file: Path, *options: str) -> str:
     """Create a key pair with `ssh-keygen`, and return the private key; the public key is in `file.pub`."""
     kind = options or ("-t", "ed25519")
-    made = [program("ssh-keygen"), "-q", "-N", "", *kind, "-C", "", "-f", str(file)]
-    subprocess.run(made, check=True)
+    command = [program("ssh-keygen"), "-q", "-N", "", *kind, "-C", "", "-f", str(file)]
+    subprocess.run(command, check=True)
     return file.read_text()
 
 

@@ -56,16 +56,16 @@ class Forem:
             self.articles[number] = {"id": number, "published": False, "tags": [], "slug": f"temp-slug-{number}"}
         if number not in self.articles:
             return 404, {"error": "not found", "status": 404}
-        kept = self.articles[number]
-        others = [one for one in self.articles.values() if one is not kept]
+        stored = self.articles[number]
+        other_articles = [article for article in self.articles.values() if article is not stored]
         canonical = given.get("canonical_url")
-        if canonical and canonical in (one.get("canonical_url") for one in others):
+        if canonical and canonical in (article.get("canonical_url") for article in other_articles):
             return 422, {"error": "Canonical url has already been taken", "status": 422}
-        kept.update(given)
+        stored.update(given)
         self.writes.append((method, given))
-        if kept["published"]:
-            kept["slug"] = kept["slug"].replace("temp-slug", "post")
-        return (201 if method == "POST" else 200), self.shown(kept)
+        if stored["published"]:
+            stored["slug"] = stored["slug"].replace("temp-slug", "post")
+        return (201 if method == "POST" else 200), self.shown(stored)
 
     def shown(self, kept: dict[str, Any]) -> dict[str, Any]:
         """Return an article in the format of responses to writes."""
@@ -80,7 +80,7 @@ class Forem:
     def common(self, kept: dict[str, Any]) -> dict[str, Any]:
         """Return the fields common to all representations of an article."""
         path = f"/ada/{kept['slug']}"
-        own = f"http://127.0.0.1:{self.port}{path}"
+        url = f"http://127.0.0.1:{self.port}{path}"
         image = kept.get("main_image")
         return {
             "type_of": "article",
@@ -90,25 +90,25 @@ class Forem:
             "published_at": "2026-11-20T08:00:00Z" if kept["published"] else None,
             "slug": kept["slug"],
             "path": path,
-            "url": own,
+            "url": url,
             "body_markdown": kept["body_markdown"],
             "cover_image": f"https://media.forem.example/{image}" if image else None,
-            "canonical_url": kept.get("canonical_url") or own,
+            "canonical_url": kept.get("canonical_url") or url,
         }
 
 
-def _problem(given: dict[str, Any], *, makes: bool) -> str:
-    for name, value in given.items():
+def _problem(document: dict[str, Any], *, makes: bool) -> str:
+    for name, value in document.items():
         if name not in FIELDS or not (value is None or isinstance(value, FIELDS[name])):
             return f"{name} is not a parameter, or is of another type"
-    if makes and not given.get("title"):
+    if makes and not document.get("title"):
         return "Title can't be blank"
-    tags = given.get("tags") or []
+    tags = document.get("tags") or []
     if len(tags) > 4:
         return "Tag list exceed the maximum of 4 tags"
     if not all(isinstance(tag, str) and tag.isalnum() and tag == tag.lower() for tag in tags):
         return "Tag contains non-alphanumeric characters"
-    if str(given.get("body_markdown") or "").lstrip().startswith("---"):
+    if str(document.get("body_markdown") or "").lstrip().startswith("---"):
         return "the body has front matter"
     return ""
 
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._turned_away():
             return
         query = {name: int(values[0]) for name, values in parse_qs(parts.query).items()}
-        newest = sorted(forem.articles.values(), key=lambda one: (one["published"], -one["id"]))
+        newest = sorted(forem.articles.values(), key=lambda article: (article["published"], -article["id"]))
         match parts.path:
             case "/api/users/me":
                 self._json(200, {"type_of": "user", "id": 1, "username": "ada", "name": "Ada Lovelace"})
@@ -144,15 +144,15 @@ class _Handler(BaseHTTPRequestHandler):
             case "/api/articles/me/all":
                 size = query["per_page"]
                 begin = (query["page"] - 1) * size
-                self._json(200, [forem.listed(one) for one in newest[begin : begin + size]])
+                self._json(200, [forem.listed(article) for article in newest[begin : begin + size]])
                 if forem.deletes_while_listing:
                     forem.deletes_while_listing = False
                     del forem.articles[newest[0]["id"]]
             case "/api/articles/me/published":
-                live = [one for one in newest if one["published"]]
+                live = [article for article in newest if article["published"]]
                 size = query["per_page"]
                 begin = (query["page"] - 1) * size
-                self._json(200, [forem.listed(one) for one in live[begin : begin + size]])
+                self._json(200, [forem.listed(article) for article in live[begin : begin + size]])
             case _:
                 self._json(404, {"error": "not found", "status": 404})
 
@@ -178,11 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         document = json.loads(body)
         with self.server.lock:
-            status, answer = forem.write(method, number, document["article"])
+            status, result = forem.write(method, number, document["article"])
         if lose == "after":
             self.close_connection = True
             return
-        self._json(status, answer)
+        self._json(status, result)
 
     def _turned_away(self) -> bool:
         if self.headers["api-key"] != KEY:
@@ -198,11 +198,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _page(self, path: str) -> None:
         articles = self.server.forem.articles.values()
-        found = [one for one in articles if path == f"/ada/{one['slug']}" and one["published"]]
-        if not found:
+        matches = [article for article in articles if path == f"/ada/{article['slug']}" and article["published"]]
+        if not matches:
             self._reply(404, b"nothing here", "text/html")
             return
-        self._reply(200, f"<title>{found[0]['title']}</title>".encode(), "text/html")
+        self._reply(200, f"<title>{matches[0]['title']}</title>".encode(), "text/html")
 
     def _json(self, status: int, document: Any, retry_after: str = "") -> None:
         self._reply(status, json.dumps(document).encode(), "application/json", retry_after)

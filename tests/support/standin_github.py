@@ -44,12 +44,12 @@ class GitHub:
         if self.conflicts:
             self.conflicts -= 1
             return 409, {"message": "is at 1234567890 but expected 0987654321"}
-        there = self.files.get(path)
-        if method == "DELETE" and there is None:
+        existing = self.files.get(path)
+        if method == "DELETE" and existing is None:
             return 404, {"message": "Not Found"}
-        if there is not None and "sha" not in given:
+        if existing is not None and "sha" not in given:
             return 422, {"message": 'Invalid request.\n\n"sha" wasn\'t supplied.'}
-        if (blob(there) if there is not None else None) != given.get("sha"):
+        if (blob(existing) if existing is not None else None) != given.get("sha"):
             return 409, {"message": f"{path} does not match {given.get('sha')}"}
         self.commits.append(given["message"])
         commit = {"sha": "c" * 40, "message": given["message"]}
@@ -57,8 +57,8 @@ class GitHub:
             del self.files[path]
             return 200, {"content": None, "commit": commit}
         self.files[path] = base64.b64decode(given["content"], validate=True)
-        shown = {"path": path, "sha": blob(self.files[path]), "type": "file"}
-        return (201 if there is None else 200), {"content": shown, "commit": commit}
+        content = {"path": path, "sha": blob(self.files[path]), "type": "file"}
+        return (201 if existing is None else 200), {"content": content, "commit": commit}
 
     def look(self, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
         """Return status and response document of a GET request."""
@@ -75,13 +75,13 @@ class GitHub:
                 tree = [{"path": name, "type": "blob", "sha": blob(data)} for name, data in self.files.items()]
                 return 200, {"tree": [{"path": "content", "type": "tree", "sha": "d" * 40}, *tree], "truncated": False}
             case ["", "git", rest] if rest.startswith("blobs/"):
-                found = [data for data in self.files.values() if blob(data) == rest.removeprefix("blobs/")]
-                return (200, {"content": _lines(found[0]), "encoding": "base64"}) if found else (404, {})
+                matches = [data for data in self.files.values() if blob(data) == rest.removeprefix("blobs/")]
+                return (200, {"content": _lines(matches[0]), "encoding": "base64"}) if matches else (404, {})
             case ["", "contents", name] if name in self.files:
                 data = self.files[name]
                 large = len(data) > 1_000_000
-                shown = {"content": "" if large else _lines(data), "encoding": "none" if large else "base64"}
-                return 200, {"type": "file", "path": name, "sha": blob(data), **shown}
+                content = {"content": "" if large else _lines(data), "encoding": "none" if large else "base64"}
+                return 200, {"type": "file", "path": name, "sha": blob(data), **content}
             case ["", "contents", name] if any(path.startswith(f"{name}/") for path in self.files):
                 return 200, []
         return 404, {"message": "Not Found"}
@@ -128,11 +128,11 @@ class _Handler(BaseHTTPRequestHandler):
         assert ".." not in path.split("/"), path
         with self.server.lock:
             lose, github.lose = github.lose, ""
-            answer = (500, {}) if lose == "before" else github.change(method, path, body)
+            response = (500, {}) if lose == "before" else github.change(method, path, body)
         if lose:
             self.close_connection = True
             return
-        self._json(*answer)
+        self._json(*response)
 
     def _turned_away(self) -> bool:
         headers = self.headers

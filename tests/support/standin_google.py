@@ -181,14 +181,14 @@ class Google:
             else:
                 document = self.answer(method, path, headers, body)
         except AuthorizationRefused as refusal:
-            told = {"error": refusal.error, "error_description": str(refusal)}
-            return refusal.status, json.dumps(told).encode(), {}
+            error_body = {"error": refusal.error, "error_description": str(refusal)}
+            return refusal.status, json.dumps(error_body).encode(), {}
         except Refused as refusal:
             more = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
             if path != TOKEN:
                 return refusal.status, refusal.body(), more
-            told = {"error": refusal.reason, "error_description": str(refusal)}
-            return refusal.status, json.dumps(told).encode(), more
+            error_body = {"error": refusal.reason, "error_description": str(refusal)}
+            return refusal.status, json.dumps(error_body).encode(), more
         return 200, b"" if document is None else json.dumps(document).encode(), {}
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
@@ -232,24 +232,24 @@ class Google:
         start, end, dimensions, kind, state = self._checked(body)
         first_incomplete = today() - LAG
         groups: dict[tuple[str, ...], list[Search]] = defaultdict(list)
-        filters = [one for group in body.get("dimensionFilterGroups", ()) for one in group["filters"]]
-        by_query = "query" in dimensions or any(one["dimension"] == "query" for one in filters)
-        for one in self.searches:
-            hidden = (one.rare and by_query) or (state == "final" and one.day >= first_incomplete)
-            if one.kind != kind or not start <= one.day <= end or hidden:
+        filters = [condition for group in body.get("dimensionFilterGroups", ()) for condition in group["filters"]]
+        by_query = "query" in dimensions or any(condition["dimension"] == "query" for condition in filters)
+        for search in self.searches:
+            hidden = (search.rare and by_query) or (state == "final" and search.day >= first_incomplete)
+            if search.kind != kind or not start <= search.day <= end or hidden:
                 continue
-            if "searchAppearance" in dimensions and not one.appearance:
+            if "searchAppearance" in dimensions and not search.appearance:
                 continue
-            if all(_holds(one, each) for each in filters):
-                groups[tuple(_value(one, name) for name in dimensions)].append(one)
-        rows = sorted((_row(keys, found) for keys, found in groups.items()), key=lambda row: -row["clicks"])
-        skipped, most = body.get("startRow", 0), body.get("rowLimit", 1000)
-        answer: dict[str, Any] = {"responseAggregationType": "byPage" if "page" in dimensions else "byProperty"}
-        if rows[skipped : skipped + most]:
-            answer["rows"] = rows[skipped : skipped + most]
+            if all(_holds(search, each) for each in filters):
+                groups[tuple(_value(search, name) for name in dimensions)].append(search)
+        rows = sorted((_row(keys, searches) for keys, searches in groups.items()), key=lambda row: -row["clicks"])
+        skipped, limit = body.get("startRow", 0), body.get("rowLimit", 1000)
+        response: dict[str, Any] = {"responseAggregationType": "byPage" if "page" in dimensions else "byProperty"}
+        if rows[skipped : skipped + limit]:
+            response["rows"] = rows[skipped : skipped + limit]
         if state == "all" and "date" in dimensions and end >= first_incomplete:
-            answer["metadata"] = {"first_incomplete_date": first_incomplete.isoformat()}
-        return answer
+            response["metadata"] = {"first_incomplete_date": first_incomplete.isoformat()}
+        return response
 
     def _checked(self, body: dict[str, Any]) -> tuple[date, date, list[str], str, str]:
         unknown = set(body) - FIELDS
@@ -331,27 +331,31 @@ def _problems(body: Mapping[str, Any], dimensions: list[str], kind: str, state: 
         yield f"Request contains an invalid argument: {kind} has no queries"
     if not 1 <= body.get("rowLimit", 1000) <= MAX_ROWS or body.get("startRow", 0) < 0:
         yield "'rowLimit' must be within 1 and 25000"
-    filters = [one for group in body.get("dimensionFilterGroups", ()) for one in group["filters"]]
-    if any(one["dimension"] not in DIMENSIONS[1:6] or one["operator"] not in OPERATORS for one in filters):
+    filters = [condition for group in body.get("dimensionFilterGroups", ()) for condition in group["filters"]]
+    if any(
+        condition["dimension"] not in DIMENSIONS[1:6] or condition["operator"] not in OPERATORS for condition in filters
+    ):
         yield "Invalid value at 'dimension_filter_groups'"
 
 
-def _value(one: Search, name: str) -> str:
-    at = datetime(one.day.year, one.day.month, one.day.day, one.hour, tzinfo=ZoneInfo("America/Los_Angeles"))
+def _value(search: Search, name: str) -> str:
+    at = datetime(
+        search.day.year, search.day.month, search.day.day, search.hour, tzinfo=ZoneInfo("America/Los_Angeles")
+    )
     values = {
-        "date": one.day.isoformat(),
-        "query": one.query,
-        "page": one.page,
-        "country": one.country,
-        "device": one.device,
-        "searchAppearance": one.appearance,
+        "date": search.day.isoformat(),
+        "query": search.query,
+        "page": search.page,
+        "country": search.country,
+        "device": search.device,
+        "searchAppearance": search.appearance,
         "hour": at.isoformat(),
     }
     return values[name]
 
 
-def _holds(one: Search, each: Mapping[str, str]) -> bool:
-    value, expression = _value(one, each["dimension"]), each["expression"]
+def _holds(search: Search, each: Mapping[str, str]) -> bool:
+    value, expression = _value(search, each["dimension"]), each["expression"]
     if each["dimension"] in ("country", "device"):
         value, expression = value.lower(), expression.lower()
     match each.get("operator", "equals"):
@@ -369,10 +373,10 @@ def _holds(one: Search, each: Mapping[str, str]) -> bool:
             return re.search(expression, value) is None
 
 
-def _row(keys: tuple[str, ...], found: list[Search]) -> dict[str, Any]:
-    clicks, shown = sum(one.clicks for one in found), sum(one.impressions for one in found)
-    position = sum(one.position * one.impressions for one in found) / shown
-    row = {"clicks": clicks, "impressions": shown, "ctr": clicks / shown, "position": position}
+def _row(keys: tuple[str, ...], searches: list[Search]) -> dict[str, Any]:
+    clicks, impressions = sum(search.clicks for search in searches), sum(search.impressions for search in searches)
+    position = sum(search.position * search.impressions for search in searches) / impressions
+    row = {"clicks": clicks, "impressions": impressions, "ctr": clicks / impressions, "position": position}
     return {"keys": list(keys), **row} if keys else row
 
 

@@ -65,26 +65,31 @@ class GoogleAccounts:
 
     def consent(self, authorization_url: str, error: str = "") -> str:
         """Return the URL of the redirect back after the user has consented, or with an error."""
-        asked = dict(parse_qsl(urlsplit(authorization_url).query, strict_parsing=True))
-        problem = self._problem(asked)
+        parameters = dict(parse_qsl(urlsplit(authorization_url).query, strict_parsing=True))
+        problem = self._problem(parameters)
         if problem:
             raise AssertionError(f"Google shows its own page: {problem}")
-        self.asked.append(asked)
-        answer = {"state": asked["state"]}
+        self.asked.append(parameters)
+        returned = {"state": parameters["state"]}
         if error:
-            return f"{asked['redirect_uri']}?{urlencode({**answer, 'error': error})}"
-        scope = "" if self.leaves_out else asked["scope"]
-        lasting = asked.get("access_type") == "offline" and not self.forgets_refresh_token
+            return f"{parameters['redirect_uri']}?{urlencode({**returned, 'error': error})}"
+        scope = "" if self.leaves_out else parameters["scope"]
+        offline = parameters.get("access_type") == "offline" and not self.forgets_refresh_token
         code = f"4/0A{next(self.numbers)}"
         self.codes[code] = Consent(
-            self.who, asked["client_id"], scope, asked["redirect_uri"], asked.get("code_challenge", ""), lasting
+            self.who,
+            parameters["client_id"],
+            scope,
+            parameters["redirect_uri"],
+            parameters.get("code_challenge", ""),
+            offline,
         )
-        return f"{asked['redirect_uri']}?{urlencode({**answer, 'code': code, 'scope': scope})}"
+        return f"{parameters['redirect_uri']}?{urlencode({**returned, 'code': code, 'scope': scope})}"
 
     def respond(self, method: str, target: str, body: bytes) -> Answer:
         """Serve the authorization endpoint: the consent page, and the redirect after the user's decision."""
-        asked = dict(parse_qsl(urlsplit(target).query))
-        problem = self._problem(asked)
+        parameters = dict(parse_qsl(urlsplit(target).query))
+        problem = self._problem(parameters)
         html = {"Content-Type": "text/html; charset=utf-8"}
         if problem:
             return 400, f"<h1>Access blocked</h1><p>Error 400: {problem}</p>".encode(), html
@@ -112,10 +117,10 @@ class GoogleAccounts:
                 raise AuthorizationRefused(400, "redirect_uri_mismatch", "Bad Request")
             if _s256(form.get("code_verifier", "")) != consent.challenge:
                 raise AuthorizationRefused(400, "invalid_grant", "Invalid code verifier.")
-            answer: dict[str, Any] = {"scope": consent.scope}
+            tokens: dict[str, Any] = {"scope": consent.scope}
             if consent.lasting:
-                answer["refresh_token"] = self._issue(consent)
-            return consent.who, answer
+                tokens["refresh_token"] = self._issue(consent)
+            return consent.who, tokens
 
     def revoke(self, form: Mapping[str, str]) -> dict[str, Any]:
         """Revoke all access of the token's owner. Raises `AuthorizationRefused`."""
@@ -130,7 +135,7 @@ class GoogleAccounts:
 
     def end(self, who: str) -> None:
         """Remove all access that a user granted, as in their Google account."""
-        self.refresh_tokens = {token: one for token, one in self.refresh_tokens.items() if one.who != who}
+        self.refresh_tokens = {token: consent for token, consent in self.refresh_tokens.items() if consent.who != who}
 
     def _refreshed(self, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         self._check_client(form)
@@ -138,11 +143,11 @@ class GoogleAccounts:
         consent = self.refresh_tokens.get(token)
         if consent is None:
             raise AuthorizationRefused(400, "invalid_grant", "Token has been expired or revoked.")
-        answer: dict[str, Any] = {"scope": consent.scope}
+        tokens: dict[str, Any] = {"scope": consent.scope}
         if self.rotates:
             del self.refresh_tokens[token]
-            answer["refresh_token"] = self._issue(consent)
-        return consent.who, answer
+            tokens["refresh_token"] = self._issue(consent)
+        return consent.who, tokens
 
     def _issue(self, consent: Consent) -> str:
         token = f"1//0{next(self.numbers)}-secret"
@@ -155,13 +160,13 @@ class GoogleAccounts:
         if form.get("client_secret") != self.client_secret:
             raise AuthorizationRefused(401, "invalid_client", "Unauthorized")
 
-    def _problem(self, asked: Mapping[str, str]) -> str:
-        if asked.get("client_id") != CLIENT_ID:
+    def _problem(self, parameters: Mapping[str, str]) -> str:
+        if parameters.get("client_id") != CLIENT_ID:
             return "invalid_client"
-        if asked.get("redirect_uri") not in self.redirect_uris:
+        if parameters.get("redirect_uri") not in self.redirect_uris:
             return "redirect_uri_mismatch"
-        known = asked.get("response_type") == "code" and asked.get("scope") and asked.get("state")
-        return "" if known and asked.get("code_challenge_method") == "S256" else "invalid_request"
+        known = parameters.get("response_type") == "code" and parameters.get("scope") and parameters.get("state")
+        return "" if known and parameters.get("code_challenge_method") == "S256" else "invalid_request"
 
 
 def _s256(code_verifier: str) -> str:

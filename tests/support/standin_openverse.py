@@ -48,8 +48,8 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/jar.jpg":
             self._answer(200, "image/jpeg", _jpeg())
         elif path == "/images/":
-            found = {"result_count": 1, "page_count": 1, "page_size": 20, "page": 1, "results": [_image(url)]}
-            self._answer(200, "application/json", json.dumps(found).encode())
+            results = {"result_count": 1, "page_count": 1, "page_size": 20, "page": 1, "results": [_image(url)]}
+            self._answer(200, "application/json", json.dumps(results).encode())
         elif path == f"/images/{_ID}/":
             self._answer(200, "application/json", json.dumps(_image(url)).encode())
         else:

@@ -78,10 +78,10 @@ class StandInPlatform:
 
     def fault(self, prefix: str, **values: Any) -> Fault:
         """Inject a fault into the next request with this prefix."""
-        made = Fault(prefix, **values)
+        fault = Fault(prefix, **values)
         with self.lock:
-            self.faults.append(made)
-        return made
+            self.faults.append(fault)
+        return fault
 
     def take_fault(self, line: str) -> Fault | None:
         with self.lock:
@@ -108,7 +108,9 @@ class StandInPlatform:
     def wait_for_state(self, state: str, times: int = 1) -> bool:
         """Wait until `times` posts have changed to a state. Returns whether that happens within 20 seconds."""
         with self._changed:
-            return self._changed.wait_for(lambda: sum(one == state for _, one, _ in self.state_changes) >= times, 20)
+            return self._changed.wait_for(
+                lambda: sum(new_state == state for _, new_state, _ in self.state_changes) >= times, 20
+            )
 
     def edit(self, post_id: str, **fields: Any) -> None:
         """Change a post as a user of the platform itself does."""
@@ -140,12 +142,12 @@ class StandInPlatform:
             case ["me"]:
                 return 200, {"name": "The stand-in", "publish": True, "upload": True, **self.settings}
             case ["terms", kind]:
-                return 200, [one for one in self.terms if one["kind"] == kind]
+                return 200, [term for term in self.terms if term["kind"] == kind]
             case ["media"]:
-                return 200, [one for one in self.media.values() if one["marker"] == query.get("marker")]
+                return 200, [media for media in self.media.values() if media["marker"] == query.get("marker")]
             case ["posts"]:
-                found = [one for one in self.posts.values() if query.get("marker") in (None, one["marker"])]
-                return 200, sorted(found, key=lambda one: one["id"])
+                posts = [post for post in self.posts.values() if query.get("marker") in (None, post["marker"])]
+                return 200, sorted(posts, key=lambda post: post["id"])
             case ["posts", identifier]:
                 return 200, self.posts[identifier] | {"suffix": self.suffix}
             case _:
@@ -195,13 +197,13 @@ class StandInPlatform:
         return 200, post
 
     def _kept(self, sent: dict[str, Any]) -> dict[str, Any]:
-        kept = dict(sent)
+        stored = dict(sent)
         for name in self.drops:
             if name == "half":
-                kept["html"] = kept["html"][: len(kept["html"]) // 2]
-            elif name in kept:
-                kept[name] = [] if isinstance(kept[name], list) else "" if isinstance(kept[name], str) else None
-        return kept
+                stored["html"] = stored["html"][: len(stored["html"]) // 2]
+            elif name in stored:
+                stored[name] = [] if isinstance(stored[name], list) else "" if isinstance(stored[name], str) else None
+        return stored
 
     def _page(self, path: str) -> tuple[int, Any]:
         if self.page_status != 200:
@@ -232,11 +234,11 @@ class _Handler(BaseHTTPRequestHandler):
         fault = self.platform.take_fault(line)
         if fault is not None and fault.when == "before" and self._go_wrong(fault):
             return
-        status, answer = self.platform.handle(self.command, parts.path, query, body, self.headers)
+        status, response = self.platform.handle(self.command, parts.path, query, body, self.headers)
         if fault is not None and fault.when == "after" and self._go_wrong(fault):
             return
-        html = isinstance(answer, str)
-        content = answer.encode() if html else json.dumps(answer).encode()
+        html = isinstance(response, str)
+        content = response.encode() if html else json.dumps(response).encode()
         self._answer(status, "text/html" if html else "application/json", content, {})
 
     do_POST = do_PUT = do_HEAD = do_GET  # noqa: N815 - named by the standard library

@@ -94,35 +94,35 @@ class StandInSite:
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         if kind == "blog":
             raise SiteRefused(f"the stand-in has tags to list, but no kind {kind}")
-        found = await self._ask("GET", f"terms/{kind}")
-        return [Term(one["id"], one["name"]) for one in found if query.lower() in one["name"].lower()][:limit]
+        terms = await self._ask("GET", f"terms/{kind}")
+        return [Term(term["id"], term["name"]) for term in terms if query.lower() in term["name"].lower()][:limit]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
-        made: dict[TermKind, tuple[str, ...]] = {}
-        wanted: dict[TermKind, tuple[str, ...]] = {"tag": post.tags, "category": post.categories}
-        for kind, names in wanted.items():
+        ids: dict[TermKind, tuple[str, ...]] = {}
+        requested: dict[TermKind, tuple[str, ...]] = {"tag": post.tags, "category": post.categories}
+        for kind, names in requested.items():
             known = {term.name: term.id for term in await self.terms(kind, "", 1000)}
             for name in names:
                 if name not in known:
                     known[name] = (await self._ask("POST", f"terms/{kind}", {"name": name}))["id"]
-            made[kind] = tuple(known[name] for name in names)
+            ids[kind] = tuple(known[name] for name in names)
         authors = [term.id for term in await self.terms("author", "", 1000) if term.name == post.author]
-        return {**made, "author": tuple(authors)}
+        return {**ids, "author": tuple(authors)}
 
     async def find_media(self, marker: str) -> RemoteMedia | None:
-        found = await self._ask("GET", f"media?marker={marker}")
-        return RemoteMedia(found[0]["id"], found[0]["url"]) if found else None
+        matches = await self._ask("GET", f"media?marker={marker}")
+        return RemoteMedia(matches[0]["id"], matches[0]["url"]) if matches else None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
-        made = await self._ask("POST", "media", file.content, {"X-Marker": marker, "X-Alt": file.alt})
-        return RemoteMedia(made["id"], made["url"])
+        media = await self._ask("POST", "media", file.content, {"X-Marker": marker, "X-Alt": file.alt})
+        return RemoteMedia(media["id"], media["url"])
 
     async def remove_media(self, media: RemoteMedia) -> None:
         await self._ask("POST", f"media/{media.id}/gone")
 
     async def find(self, post: Post) -> RemotePost | None:
-        found = await self._ask("GET", f"posts?marker={post.marker}")
-        return self._post(found[0]) if found else None
+        posts = await self._ask("GET", f"posts?marker={post.marker}")
+        return self._post(posts[0]) if posts else None
 
     async def create(self, post: Post) -> RemotePost:
         return self._post(await self._ask("POST", "posts", _sent(post)))
@@ -141,8 +141,8 @@ class StandInSite:
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         del since
-        for one in (await self._ask("GET", "posts"))[:most]:
-            yield self._post(one)
+        for post in (await self._ask("GET", "posts"))[:most]:
+            yield self._post(post)
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         raise SiteRefused("it has no redirects")
@@ -156,7 +156,7 @@ class StandInSite:
     async def _ask(self, method: str, path: str, sent: Any = b"", headers: Mapping[str, str] | None = None) -> Any:
         content = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
         try:
-            answer = await self._fetcher.request(
+            response = await self._fetcher.request(
                 method,
                 f"{self._url}/api/{path}",
                 headers={"Authorization": f"Bearer {self._token}", **(headers or {})},
@@ -169,24 +169,24 @@ class StandInSite:
             raise UnknownOutcome(error.message) from error
         except (FetchFailed, FetchRefused) as error:
             raise SiteUnavailable(error.message) from error
-        return _read(answer, changes=method != "GET")
+        return _read(response, changes=method != "GET")
 
-    def _post(self, kept: Mapping[str, Any]) -> RemotePost:
+    def _post(self, stored: Mapping[str, Any]) -> RemotePost:
         return RemotePost(
-            id=kept["id"],
-            url=f"{self._url}/{kept['slug']}{kept.get('suffix', '')}",
-            state=kept["state"],
-            revision=f"{kept['revision']}{kept.get('suffix', '')}",
-            html=kept["html"],
+            id=stored["id"],
+            url=f"{self._url}/{stored['slug']}{stored.get('suffix', '')}",
+            state=stored["state"],
+            revision=f"{stored['revision']}{stored.get('suffix', '')}",
+            html=stored["html"],
             fields={
-                name: kept[name]
+                name: stored[name]
                 for name in ("title", "slug", "tags", "categories", *_FIELDS)
-                if kept.get(name) is not None
+                if stored.get(name) is not None
             },
-            featured=bool(kept["featured"]),
-            publish_at=datetime.fromisoformat(kept["at"]) if kept.get("at") else None,
-            marker=kept["marker"],
-            audience=kept.get("audience", ""),
+            featured=bool(stored["featured"]),
+            publish_at=datetime.fromisoformat(stored["at"]) if stored.get("at") else None,
+            marker=stored["marker"],
+            audience=stored.get("audience", ""),
         )
 
 
@@ -194,20 +194,20 @@ class BlockCodec:
     """Bodies of the stand-in: HTML paragraphs separated by empty lines, and widgets such as `[gallery 1]`."""
 
     def split(self, raw: str) -> Sequence[BodyBlock]:
-        found = []
+        blocks = []
         for match in re.finditer(r"(?!\n\n).+?(?:\n\n++|\Z)|\n++", raw, re.DOTALL):
-            shown = match[0].strip("\n")
-            widget = re.match(r"\[(\w+)", shown)
+            text = match[0].strip("\n")
+            widget = re.match(r"\[(\w+)", text)
             if widget:
-                found.append(BodyBlock(match[0], widget[1]))
+                blocks.append(BodyBlock(match[0], widget[1]))
             else:
-                found.append(BodyBlock(match[0], "paragraph", html=shown))
-        return found
+                blocks.append(BodyBlock(match[0], "paragraph", html=text))
+        return blocks
 
     def join(self, sources: Sequence[str], original: str = "") -> str:
         if [block.source for block in self.split(original)] == list(sources):
             return original
-        return "".join(one if one.endswith("\n\n") else f"{one.rstrip()}\n\n" for one in sources)
+        return "".join(source if source.endswith("\n\n") else f"{source.rstrip()}\n\n" for source in sources)
 
     def encode(self, html: str, markdown: str) -> Sequence[str]:
         del markdown
@@ -221,8 +221,8 @@ class StandInBlockSite(StandInSite):
 
     async def locate(self, url: str) -> RemotePost | None:
         path = url.removeprefix(self._url).strip("/")
-        found = [one for one in await self._ask("GET", "posts") if one["slug"] == path]
-        return self._post(found[0]) if found else None
+        posts = [post for post in await self._ask("GET", "posts") if post["slug"] == path]
+        return self._post(posts[0]) if posts else None
 
     async def create(self, post: Post) -> RemotePost:
         return self._post(await self._ask("POST", "posts", self._document(post)))
@@ -235,13 +235,13 @@ class StandInBlockSite(StandInSite):
         document = _sent(post) | {"html": post.raw or post.html}
         return document if post.marker else {name: value for name, value in document.items() if name != "marker"}
 
-    def _post(self, kept: Mapping[str, Any]) -> RemotePost:
-        post = super()._post(kept)
-        return replace(post, raw=kept["html"], fields={**post.fields, "featured": kept["featured"] or ""})
+    def _post(self, stored: Mapping[str, Any]) -> RemotePost:
+        post = super()._post(stored)
+        return replace(post, raw=stored["html"], fields={**post.fields, "featured": stored["featured"] or ""})
 
 
-def _read(answer: Fetched, *, changes: bool) -> Any:
-    match answer.status:
+def _read(response: Fetched, *, changes: bool) -> Any:
+    match response.status:
         case 401 | 403:
             raise SiteRejected("the stand-in no longer accepts the token", hint="Connect the site again.")
         case 404:
@@ -251,11 +251,11 @@ def _read(answer: Fetched, *, changes: bool) -> Any:
         case 409 | 422:
             raise SiteRefused("the stand-in refused it")
         case 429 | 503:
-            asked = answer.headers.get("retry-after")
-            raise SiteUnavailable("the stand-in is overloaded", retry_after=int(asked) if asked else None)
-    if answer.status >= 300 or answer.media_type != "application/json":
-        raise (UnknownOutcome if changes else SiteUnavailable)(f"the stand-in answers {answer.status} and no JSON")
-    return json.loads(answer.content)
+            delay = response.headers.get("retry-after")
+            raise SiteUnavailable("the stand-in is overloaded", retry_after=int(delay) if delay else None)
+    if response.status >= 300 or response.media_type != "application/json":
+        raise (UnknownOutcome if changes else SiteUnavailable)(f"the stand-in answers {response.status} and no JSON")
+    return json.loads(response.content)
 
 
 def _sent(post: Post) -> dict[str, Any]:

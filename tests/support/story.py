@@ -153,18 +153,18 @@ def _play(
     host: RunningHost, person: ToolClient, client: Session, platform: str, url: str, credential: Mapping[str, str]
 ) -> None:
     images = host.host.compiled.plugins.contexts["images"].config.openverse_url
-    addresses = {
+    urls = {
         host.url: "https://press.example.com",
         url: "https://blog.example.com",
         images: "https://openverse.example.org",
     }
-    told = Transcript("From an idea to a live article", OPENING, addresses)
-    assistant = Assistant(client, told)
+    transcript = Transcript("From an idea to a live article", OPENING, urls)
+    assistant = Assistant(client, transcript)
 
-    told.heading("Connect the blog")
-    told.says("Ada", "Connect my WordPress blog, blog.example.com.")
+    transcript.heading("Connect the blog")
+    transcript.says("Ada", "Connect my WordPress blog, blog.example.com.")
     link = assistant("connect_website", platform=platform, url=url, name="My blog")["connect_url"]
-    told.tells(
+    transcript.tells(
         "Ada opens the link in her browser, where she is signed in, and enters her WordPress user name and an "
         "application password. The server tries them on the blog immediately and stores them encrypted. They never "
         "pass through the conversation."
@@ -173,8 +173,8 @@ def _play(
     [site] = assistant("list_websites")["websites"]
     assert assistant("get_website", website_id=site["id"], check=True)["live_check"]["ok"]
 
-    told.heading("Write")
-    told.says("Ada", "Write a short recipe for cold brew that people find when they search for “cold brew”.")
+    transcript.heading("Write")
+    transcript.says("Ada", "Write a short recipe for cold brew that people find when they search for “cold brew”.")
     article = assistant(
         "create_content",
         title="Iced coffee with patience",
@@ -185,8 +185,8 @@ def _play(
         client_request_id="cold-brew-1",
     )
 
-    told.heading("Score and improve")
-    told.says("Ada", "How good is it? Improve it.")
+    transcript.heading("Score and improve")
+    transcript.says("Ada", "How good is it? Improve it.")
     score = assistant("check_blog_seo", content_id=article["content_id"])
     assert 0 < score["score"] <= 100
     assert score["next_actions"]
@@ -217,34 +217,34 @@ def _play(
     )
     assert improved["seo"]["delta"] > 0
 
-    told.heading("Illustrate")
-    told.says("Ada", "It needs an image that I may use.")
-    [found] = assistant("search_images", query="cold brew jar", provider="openverse")["images"]
+    transcript.heading("Illustrate")
+    transcript.says("Ada", "It needs an image that I may use.")
+    [image] = assistant("search_images", query="cold brew jar", provider="openverse")["images"]
     media = assistant(
         "import_image",
-        image_ref=found["ref"],
+        image_ref=image["ref"],
         alt_text="A jar of cold brew",
         content_id=article["content_id"],
         role="featured",
     )["media"]
     assert "Mira Sol" in json.dumps(media)
 
-    told.heading("Publish")
-    told.says("Ada", "Publish it.")
+    transcript.heading("Publish")
+    transcript.says("Ada", "Publish it.")
     published = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
     assert published["status"] == "published", published
     page = _seen(published["url"])
     assert "a recipe with patience" in page.text
     assert "Mira Sol" in page.text
-    told.tells(
+    transcript.tells(
         "If the result gets lost on the way, the client can safely repeat the call: an article never has more than one "
         "post on a website."
     )
-    again = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
-    assert (again["publication_id"], again["url"]) == (published["publication_id"], published["url"])
+    repeated = assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
+    assert (repeated["publication_id"], repeated["url"]) == (published["publication_id"], published["url"])
 
-    told.heading("Update")
-    told.says("Ada", "Fourteen hours is better than twelve.")
+    transcript.heading("Update")
+    transcript.says("Ada", "Fourteen hours is better than twelve.")
     assistant(
         "update_content",
         content_id=article["content_id"],
@@ -254,58 +254,58 @@ def _play(
     assistant("publish_content", content_id=article["content_id"], website_id=site["id"])
     assert "fourteen hours" in _seen(published["url"]).text
 
-    told.heading("Check the live post")
-    told.says("Ada", "Is everything all right with the live post?")
+    transcript.heading("Check the live post")
+    transcript.says("Ada", "Is everything all right with the live post?")
     state = assistant("list_publications", publication_id=published["publication_id"], verify=True)
     assert state["publications"][0]["status"] == "published"
-    assert [one["url"] for one in assistant("list_publications")["publications"]] == [published["url"]]
+    assert [publication["url"] for publication in assistant("list_publications")["publications"]] == [published["url"]]
 
-    told.heading("Schedule the next one")
-    told.says("Ada", "Now write a short note, and publish it the day after tomorrow at eight in the morning.")
+    transcript.heading("Schedule the next one")
+    transcript.says("Ada", "Now write a short note, and publish it the day after tomorrow at eight in the morning.")
     note = assistant("create_content", title="What to drink with cake", body=NOTE, website_id=site["id"])
     morning = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT08:00:00")
     scheduled = assistant("publish_content", content_id=note["content_id"], website_id=site["id"], publish_at=morning)
     assert scheduled["status"] == "scheduled", scheduled
     assert scheduled["publish_at"].startswith(morning)
 
-    told.heading("Measure")
-    told.says("Ada", "How is the recipe doing in search?")
+    transcript.heading("Measure")
+    transcript.says("Ada", "How is the recipe doing in search?")
     assert "connect" in assistant.refused("get_search_performance", website_id=site["id"]).lower()
     figures = assistant("get_content_performance", content_id=article["content_id"])
     assert figures["search"]["unknown"]
 
-    told.heading("Use a tool that is not listed")
-    told.says("Ada", "Save an idea for later: a comparison with iced tea.")
-    found_tools = assistant("find_tools", query="save an idea for an article", limit=1)["tools"]
-    assert [tool["name"] for tool in found_tools] == ["save_content_idea"]
+    transcript.heading("Use a tool that is not listed")
+    transcript.says("Ada", "Save an idea for later: a comparison with iced tea.")
+    tools = assistant("find_tools", query="save an idea for an article", limit=1)["tools"]
+    assert [tool["name"] for tool in tools] == ["save_content_idea"]
     idea = {"title": "Cold brew or iced tea?", "keyphrase": "cold brew", "website_id": site["id"]}
     assert assistant("call_tool", name="save_content_idea", arguments=idea)["idea"]["title"] == idea["title"]
 
-    told.heading("Take it down")
-    told.says("Ada", "Take the recipe down for now. Yes, I am sure.")
+    transcript.heading("Take it down")
+    transcript.says("Ada", "Take the recipe down for now. Yes, I am sure.")
     down = {"publication_id": published["publication_id"], "mode": "draft", "confirm": True}
     assert "toolset publishing" in assistant.refused("unpublish_content", **down)
-    told.tells(
+    transcript.tells(
         "Destructive tools are not in the toolset `core`, and `call_tool` does not run them either. Ada opens the page "
         "of this connection in the dashboard, and adds the toolset `publishing`."
     )
     _add_toolset(host, person, "publishing")
-    taken = assistant("unpublish_content", publication_id=published["publication_id"], mode="draft", confirm=True)
-    assert taken["status"] == "unpublished", taken
+    unpublished = assistant("unpublish_content", publication_id=published["publication_id"], mode="draft", confirm=True)
+    assert unpublished["status"] == "unpublished", unpublished
     assert _seen(published["url"]).status_code == 404
 
-    told.heading("Where to go from here")
-    told.tells(
+    transcript.heading("Where to go from here")
+    transcript.tells(
         "[Write articles with an AI client](../how-to/write-articles.md) sums up the steps. "
         "[Connect a website](../how-to/connect-a-website.md) covers the other platforms, and "
         "[Article tools](../reference/article-tools.md) lists every tool with its arguments."
     )
 
-    page_text = told.page()
+    page_text = transcript.page()
     secrets = [secret for secret in credential.values() if len(secret) > 10]
-    assert not any(secret in json.dumps([state, published, site, taken]) + page_text for secret in secrets)
+    assert not any(secret in json.dumps([state, published, site, unpublished]) + page_text for secret in secrets)
     if platform == "wordpress":
-        told.compare(PAGE)
+        transcript.compare(PAGE)
 
     redirects = assistant.refused("call_tool", name="list_redirects", arguments={"website_id": site["id"]})
     assert NO_REDIRECTS[platform] in redirects

@@ -55,8 +55,8 @@ class TakeOver:
         self.client.data("update_content", content_id=content_id, expected_version=version, edits=edits)
 
     def append(self, content_id: str, paragraph: str) -> None:
-        there = self.client.data("get_content", content_id=content_id)
-        version, body = there["content"]["version"], f"{there['body'].rstrip()}\n\n{paragraph}\n"
+        article = self.client.data("get_content", content_id=content_id)
+        version, body = article["content"]["version"], f"{article['body'].rstrip()}\n\n{paragraph}\n"
         self.client.data("update_content", content_id=content_id, expected_version=version, fields={"body": body})
 
 
@@ -68,31 +68,31 @@ def taking_over(
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": {"content": {}, platform: {}}}
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, folder / "data")) as host:
         client = client_of(host, "ada@example.com")
-        made = host.run(
+        website = host.run(
             Websites(content_of(host)).add(
                 client.user_id, platform, name="Their site", url=url, credential=credential, finding=None
             )
         )
-        yield TakeOver(client, made.id, site)
+        yield TakeOver(client, website.id, site)
 
 
 def keeps_every_byte(over: TakeOver, number: int) -> None:
     """Take over a post, publish it unchanged, then with one sentence changed: nothing else may change."""
     url = over.site.write(number)
     before = over.site.state(url)
-    taken = over.client.data("import_content", url=url, website_id=over.website)
-    assert taken["publication_id"], taken
-    done = over.publish(taken["content_id"])
-    assert (done["publication_id"], done["status"], done["conflict"]) == (taken["publication_id"], "published", None)
+    imported = over.client.data("import_content", url=url, website_id=over.website)
+    assert imported["publication_id"], imported
+    done = over.publish(imported["content_id"])
+    assert (done["publication_id"], done["status"], done["conflict"]) == (imported["publication_id"], "published", None)
     assert over.site.state(url) == before
 
-    body = over.client.data("get_content", content_id=taken["content_id"])["body"]
+    body = over.client.data("get_content", content_id=imported["content_id"])["body"]
     if SENTENCE in body:
-        over.edit(taken["content_id"], SENTENCE, NEW_SENTENCE)
+        over.edit(imported["content_id"], SENTENCE, NEW_SENTENCE)
     else:  # the sentence is in a preserved block, so append a paragraph instead
         assert "it stays as it is on the website" in body
-        over.append(taken["content_id"], NEW_SENTENCE)
-    done = over.publish(taken["content_id"])
+        over.append(imported["content_id"], NEW_SENTENCE)
+    done = over.publish(imported["content_id"])
     assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
     raw, others = over.site.state(url)
     assert others == before[1]
@@ -106,19 +106,19 @@ def keeps_every_byte(over: TakeOver, number: int) -> None:
 def merges_edits(over: TakeOver, number: int) -> None:
     """Edit a post on both sides: conflicting changes require a choice, everything else is merged."""
     url = over.site.write(number)
-    taken = over.client.data("import_content", url=url, website_id=over.website)
-    over.edit(taken["content_id"], SENTENCE, "Words of the article.")
+    imported = over.client.data("import_content", url=url, website_id=over.website)
+    over.edit(imported["content_id"], SENTENCE, "Words of the article.")
     over.site.replace(url, SENTENCE, "Words of the site.")
-    done = over.publish(taken["content_id"])
+    done = over.publish(imported["content_id"])
     assert "Words of the site." in done["conflict"]
-    publication = taken["publication_id"]
-    asked = over.client.data("merge_site_edits", publication_id=publication)
-    assert [row["key"] for row in asked["conflicts"]] == ["1"]
-    assert "Words of the site." in asked["conflicts"][0]["site"]
-    assert asked["version"] is None
+    publication = imported["publication_id"]
+    merge = over.client.data("merge_site_edits", publication_id=publication)
+    assert [row["key"] for row in merge["conflicts"]] == ["1"]
+    assert "Words of the site." in merge["conflicts"][0]["site"]
+    assert merge["version"] is None
     merged = over.client.data("merge_site_edits", publication_id=publication, choices={"1": "both"})
     assert merged["conflicts"] == []
-    done = over.publish(taken["content_id"])
+    done = over.publish(imported["content_id"])
     assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
     raw, _ = over.site.state(url)
     assert "Words of the site." in raw

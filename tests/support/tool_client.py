@@ -32,9 +32,9 @@ class ToolClient:
             "mcp-protocol-version": "2025-06-18",
             "x-mcp-toolsets": "all",
         }
-        answer = httpx.post(f"{self.host.url}/api/mcp", json=body, headers=headers, timeout=60)
-        assert answer.status_code == 200, answer.text
-        result: dict[str, Any] = answer.json()["result"]
+        response = httpx.post(f"{self.host.url}/api/mcp", json=body, headers=headers, timeout=60)
+        assert response.status_code == 200, response.text
+        result: dict[str, Any] = response.json()["result"]
         return result
 
     def data(self, name: str, /, **arguments: Any) -> dict[str, Any]:

@@ -22,13 +22,13 @@ class TransactionCount:
 @contextmanager
 def counted_transactions() -> Iterator[TransactionCount]:
     """Count the transactions opened by this thread until the block ends. Other hosts use other threads."""
-    count, own = TransactionCount(), get_ident()
+    count, thread_id = TransactionCount(), get_ident()
 
     def begin(_connection: Any) -> None:
-        count.begun += get_ident() == own
+        count.begun += get_ident() == thread_id
 
     def commit(_connection: Any) -> None:
-        count.committed += get_ident() == own
+        count.committed += get_ident() == thread_id
 
     event.listen(Engine, "begin", begin)
     event.listen(Engine, "commit", commit)

@@ -55,23 +55,23 @@ class Transcript:
 
     def called(self, tool: str, arguments: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Add a call and its result."""
-        text = "\n".join(one["text"] for one in result["content"] if one["type"] == "text")
+        text = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
         self._parts.append(f"The client calls `{tool}`" + (":\n" if arguments else ".\n"))
         if arguments:
-            shown = json.dumps(_short(arguments), indent=2, ensure_ascii=False)
-            self._parts.append(f"```json\n{shown}\n```\n")
+            formatted = json.dumps(_short(arguments), indent=2, ensure_ascii=False)
+            self._parts.append(f"```json\n{formatted}\n```\n")
         self._parts.append(f"The tool returns:\n\n```text\n{_shortened(text)}\n```\n")
 
     def page(self) -> str:
         """Return the page, with values that vary between runs replaced by constants."""
         text = "\n".join(self._parts)
-        for address, shown in self._addresses.items():
-            text = text.replace(address, shown).replace(address.partition("://")[2], shown.partition("://")[2])
+        for url, replacement in self._addresses.items():
+            text = text.replace(url, replacement).replace(url.partition("://")[2], replacement.partition("://")[2])
         text = _FILES.sub("m0123456789abcdef", text)
         text = _IDS.sub(self._named, text)
         text = _TIME.sub(self._moved, text)
-        for pattern, shown in _VARYING:
-            text = pattern.sub(shown, text)
+        for pattern, replacement in _VARYING:
+            text = pattern.sub(replacement, text)
         return text
 
     def compare(self, file: Path) -> None:
@@ -80,11 +80,11 @@ class Transcript:
         if os.environ.get("PRESSROOM_TEST_UPDATE"):
             file.write_text(page)
             return
-        kept = file.read_text() if file.exists() else ""
+        expected = file.read_text() if file.exists() else ""
         changes = "\n".join(
-            difflib.unified_diff(kept.splitlines(), page.splitlines(), file.name, "played", lineterm="")
+            difflib.unified_diff(expected.splitlines(), page.splitlines(), file.name, "played", lineterm="")
         )
-        assert kept == page, f"the story has changed; write it anew with PRESSROOM_TEST_UPDATE=1\n{changes}"
+        assert expected == page, f"the story has changed; write it anew with PRESSROOM_TEST_UPDATE=1\n{changes}"
 
     def _moved(self, match: re.Match[str]) -> str:
         """Return a time shifted to the page's date. Times until the next day become 10:00 on that date."""
@@ -96,15 +96,15 @@ class Transcript:
     def _named(self, match: re.Match[str]) -> str:
         """Return a short name for an id: the first article is `a_1`."""
         letter = match[1]
-        known = sum(one.startswith(f"{letter}_") for one in self._ids.values())
+        known = sum(id_.startswith(f"{letter}_") for id_ in self._ids.values())
         return self._ids.setdefault(match[0], f"{letter}_{known + 1}")
 
 
 def _short(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _short(one) for name, one in value.items()}
+        return {name: _short(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_short(one) for one in value]
+        return [_short(member) for member in value]
     if isinstance(value, str) and len(value) > _ARGUMENT:
         return f"{value[:_ARGUMENT].rsplit(' ', 1)[0]} … ({len(value)} characters)"
     return value

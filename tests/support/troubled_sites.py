@@ -64,7 +64,7 @@ TROUBLES: Final = (
     Trouble("compressed", SiteRefused, UnknownOutcome, Reply(headers={"Content-Encoding": "gzip"})),
 )
 
-ODD_ANSWERS: Final = tuple(Reply(one) for one in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
+ODD_ANSWERS: Final = tuple(Reply(body) for body in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
 """Valid JSON in unexpected shapes for an API."""
 
 
@@ -79,27 +79,27 @@ def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[st
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            told = (healthy(self.command, self.path) if healthy else None) or trouble
-            if told.silent:
+            reply = (healthy(self.command, self.path) if healthy else None) or trouble
+            if reply.silent:
                 over.wait(60)
                 self.close_connection = True
                 return
             with suppress(BrokenPipeError, ConnectionResetError):
-                self._answer(told)
+                self._answer(reply)
 
         do_POST = do_PUT = do_OPTIONS = do_HEAD = do_DELETE = do_GET  # noqa: N815 - named by the standard library
 
         def log_message(self, *_: Any) -> None:
             return
 
-        def _answer(self, told: Reply) -> None:
-            self.send_response(told.status)
-            self.send_header("Content-Type", told.media_type)
-            self.send_header("Content-Length", str(len(told.content) + (100 if told.half else 0)))
-            for name, value in told.headers.items():
+        def _answer(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            self.send_header("Content-Type", reply.media_type)
+            self.send_header("Content-Length", str(len(reply.content) + (100 if reply.half else 0)))
+            for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(told.content)
+            self.wfile.write(reply.content)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

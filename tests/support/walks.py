@@ -62,13 +62,13 @@ def walked(host: RunningHost) -> Iterator[Walk]:
     """
     walk = Walk()
     # Keep frames alive, to distinguish a resumed frame from a new one at the same memory address.
-    seen: dict[int, FrameType] = {}
+    frames: dict[int, FrameType] = {}
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
         if event != "call":
             return
         module, code = frame.f_globals.get("__name__", ""), frame.f_code
-        if module.partition(".")[0].partition("_")[0] != "pressroom" or id(frame) in seen:
+        if module.partition(".")[0].partition("_")[0] != "pressroom" or id(frame) in frames:
             return
         if (module, code.co_qualname) == _FIRST:
             # Tasks and callbacks inherit the context of their creator, so this marks everything that follows.
@@ -76,7 +76,7 @@ def walked(host: RunningHost) -> Iterator[Walk]:
         if not _walking.get() or code.co_flags & _SKIPPED_FLAGS:
             return
         if code.co_name not in _COMPREHENSIONS and code.co_filename != _GENERATED:
-            seen[id(frame)] = frame
+            frames[id(frame)] = frame
             walk.calls.append((module, code.co_qualname))
 
     async def start() -> None:

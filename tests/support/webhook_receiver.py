@@ -52,7 +52,7 @@ class Receiver:
         """Process an event, unless it is a repeat."""
         if event_id in self.answers:
             return 200, self.answers[event_id]
-        data, answer = event["data"], {}
+        data, response = event["data"], {}
         match event["type"]:
             case "post.created":
                 post = data["post"]
@@ -60,7 +60,7 @@ class Receiver:
                 known = str(free) if self.names_posts else post["marker"]
                 self.posts[known] = {**post, "state": data["state"]}
                 if self.names_posts:
-                    answer = {"id": known, "url": f"{self.site}/{post['slug']}"}
+                    response = {"id": known, "url": f"{self.site}/{post['slug']}"}
             case "post.updated":
                 if data["id"] not in self.posts:
                     return 410, {}
@@ -72,8 +72,8 @@ class Receiver:
                 if data["state"] == "gone":
                     del self.posts[data["id"]]
         self.events.append(event)
-        self.answers[event_id] = answer
-        return 200, answer
+        self.answers[event_id] = response
+        return 200, response
 
     def fault(self, kind: str, when: Literal["before", "after"], status: int = 0) -> None:
         """Inject a fault into the next event of a type, before or after it is processed."""
@@ -118,10 +118,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.receiver.ids.append((event["type"], event_id))
         if self._broken(self.server.receiver.met(event["type"], "before")):
             return
-        status, answer = self.server.receiver.take(event_id, event)
+        status, response = self.server.receiver.take(event_id, event)
         if self._broken(self.server.receiver.met(event["type"], "after")):
             return
-        self._json(status, answer)
+        self._json(status, response)
 
     def _broken(self, fault: Fault | None) -> bool:
         if fault is None:
@@ -134,13 +134,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         slug = self.path.removeprefix("/blog/")
-        found = [
+        posts = [
             post for post in self.server.receiver.posts.values() if post["slug"] == slug and post["state"] == "live"
         ]
-        if not found:
+        if not posts:
             self._reply(404, b"nothing here", "text/html")
             return
-        page = f"<title>{found[0]['title']}</title><h1>{found[0]['title']}</h1>{found[0]['html']}"
+        page = f"<title>{posts[0]['title']}</title><h1>{posts[0]['title']}</h1>{posts[0]['html']}"
         self._reply(200, page.encode(), "text/html")
 
     def _json(self, status: int, document: Any) -> None:

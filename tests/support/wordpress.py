@@ -157,7 +157,7 @@ class WordPress:
             self.run_sql(f"insert into {copy} select * from {table};")
 
         def restore() -> None:
-            self.run_sql("".join(f"drop table {one}; rename table {_COPY}{one} to {one};" for one in tables))
+            self.run_sql("".join(f"drop table {table}; rename table {_COPY}{table} to {table};" for table in tables))
 
         return restore
 
@@ -195,7 +195,7 @@ class _Lab:
         (self._folder / "router.php").write_text(_ROUTER)
         (self._folder / "setup.php").write_text(_SETUP)
         self._start_database()
-        made = subprocess.run(
+        result = subprocess.run(
             [*self._php(), str(self._folder / "setup.php"), str(site)],
             env=self._environment,
             capture_output=True,
@@ -203,7 +203,7 @@ class _Lab:
             check=True,
             timeout=START_SECONDS,
         )
-        passwords = json.loads(made.stdout[made.stdout.index("{") :])
+        passwords = json.loads(result.stdout[result.stdout.index("{") :])
         environment = {**self._environment, "PHP_CLI_SERVER_WORKERS": "4"}
         served = [*self._php(), "-S", f"127.0.0.1:{port}", "-t", str(site), str(self._folder / "router.php")]
         self._run(served, environment)
@@ -307,9 +307,9 @@ def _follow_links(root: Path) -> None:
     for link in (root / "usr/share/wordpress").rglob("*"):
         if link.is_symlink() and (target := link.readlink()).is_absolute():
             link.unlink()
-            inside = root / target.relative_to("/")
-            if inside.exists():
-                link.symlink_to(inside)
+            resolved = root / target.relative_to("/")
+            if resolved.exists():
+                link.symlink_to(resolved)
 
 
 def _user() -> str:

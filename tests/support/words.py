@@ -74,13 +74,15 @@ class WordList:
 
     def __init__(self, text: str) -> None:
         document = tomllib.loads(text)
-        self.words = [Word(re.compile(one["pattern"], re.IGNORECASE), one.get("write", "")) for one in document["word"]]
-        self._exceptions = [
-            Allowance(re.compile(one["text"], re.IGNORECASE), one.get("paths", ("*",)))
-            for one in document.get("allow", ())
+        self.words = [
+            Word(re.compile(entry["pattern"], re.IGNORECASE), entry.get("write", "")) for entry in document["word"]
         ]
-        self._in_names = {word: one["write"] for one in document.get("name", ()) for word in one["words"]}
-        self._allowed_names = {name for one in document.get("allow_name", ()) for name in one["names"]}
+        self._exceptions = [
+            Allowance(re.compile(allowance["text"], re.IGNORECASE), allowance.get("paths", ("*",)))
+            for allowance in document.get("allow", ())
+        ]
+        self._in_names = {word: entry["write"] for entry in document.get("name", ()) for word in entry["words"]}
+        self._allowed_names = {name for allowance in document.get("allow_name", ()) for name in allowance["names"]}
 
     def found_in(self, text: str, path: str) -> Iterator[tuple[int, str, str]]:
         """Yield position, text and replacement of each word to avoid."""
@@ -128,15 +130,15 @@ def prose_of_program(text: str) -> Iterator[tuple[int, str]]:
     except SyntaxError:  # the program is a template
         text = _PLACEHOLDER.sub(lambda match: "x" * len(match[0]), _STATEMENT.sub("", text))
     comment: list[str] = []
-    begun, before = 0, -1
+    start, before = 0, -1
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             if token.start[0] != before + 1:
-                yield begun, blank("\n".join(comment), _NOT_PROSE)
-                comment, begun = [], token.start[0]
+                yield start, blank("\n".join(comment), _NOT_PROSE)
+                comment, start = [], token.start[0]
             comment.append(token.string)
             before = token.start[0]
-    yield begun, blank("\n".join(comment), _NOT_PROSE)
+    yield start, blank("\n".join(comment), _NOT_PROSE)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             yield node.lineno, blank(node.value, _NOT_PROSE)
@@ -169,27 +171,27 @@ def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
     path = str(file.relative_to(root))
     reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
     for begin, prose in reader(file.read_text(encoding="utf-8")):
-        for position, found, write in words.found_in(prose, path):
+        for position, phrase, write in words.found_in(prose, path):
             line = begin + prose.count("\n", 0, position)
-            shown = " ".join(found.split())
-            yield f"{path}:{line}: {shown!r}: " + (f"write {write}" if write else "say it another way")
+            text = " ".join(phrase.split())
+            yield f"{path}:{line}: {text!r}: " + (f"write {write}" if write else "say it another way")
     if fnmatchcase(path, "*/src/*.py") and "{{" not in path and not fnmatchcase(path, "*/migrations/versions/*"):
         for line, name in names_of_program(file.read_text(encoding="utf-8")):
-            for found, write in words.found_in_name(name):
-                yield f"{path}:{line}: {found!r} in the name {name!r}: write {write}"
+            for phrase, write in words.found_in_name(name):
+                yield f"{path}:{line}: {phrase!r} in the name {name!r}: write {write}"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check the given files, or all, and return the exit status."""
     words = WordList(LIST.read_text(encoding="utf-8"))
-    files = [Path(one).resolve() for one in arguments] or list(sources())
-    found = [line for file in files for line in check(file, words)]
-    sys.stdout.writelines(f"{line}\n" for line in found)
-    if found:
+    files = [Path(argument).resolve() for argument in arguments] or list(sources())
+    problems = [line for file in files for line in check(file, words)]
+    sys.stdout.writelines(f"{line}\n" for line in problems)
+    if problems:
         sys.stdout.write(
-            f"{len(found)} words to replace; the list, and exceptions with their reasons, are in {LIST.name}\n"
+            f"{len(problems)} words to replace; the list, and exceptions with their reasons, are in {LIST.name}\n"
         )
-    return 1 if found else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

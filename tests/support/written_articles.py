@@ -82,7 +82,7 @@ def _good(client: Client, site: str) -> str:
     image = io.BytesIO()
     Image.linear_gradient("L").resize((1200, 630)).convert("RGB").save(image, "PNG")
     assert httpx.put(link["upload_url"], content=image.getvalue(), timeout=60).status_code == 201
-    made = _make(
+    content_id = _make(
         client,
         "Sourdough starter: how to make one in seven days",
         GOOD_BODY,
@@ -94,18 +94,18 @@ def _good(client: Client, site: str) -> str:
         author="Ada Lovelace",
     )
     client.data(
-        "import_image", image_ref=link["media_id"], content_id=made, role="featured", alt_text="A jar on a table"
+        "import_image", image_ref=link["media_id"], content_id=content_id, role="featured", alt_text="A jar on a table"
     )
     body = GOOD_BODY.replace("a jar, a spoon and a\nkitchen scale", "a clean jar, a wooden spoon and a\nscale")
     changes = {"body": body.replace("Grey water", "Dark water"), "meta_title": "A sourdough starter in seven days"}
-    version = client.data("get_content", content_id=made)["content"]["version"]
-    client.data("update_content", content_id=made, expected_version=version, fields=changes)
-    client.data("publish_content", content_id=made, website_id=site)
+    version = client.data("get_content", content_id=content_id)["content"]["version"]
+    client.data("update_content", content_id=content_id, expected_version=version, fields=changes)
+    client.data("publish_content", content_id=content_id, website_id=site)
     edits = [{"find": "Drop a spoonful", "replace": "Carefully drop a spoonful"}]
-    client.data("update_content", content_id=made, expected_version=version + 1, edits=edits)
-    return made
+    client.data("update_content", content_id=content_id, expected_version=version + 1, edits=edits)
+    return content_id
 
 
 def _make(client: Client, title: str, body: str, **fields: object) -> str:
-    made: str = client.data("create_content", title=title, body=body, **fields)["content_id"]
-    return made
+    content_id: str = client.data("create_content", title=title, body=body, **fields)["content_id"]
+    return content_id

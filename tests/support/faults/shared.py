@@ -41,13 +41,13 @@ def _duplicate_slug(folder: Path) -> Distribution:
     packages = [package for id_ in ids for package in install_plugin(folder, id_, HEAD + slug).packages]
     expected = tuple(
         Expected(
-            one,
+            id_,
             "conflict",
             "validate",
             (f"the tool name duplicate-slug is offered by {other} too",),
-            (f"set enabled = false in [plugins.{one}] or in [plugins.{other}]",),
+            (f"set enabled = false in [plugins.{id_}] or in [plugins.{other}]",),
         )
-        for one, other in (ids, ids[::-1])
+        for id_, other in (ids, ids[::-1])
     )
     return Distribution(folder, {id_: {} for id_ in ids}, tuple(packages), expected)
 

@@ -52,8 +52,8 @@ class Store:
 
     def set(self, name: str, value: Any) -> None:
         """Replace a value."""
-        kept = json.loads(self._path.read_text()) if self._path.exists() else {}
-        self._path.write_text(json.dumps({**kept, name: value}))
+        stored = json.loads(self._path.read_text()) if self._path.exists() else {}
+        self._path.write_text(json.dumps({**stored, name: value}))
 
 
 class Loopback:
@@ -81,6 +81,6 @@ class Loopback:
 
     def wait(self) -> dict[str, str]:
         """Return the query parameters of the redirect."""
-        answer = self._arrived.get(timeout=60)
-        write({"returned": {**answer, **({"code": "…"} if "code" in answer else {})}})
-        return answer
+        parameters = self._arrived.get(timeout=60)
+        write({"returned": {**parameters, **({"code": "…"} if "code" in parameters else {})}})
+        return parameters

@@ -22,12 +22,12 @@ def oauth(url: str, store: Store) -> OAuthClientProvider:
     """Return the SDK's OAuth client, with the test acting as the browser."""
     loopback = Loopback()
 
-    async def open_browser(address: str) -> None:
-        write({"open": address})
+    async def open_browser(url: str) -> None:
+        write({"open": url})
 
     async def come_back() -> tuple[str, str | None]:
-        answer = await asyncio.to_thread(loopback.wait)
-        return answer.get("code", ""), answer.get("state")
+        parameters = await asyncio.to_thread(loopback.wait)
+        return parameters.get("code", ""), parameters.get("state")
 
     metadata = OAuthClientMetadata.model_validate({"client_name": CLIENT_NAME, "redirect_uris": [loopback.url]})
     provider = OAuthClientProvider(url, metadata, Storage(store), open_browser, come_back)
@@ -53,15 +53,15 @@ async def main(order: dict[str, Any]) -> dict[str, Any]:
         http = await stack.enter_async_context(httpx.AsyncClient(headers=order["headers"], auth=auth, timeout=30))
         read, sent, _ = await stack.enter_async_context(streamable_http_client(order["url"], http_client=http))
         session = await stack.enter_async_context(ClientSession(read, sent))
-        begun = await session.initialize()
+        initialized = await session.initialize()
         listed = await session.list_tools()
         return {
-            "protocol": begun.protocolVersion,
-            "server": begun.serverInfo.model_dump(mode="json", by_alias=True, exclude_none=True),
-            "capabilities": begun.capabilities.model_dump(mode="json", by_alias=True, exclude_none=True),
-            "instructions": begun.instructions,
+            "protocol": initialized.protocolVersion,
+            "server": initialized.serverInfo.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "capabilities": initialized.capabilities.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "instructions": initialized.instructions,
             "tools": [tool.name for tool in listed.tools],
-            "calls": [await call(session, one["name"], one["arguments"]) for one in order["calls"]],
+            "calls": [await call(session, entry["name"], entry["arguments"]) for entry in order["calls"]],
         }
 
 

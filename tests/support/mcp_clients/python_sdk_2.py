@@ -23,12 +23,14 @@ def oauth(url: str, store: Store) -> OAuthClientProvider:
     """Return the SDK's OAuth client, with the test acting as the browser."""
     loopback = Loopback()
 
-    async def open_browser(address: str) -> None:
-        write({"open": address})
+    async def open_browser(url: str) -> None:
+        write({"open": url})
 
     async def come_back() -> AuthorizationCodeResult:
-        answer = await asyncio.to_thread(loopback.wait)
-        return AuthorizationCodeResult(code=answer.get("code", ""), state=answer.get("state"), iss=answer.get("iss"))
+        parameters = await asyncio.to_thread(loopback.wait)
+        return AuthorizationCodeResult(
+            code=parameters.get("code", ""), state=parameters.get("state"), iss=parameters.get("iss")
+        )
 
     metadata = OAuthClientMetadata.model_validate({"client_name": CLIENT_NAME, "redirect_uris": [loopback.url]})
     provider = OAuthClientProvider(url, metadata, Storage(store), open_browser, come_back)
@@ -61,7 +63,7 @@ async def main(order: dict[str, Any]) -> dict[str, Any]:
             "capabilities": client.server_capabilities.model_dump(mode="json", by_alias=True, exclude_none=True),
             "instructions": client.instructions,
             "tools": [tool.name for tool in listed.tools],
-            "calls": [await call(client, one["name"], one["arguments"]) for one in order["calls"]],
+            "calls": [await call(client, entry["name"], entry["arguments"]) for entry in order["calls"]],
         }
 
 

@@ -19,16 +19,16 @@ class Storage:
         self._store = store
 
     async def get_tokens(self) -> OAuthToken | None:
-        kept = self._store.get("tokens")
-        return OAuthToken.model_validate(kept) if kept else None
+        stored = self._store.get("tokens")
+        return OAuthToken.model_validate(stored) if stored else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         self._store.set("tokens", tokens.model_dump(mode="json", exclude_none=True))
         self._store.set("expires_at", time.time() + (tokens.expires_in or 0))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        kept = self._store.get("client")
-        return OAuthClientInformationFull.model_validate(kept) if kept else None
+        stored = self._store.get("client")
+        return OAuthClientInformationFull.model_validate(stored) if stored else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self._store.set("client", client_info.model_dump(mode="json", exclude_none=True))

@@ -46,9 +46,9 @@ class Session:
         finally:
             watchdog.cancel()
         assert line, self._log.read_text()
-        answer: dict[str, Any] = json.loads(line)
-        assert "failed" not in answer, f"{answer}\n{self._log.read_text()}"
-        return answer
+        response: dict[str, Any] = json.loads(line)
+        assert "failed" not in response, f"{response}\n{self._log.read_text()}"
+        return response
 
 
 @contextmanager

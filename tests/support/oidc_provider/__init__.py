@@ -46,17 +46,17 @@ def private_keys(name: str) -> list[dict[str, Any]]:
 
 def clients(auth_methods: Sequence[str], redirect_uri: str = REDIRECT_URI) -> list[dict[str, Any]]:
     """Return the registered clients that use one of `auth_methods`: one per method, and one per algorithm."""
-    found: list[dict[str, Any]] = [
+    found_clients: list[dict[str, Any]] = [
         {"client_id": "basic", "client_secret": SECRET},
         {"client_id": "post", "client_secret": SECRET, "token_endpoint_auth_method": "client_secret_post"},
         {"client_id": "public", "token_endpoint_auth_method": "none"},
     ]
-    found += [
+    found_clients += [
         {"client_id": algorithm, "client_secret": SECRET, "id_token_signed_response_alg": algorithm}
         for algorithm in ("PS256", "ES256", "EdDSA", "Ed25519", "HS256")
     ]
     default = {"token_endpoint_auth_method": "client_secret_basic", "redirect_uris": [redirect_uri]}
-    registered = [_CLIENT | default | client for client in found]
+    registered = [_CLIENT | default | client for client in found_clients]
     return [client for client in registered if client["token_endpoint_auth_method"] in auth_methods]
 
 
@@ -149,13 +149,13 @@ class OidcProvider:
 async def sign_in(url: str, person: str, redirect_uri: str = REDIRECT_URI) -> dict[str, str]:
     """Sign in as a browser does: start at `url`, submit the provider's forms, and return the callback's query."""
     async with httpx.AsyncClient(timeout=30) as browser:
-        answer = await browser.get(url)
+        response = await browser.get(url)
         for _ in range(_MAX_STEPS):
-            location = urljoin(str(answer.url), answer.headers.get("location", ""))
-            if answer.is_redirect and location.startswith(redirect_uri):
+            location = urljoin(str(response.url), response.headers.get("location", ""))
+            if response.is_redirect and location.startswith(redirect_uri):
                 return dict(parse_qsl(urlsplit(location).query, keep_blank_values=True))
-            answer = await (browser.get(location) if answer.is_redirect else _submit(browser, answer, person))
-    raise AssertionError(f"the provider did not send the browser back: {answer.status_code} {answer.text[:500]}")
+            response = await (browser.get(location) if response.is_redirect else _submit(browser, response, person))
+    raise AssertionError(f"the provider did not send the browser back: {response.status_code} {response.text[:500]}")
 
 
 async def cancel(url: str) -> dict[str, str]:
@@ -164,9 +164,9 @@ async def cancel(url: str) -> dict[str, str]:
         form = await browser.get(url)
         link = LexborHTMLParser(form.text).css_first("a[href$='/abort']")
         assert link is not None, form.text[:500]
-        answer = await browser.get(urljoin(str(form.url), link.attributes["href"] or ""), follow_redirects=False)
-        while not (location := answer.headers["location"]).startswith(REDIRECT_URI):
-            answer = await browser.get(urljoin(str(answer.url), location), follow_redirects=False)
+        response = await browser.get(urljoin(str(form.url), link.attributes["href"] or ""), follow_redirects=False)
+        while not (location := response.headers["location"]).startswith(REDIRECT_URI):
+            response = await browser.get(urljoin(str(response.url), location), follow_redirects=False)
     return dict(parse_qsl(urlsplit(location).query))
 
 

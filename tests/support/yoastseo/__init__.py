@@ -96,14 +96,14 @@ def yoast_verdicts(articles: Mapping[str, ScoringArticle]) -> dict[str, YoastVer
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return {one["name"]: _verdicts(one) for one in json.loads(done.stdout)}
+    return {judgement["name"]: _verdicts(judgement) for judgement in json.loads(done.stdout)}
 
 
-def _verdicts(judged: Mapping[str, Any]) -> YoastVerdicts:
-    unknown = judged["verdicts"].keys() - ASSESSMENTS.keys()
+def _verdicts(judgement: Mapping[str, Any]) -> YoastVerdicts:
+    unknown = judgement["verdicts"].keys() - ASSESSMENTS.keys()
     assert not unknown, f"assessments without a check: {sorted(unknown)}"
-    rated = _rated(judged["verdicts"].items())
-    return YoastVerdicts(dict(rated), judged["measures"])
+    rated = _rated(judgement["verdicts"].items())
+    return YoastVerdicts(dict(rated), judgement["measures"])
 
 
 def _rated(verdicts: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
