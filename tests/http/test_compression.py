@@ -67,15 +67,15 @@ def public_urls(post: str) -> list[str]:
 def test_public_texts_are_compressed(bare: httpx.Client, post: str) -> None:
     for url in public_urls(post):
         plain, content = raw(bare, url)
-        packed, sent = raw(bare, url, headers={"accept-encoding": "gzip"})
-        assert (plain.status_code, packed.status_code) == (200, 200), url
+        compressed, sent = raw(bare, url, headers={"accept-encoding": "gzip"})
+        assert (plain.status_code, compressed.status_code) == (200, 200), url
         assert "content-encoding" not in plain.headers, url
-        assert packed.headers["content-encoding"] == "gzip", url
-        assert packed.headers["content-length"] == str(len(sent)), url
+        assert compressed.headers["content-encoding"] == "gzip", url
+        assert compressed.headers["content-length"] == str(len(sent)), url
         assert len(sent) < len(content), url
         assert gzip.decompress(sent) == content, url
-        assert packed.headers["content-type"] == plain.headers["content-type"], url
-        assert "accept-encoding" in varies(plain) & varies(packed), url
+        assert compressed.headers["content-type"] == plain.headers["content-type"], url
+        assert "accept-encoding" in varies(plain) & varies(compressed), url
 
 
 def test_head_has_the_headers_of_get(bare: httpx.Client, post: str) -> None:
@@ -91,9 +91,9 @@ def test_head_has_the_headers_of_get(bare: httpx.Client, post: str) -> None:
 def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> None:
     for url in public_urls(post):
         plain = raw(bare, url)[0].headers["etag"]
-        packed = raw(bare, url, headers={"accept-encoding": "gzip"})[0].headers["etag"]
-        assert packed == f"W/{plain}", url  # the bytes differ, so the strong ETag must differ too
-        for tag in (plain, packed, f'"other", {packed}'):
+        compressed = raw(bare, url, headers={"accept-encoding": "gzip"})[0].headers["etag"]
+        assert compressed == f"W/{plain}", url  # the bytes differ, so the strong ETag must differ too
+        for tag in (plain, compressed, f'"other", {compressed}'):
             for headers in ({}, {"accept-encoding": "gzip"}):
                 response, body = raw(bare, url, headers={"if-none-match": tag, **headers})
                 assert (response.status_code, body) == (304, b""), (url, tag)
@@ -126,11 +126,11 @@ def test_only_public_texts_have_a_tag_of_their_content(bare: httpx.Client) -> No
 def test_the_list_of_tools_is_compressed(host: RunningHost, bare: httpx.Client) -> None:
     bearer = account(host).bearer
     plain, content = raw(bare, "/api/mcp", "POST", json=LIST, headers=bearer)
-    packed, sent = raw(bare, "/api/mcp", "POST", json=LIST, headers={**bearer, "accept-encoding": "gzip, br"})
+    compressed, sent = raw(bare, "/api/mcp", "POST", json=LIST, headers={**bearer, "accept-encoding": "gzip, br"})
     assert gzip.decompress(sent) == content
     assert len(sent) * 4 < len(content)
     assert "content-encoding" not in plain.headers
-    assert packed.headers["cache-control"] == "no-store"
+    assert compressed.headers["cache-control"] == "no-store"
     origin = {"origin": host.url, "accept-encoding": "gzip"}
     from_page = raw(bare, "/api/mcp", "POST", json=LIST, headers={**bearer, **origin})[0]
     assert varies(from_page) == {"origin", "accept-encoding"}

@@ -58,9 +58,9 @@ def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Pa
 def remount(process: int, disk: Path, option: str) -> None:
     """Change a mount option in the mount namespace of a process."""
     command = ["nsenter", "--target", str(process), "--mount", "mount", "-o", f"remount,{option}", str(disk)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        unavailable(f"a disk cannot be remounted here: {done.stderr}")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        unavailable(f"a disk cannot be remounted here: {result.stderr}")
 
 
 def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:

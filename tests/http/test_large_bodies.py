@@ -42,10 +42,10 @@ def head(host: RunningHost, *lines: str) -> bytes:
 def test_a_stranger_cannot_have_more_than_64_kib_parsed_over_mcp(host: RunningHost) -> None:
     headers = {"content-type": "application/json"}
     fits = httpx.post(host.url + MCP, content=ping(KIB_64), headers=headers, timeout=30)
-    over = httpx.post(host.url + MCP, content=ping(KIB_64 + 1), headers=headers, timeout=30)
+    too_large = httpx.post(host.url + MCP, content=ping(KIB_64 + 1), headers=headers, timeout=30)
     assert (fits.status_code, fits.json()["result"]) == (200, {})
-    assert (over.status_code, over.json()["error"]["code"]) == (413, -32600)
-    assert "65536 bytes without a valid credential" in over.json()["error"]["message"]
+    assert (too_large.status_code, too_large.json()["error"]["code"]) == (413, -32600)
+    assert "65536 bytes without a valid credential" in too_large.json()["error"]["message"]
 
 
 def test_a_stranger_is_refused_before_the_body_is_sent(host: RunningHost) -> None:
@@ -59,8 +59,8 @@ def test_a_client_with_an_account_may_send_four_mebibytes(host: RunningHost) -> 
     headers = {"content-type": "application/json", **account(host).bearer}
     response = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024), headers=headers, timeout=30)
     assert (response.status_code, response.json()["result"]) == (200, {})
-    over = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024 + 1), headers=headers, timeout=30)
-    assert over.status_code == 413
+    too_large = httpx.post(host.url + MCP, content=ping(4 * 1024 * 1024 + 1), headers=headers, timeout=30)
+    assert too_large.status_code == 413
 
 
 @pytest.mark.parametrize("depth", [1, 49], ids=["flat", "deep"])

@@ -37,8 +37,8 @@ def put(folder: Path, name: str, text: str) -> None:
 
 def warnings_of_doctor(tmp_path: Path, templates: Path) -> list[tuple[str, str]]:
     put(tmp_path, "pressroom.toml", config_of(templates) + f'[storage]\npath = "{tmp_path / "data"}"\n')
-    done = run_command(["doctor", "--json"], cwd=tmp_path, env=dict(os.environ))
-    checks = json.loads(done.stdout)["checks"]
+    result = run_command(["doctor", "--json"], cwd=tmp_path, env=dict(os.environ))
+    checks = json.loads(result.stdout)["checks"]
     return [(check["message"], check["hint"]) for check in checks if check["check"] == "templates"]
 
 
@@ -233,9 +233,9 @@ def test_doctor_names_files_that_replace_nothing(tmp_path: Path, templates: Path
 
 def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, templates: Path) -> None:
     assert warnings_of_doctor(tmp_path, templates) == []
-    done = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
+    first_copy = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
     file = templates / "content" / "post.html"
-    assert (done.returncode, done.stdout) == (
+    assert (first_copy.returncode, first_copy.stdout) == (
         0,
         f"Copied content/post.html to {file}. Restart the server once you have changed it.\n",
     )
@@ -251,8 +251,8 @@ def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, te
             "compare it with `pressroom templates show`",
         )
     ]
-    listed = run_command(["templates", "list", "--json"], cwd=tmp_path, env=dict(os.environ))
-    replaced = {copy["template"]: copy["replacedBy"] for copy in json.loads(listed.stdout)}
+    listing = run_command(["templates", "list", "--json"], cwd=tmp_path, env=dict(os.environ))
+    replaced = {copy["template"]: copy["replacedBy"] for copy in json.loads(listing.stdout)}
     assert replaced["content/post.html"] == str(file)
     assert replaced["base.html"] == ""
     result = run_command(["templates", "show", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
@@ -268,8 +268,8 @@ def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, t
     target.symlink_to(other)
     refused = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
     assert (refused.returncode, "add --force" in refused.stderr, target.is_symlink()) == (1, True, True)
-    done = run_command(["templates", "copy", "content/post.html", "--force"], cwd=tmp_path, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
+    result = run_command(["templates", "copy", "content/post.html", "--force"], cwd=tmp_path, env=dict(os.environ))
+    assert result.returncode == 0, result.stderr
     assert (target.is_symlink(), other.read_text()) == (False, "mine")
     assert target.read_text().startswith("{# Copied from content/post.html")
     assert list(target.parent.iterdir()) == [target]

@@ -81,9 +81,9 @@ def test_what_no_pattern_matches_is_answered_as_if_the_route_were_not_there(
 @pytest.fixture
 def log(host: RunningHost) -> io.BytesIO:
     """Return a buffer that captures the server's log; the next server to start configures logging again."""
-    written = io.BytesIO()
-    configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(written, write_through=True))
-    return written
+    buffer = io.BytesIO()
+    configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(buffer, write_through=True))
+    return buffer
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
             "create_content",
             {"title": "Draft", "body": "Not live.", "website_id": website["id"]},
         )
-        same = httpx.get(url, timeout=60)
+        current = httpx.get(url, timeout=60)
         article = host.call_tool("create_content", {"title": "New", "body": "Short.", "website_id": website["id"]})
         host.call_tool("publish_content", {"content_id": article["content_id"], "website_id": website["id"]})
         newer = httpx.get(url, timeout=60)
@@ -106,5 +106,5 @@ def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
     assert sum("encoded" in child.tag for child in feed.iter()) == 2
     assert (repeated.status_code, repeated.content) == (304, b"")
     # A compressed response has a weak ETag; whether it is compressed depends on the number of concurrent requests.
-    assert same.headers["etag"].removeprefix("W/") == responses[0].headers["etag"].removeprefix("W/")
+    assert current.headers["etag"].removeprefix("W/") == responses[0].headers["etag"].removeprefix("W/")
     assert next(ET.fromstring(newer.content).iter("item")).findtext("title") == "New"

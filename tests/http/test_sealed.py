@@ -32,8 +32,8 @@ def test_it_can_neither_be_read_nor_changed() -> None:
     sealed = seal.seal(TEXTS, seconds=60)
     assert "s3cret" not in sealed
     head, key, nonce, text, tag = sealed.split(".")
-    changed = "A" if text[0] != "A" else "B"
-    assert seal.open(".".join((head, key, nonce, changed + text[1:], tag))) is None
+    other_letter = "A" if text[0] != "A" else "B"
+    assert seal.open(".".join((head, key, nonce, other_letter + text[1:], tag))) is None
 
 
 def test_another_purpose_or_secret_does_not_open_it() -> None:

@@ -30,10 +30,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 @contextmanager
 def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
     """Keep sending a piece of data, at intervals shorter than the server's timeout, until the block ends."""
-    over = threading.Event()
+    stopped = threading.Event()
 
     def send() -> None:
-        while not over.wait(SECONDS / 8):
+        while not stopped.wait(SECONDS / 8):
             try:
                 connection.sendall(piece)
             except OSError:
@@ -44,7 +44,7 @@ def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         thread.join()
 
 

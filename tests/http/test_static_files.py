@@ -57,8 +57,8 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 def test_a_file_is_served_and_not_sent_again(http: httpx.Client, name: str, media_type: str) -> None:
     response = http.get(f"/shelf/static/{name}")
     assert (response.status_code, response.content, response.headers["content-type"]) == (200, FILES[name], media_type)
-    for known in (response.headers["etag"], f'"other", W/{response.headers["etag"]}', "*"):
-        repeated = http.get(f"/shelf/static/{name}", headers={"If-None-Match": known})
+    for if_none_match in (response.headers["etag"], f'"other", W/{response.headers["etag"]}', "*"):
+        repeated = http.get(f"/shelf/static/{name}", headers={"If-None-Match": if_none_match})
         assert (repeated.status_code, repeated.content) == (304, b"")
     assert http.get(f"/shelf/static/{name}", headers={"If-None-Match": '"other"'}).status_code == 200
     head = http.head(f"/shelf/static/{name}")

@@ -164,12 +164,12 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
     with serving(tmp_path, config, environment) as server:
         key = new_key(tmp_path, environment)
         with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(asked, server.url, key, tool, body)
+            future = pool.submit(asked, server.url, key, tool, body)
             while not log.exists() or log.read_text() != "tea\n":
-                assert not waiting.done(), waiting.result()
+                assert not future.done(), future.result()
                 time.sleep(0.05)
             server.process.kill()
-            assert isinstance(waiting.exception(), httpx.HTTPError)
+            assert isinstance(future.exception(), httpx.HTTPError)
     with serving(tmp_path, config, environment) as server:
         leave_as_a_crash_does(tmp_path / "data")  # expires the lease of the killed process
         repeated = asked(server.url, key, tool, body)
@@ -259,9 +259,9 @@ def new_key(folder: Path, environment: dict[str, str]) -> str:
 
     def command(*arguments: str, stdin: str = "") -> dict[str, Any]:
         line = [*arguments, "--json", "--config", str(folder / "pressroom.toml")]
-        done = run_command(line, cwd=folder, env=command_environment(folder, **environment), stdin=stdin)
-        assert done.returncode == 0, done.stdout + done.stderr
-        document: dict[str, Any] = json.loads(done.stdout)
+        result = run_command(line, cwd=folder, env=command_environment(folder, **environment), stdin=stdin)
+        assert result.returncode == 0, result.stdout + result.stderr
+        document: dict[str, Any] = json.loads(result.stdout)
         return document
 
     command("users", "add", "ada@example.com", "--name", "Ada", "--password-stdin", stdin="a long enough phrase 42\n")

@@ -131,21 +131,21 @@ def test_each_plan_has_its_own_list(start: Start) -> None:
 def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
     host = start()
     user = account(host)
-    everything = {tool["name"] for tool in Peer(host, user).tools()}
+    all_tools = {tool["name"] for tool in Peer(host, user).tools()}
     assert host.run(host.host.accounts.users.get(user.user_id)).plan in host.host.services.catalog.plans
     view = host.host.services.catalog.plans["long gone"]
 
     assert view.plan == "anonymous"
-    assert set(view.mcp_tools) < everything
+    assert set(view.mcp_tools) < all_tools
 
 
 @pytest.mark.parametrize("off", [("count_words",), ("generate_qr_code", "wait"), ("qr-code-generator",)])
 def test_what_a_connection_switched_off_is_not_listed(shared: RunningHost, off: tuple[str, ...]) -> None:
-    everything = {tool["name"] for tool in Peer(shared, account(shared)).tools()}
+    all_tools = {tool["name"] for tool in Peer(shared, account(shared)).tools()}
     listed = {tool["name"] for tool in Peer(shared, account(shared, off=off)).tools()}
 
     hidden = {"generate_qr_code" if name == "qr-code-generator" else name for name in off}
-    assert listed == everything - hidden
+    assert listed == all_tools - hidden
 
 
 @pytest.mark.parametrize("cursor", ["", "x", 1, [], {}, True])

@@ -165,10 +165,10 @@ def test_a_set_that_the_plan_lacks_is_named_with_the_plans_that_have_it(full: Ru
 
 def test_a_small_plan_is_listed_whole(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 26})
-    everything = listed(host, account(host))
+    all_tools = listed(host, account(host))
 
-    assert everything == set(host.host.services.catalog.mcp_tools)
-    assert not everything & HOST_TOOLS
+    assert all_tools == set(host.host.services.catalog.mcp_tools)
+    assert not all_tools & HOST_TOOLS
 
 
 def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> None:
@@ -178,9 +178,9 @@ def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> N
     assert listed(host, user) == HOST_TOOLS
     assert "count_words" in listed(host, user, "?toolsets=test_tools")
     assert "count_words" in Peer(host, user).call("find_tools", {"query": "count the words"})["content"][0]["text"]
-    called = Peer(host, user).call("call_tool", {"name": "count_words", "arguments": {"text": "one two"}})
+    result = Peer(host, user).call("call_tool", {"name": "count_words", "arguments": {"text": "one two"}})
     assert (
-        called["structuredContent"]
+        result["structuredContent"]
         == Peer(host, user, {"X-MCP-Toolsets": "all"}).call("count_words", {"text": "one two"})["structuredContent"]
     )
 
@@ -300,9 +300,9 @@ def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, 
 
     matches = {match["name"]: match for match in result["structuredContent"]["tools"]}
     assert tool in matches, matches.keys()
-    everything = {entry["name"]: entry for entry in Peer(full, ada, {"X-MCP-Toolsets": "all"}).tools()}
-    assert matches[tool]["inputSchema"] == everything[tool]["inputSchema"]
-    assert matches[tool]["description"] == everything[tool]["description"]
+    all_tools = {entry["name"]: entry for entry in Peer(full, ada, {"X-MCP-Toolsets": "all"}).tools()}
+    assert matches[tool]["inputSchema"] == all_tools[tool]["inputSchema"]
+    assert matches[tool]["description"] == all_tools[tool]["description"]
     text = result["content"][0]["text"]
     assert json.dumps(matches[tool]["inputSchema"]["properties"], separators=(",", ":"), ensure_ascii=False) in text
 
@@ -392,9 +392,9 @@ def test_names_of_sets_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> No
         """Does nothing."""
         return Nothing()
 
-    for wrong in ("all", "With Capitals", "", "x" * 33):
-        declared = mcp_tool(name="nothing", title="Nothing", toolsets=(wrong,))(tool)
-        assert any("toolsets" in problem for problem in declared.problems()), wrong
+    for toolset in ("all", "With Capitals", "", "x" * 33):
+        declaration = mcp_tool(name="nothing", title="Nothing", toolsets=(toolset,))(tool)
+        assert any("toolsets" in problem for problem in declaration.problems()), toolset
     assert not mcp_tool(name="nothing", title="Nothing", toolsets=("core", "my_set"))(tool).problems()
     for name in HOST_TOOLS:
         assert any("reserved for the host" in problem for problem in mcp_tool(name=name, title="X")(tool).problems())

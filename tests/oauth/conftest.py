@@ -47,9 +47,9 @@ def http(host: RunningHost) -> Iterator[httpx.Client]:
 @pytest.fixture
 def person(host: RunningHost) -> Iterator[Person]:
     """Return a signed-in person."""
-    somebody = Person(host)
-    yield somebody
-    somebody.browser.close()
+    new_person = Person(host)
+    yield new_person
+    new_person.browser.close()
 
 
 @pytest.fixture

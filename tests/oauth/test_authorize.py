@@ -148,8 +148,8 @@ def test_without_a_state_none_comes_back(flow: Flow) -> None:
 
 def test_signing_in_leads_back_to_the_request(flow: Flow) -> None:
     response = flow.http.get(f"/oauth/authorize?{flow.query()}")
-    back = parse_qs(urlsplit(response.headers["location"]).query)["return_to"][0]
-    assert back == f"/oauth/authorize?{flow.query()}"
+    return_to = parse_qs(urlsplit(response.headers["location"]).query)["return_to"][0]
+    assert return_to == f"/oauth/authorize?{flow.query()}"
 
 
 def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
@@ -165,8 +165,8 @@ def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
 def test_everything_is_checked_again_when_the_answer_comes(flow: Flow, host: RunningHost) -> None:
     csrf = csrf_in(flow.authorize().text)
     form = {"csrf": csrf, "decision": "allow"}
-    changed = flow.query(redirect_uri="https://evil.example/")
-    assert flow.browser.post(f"/oauth/authorize?{changed}", data=form).status_code == 400
+    changed_query = flow.query(redirect_uri="https://evil.example/")
+    assert flow.browser.post(f"/oauth/authorize?{changed_query}", data=form).status_code == 400
     host.run(host.host.authorization_server.clients.revoke(flow.client_id))
     response = flow.browser.post(f"/oauth/authorize?{flow.query()}", data=form)
     assert response.status_code == 400

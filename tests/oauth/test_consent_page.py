@@ -163,8 +163,8 @@ async def test_it_says_what_the_app_may_do_and_on_which_websites(
     assert await page.get_by_label("Write drafts").is_checked()
     plan = host.host.compiled.catalog.plans["free"].mcp_tools
     assert f"Everything {len(plan)} tools" in await option(page, "Everything")
-    reading = sum(allows("read", entry.tool) for entry in plan.values())
-    assert f"Read only {reading} tools" in await option(page, "Read only")
+    read_count = sum(allows("read", entry.tool) for entry in plan.values())
+    assert f"Read only {read_count} tools" in await option(page, "Read only")
     await context.close()
 
 

@@ -30,11 +30,11 @@ def keep(host: RunningHost, *redirect_uris: str) -> None:
 @pytest.fixture
 def flow_of() -> Iterator[FlowOf]:
     """Return a function that makes a client whose ID is a URL, with a person's browser."""
-    with ExitStack() as opened:
+    with ExitStack() as stack:
 
         def make(host: RunningHost, client_id: str) -> Flow:
-            http, person = opened.enter_context(httpx.Client(base_url=host.url)), Person(host)
-            opened.callback(person.browser.close)
+            http, person = stack.enter_context(httpx.Client(base_url=host.url)), Person(host)
+            stack.callback(person.browser.close)
             return Flow(host.url, http, person.browser, {"client_id": client_id})
 
         yield make

@@ -47,9 +47,9 @@ def test_a_stranger_cannot_use_the_server_as_a_redirector(flow: Flow, changes: d
 
 
 def test_a_client_that_the_person_revoked_cannot_redirect_any_more(host: RunningHost, flow: Flow) -> None:
-    wrong = flow.query(redirect_uri=EVIL, scope="x")
+    wrong_query = flow.query(redirect_uri=EVIL, scope="x")
     assert flow.decide(redirect_uri=EVIL).status_code == 303
-    response = flow.authorize(wrong)
+    response = flow.authorize(wrong_query)
     assert parameters_of(response.headers["location"])["error"] == "invalid_scope"
     page = flow.browser.get("/dashboard/connections")
     connection = page.text.partition('href="/dashboard/connections/')[2].partition('"')[0]
@@ -58,7 +58,7 @@ def test_a_client_that_the_person_revoked_cannot_redirect_any_more(host: Running
     found_session = host.run(account.sessions.find(session))
     assert found_session is not None
     host.run(account.connections.revoke(found_session.user.id, connection))
-    assert flow.authorize(wrong).status_code == 400
+    assert flow.authorize(wrong_query).status_code == 400
 
 
 @pytest.mark.parametrize(

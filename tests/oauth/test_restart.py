@@ -19,9 +19,9 @@ EMAIL, PASSWORD = "ada@example.com", "an unusual pass phrase 47"
 
 def command(folder: Path, *arguments: str, text: str = "", run: Callable[..., Done] = run_command) -> str:
     """Run a command alongside the server, and return its output."""
-    done = run(arguments, cwd=folder, env=command_environment(folder), stdin=text)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    result = run(arguments, cwd=folder, env=command_environment(folder), stdin=text)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @contextmanager
@@ -65,14 +65,18 @@ def test_a_flow_survives_a_restart_after_each_step(tmp_path: Path) -> None:
         assert flow.call(tokens["access_token"]).status_code == 401
         tokens = flow.connect()
     with running(tmp_path, port, flow):
-        fresh = flow.refresh(tokens["refresh_token"])
-        assert fresh.status_code == 200, fresh.text
-        [listed] = json.loads(command(tmp_path, "clients", "list", "--json"))["clients"]
-        assert (listed["client"], listed["name"], listed["connections"]) == (flow.client_id, "My editor", 1)
+        refreshed = flow.refresh(tokens["refresh_token"])
+        assert refreshed.status_code == 200, refreshed.text
+        [listed_client] = json.loads(command(tmp_path, "clients", "list", "--json"))["clients"]
+        assert (listed_client["client"], listed_client["name"], listed_client["connections"]) == (
+            flow.client_id,
+            "My editor",
+            1,
+        )
         head, row = command(tmp_path, "clients", "list").splitlines()
         assert head.endswith("Last approved")
         assert "My editor" in row
-        assert listed["lastApprovedAt"].startswith(row.split()[-1])
+        assert listed_client["lastApprovedAt"].startswith(row.split()[-1])
         assert "1 connection ended" in command(tmp_path, "clients", "revoke", flow.client_id, run=run_process)
-        assert flow.refresh(fresh.json()["refresh_token"]).json()["error"] == "invalid_client"
+        assert flow.refresh(refreshed.json()["refresh_token"]).json()["error"] == "invalid_client"
     assert command(tmp_path, "clients", "list") == "No client is registered.\n"

@@ -89,8 +89,8 @@ def test_rfc9700_2_1_2_there_is_no_implicit_grant(flow: Flow, response_type: str
 
 def test_rfc9700_2_2_2_refresh_tokens_of_public_clients_are_rotated(flow: Flow) -> None:
     tokens = flow.connect()
-    fresh = flow.refresh(tokens["refresh_token"]).json()
-    assert fresh["refresh_token"] != tokens["refresh_token"]
+    new_tokens = flow.refresh(tokens["refresh_token"]).json()
+    assert new_tokens["refresh_token"] != tokens["refresh_token"]
 
 
 def test_rfc9700_2_3_access_tokens_are_for_one_resource_and_scope(host: RunningHost, flow: Flow) -> None:

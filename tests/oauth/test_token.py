@@ -98,9 +98,9 @@ def test_a_client_uses_one_way_to_prove_who_it_is(flow: Flow) -> None:
     headers = basic(flow.client_id, secret)
     assert error_of(flow.exchange("x", headers=headers, client_secret=secret)) == "invalid_request"
     assert error_of(flow.exchange("x", headers=headers, client_id="client_other")) == "invalid_request"
-    twice = [("Authorization", headers["Authorization"])] * 2
+    repeated_headers = [("Authorization", headers["Authorization"])] * 2
     form = {"grant_type": "refresh_token", "refresh_token": "x"}
-    assert error_of(flow.http.post("/oauth/token", data=form, headers=twice)) == "invalid_request"
+    assert error_of(flow.http.post("/oauth/token", data=form, headers=repeated_headers)) == "invalid_request"
 
 
 def test_a_public_client_with_a_secret_is_refused(flow: Flow) -> None:
@@ -127,8 +127,8 @@ def test_a_public_client_with_a_secret_is_refused(flow: Flow) -> None:
     ],
 )
 def test_wrong_requests(flow: Flow, parameters: dict[str, str | None], error: str) -> None:
-    right = {"grant_type": "authorization_code", "code": flow.code(), "redirect_uri": LOOPBACK}
-    response = flow.token(None, **{**right, "code_verifier": flow.verifier, **parameters})
+    valid_form = {"grant_type": "authorization_code", "code": flow.code(), "redirect_uri": LOOPBACK}
+    response = flow.token(None, **{**valid_form, "code_verifier": flow.verifier, **parameters})
     assert error_of(response) == error
 
 

@@ -21,7 +21,7 @@ def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowher
     resolver.write_text("nameserver 127.0.0.1\noptions attempts:1\n")
     unshare, *options, shell, line = namespace(tmp_path / "disk")
     script = 'mount --bind "$1" /etc/resolv.conf && exec "$2" -m support.rebinding'
-    done = subprocess.run(
+    result = subprocess.run(
         [unshare, *options, "--net", shell, line, script, "sh", str(resolver), sys.executable],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
@@ -29,10 +29,10 @@ def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowher
         timeout=120,
         check=False,
     )
-    if done.stderr.startswith("unshare: "):
-        unavailable(f"a process cannot have a network of its own here: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    if result.stderr.startswith("unshare: "):
+        unavailable(f"a process cannot have a network of its own here: {result.stderr.strip()}")
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
     # The names do alternate: without a check of the IP address that is used, half of all requests would get inside.
     assert report["turns"] == ["8.8.8.8", "127.0.0.1"]
     assert report["outside"] == report["failed"] > 0

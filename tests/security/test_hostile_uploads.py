@@ -22,9 +22,9 @@ _numbers = count(1)
 
 
 def image(kind: str, size: tuple[int, int] = (64, 48), **options: Any) -> bytes:
-    written = io.BytesIO()
-    Image.effect_noise(size, 40).convert("RGB").save(written, kind, **options)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    Image.effect_noise(size, 40).convert("RGB").save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def chunk(name: bytes, content: bytes) -> bytes:
@@ -56,9 +56,9 @@ def with_profile(length: int) -> bytes:
 
 def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
     frames = [Image.new("P" if kind == "GIF" else "RGB", size, at % 250) for at in range(number)]
-    written = io.BytesIO()
-    frames[0].save(written, kind, save_all=True, append_images=frames[1:], duration=20)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    frames[0].save(buffer, kind, save_all=True, append_images=frames[1:], duration=20)
+    return buffer.getvalue()
 
 
 def scans(number: int) -> bytes:

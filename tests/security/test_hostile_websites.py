@@ -344,9 +344,9 @@ def test_an_attackers_odd_post_is_taken_over_or_refused_in_words(
     client: Client, site: HostileSite, website: str, value: Any
 ) -> None:
     url = site.shows(81)
-    usual = dict(site.post)
-    for name in (*usual, *FIELDS[site.platform]):
-        site.post = {**usual, name: value}
+    original = dict(site.post)
+    for name in (*original, *FIELDS[site.platform]):
+        site.post = {**original, name: value}
         result = client.call("import_content", url=url, website_id=website)
         text = str(result["content"])
         words = ("Took over", "is here already", "did not say which object it is about", "url: is not a web page")

@@ -12,11 +12,11 @@ from pressroom.interfaces.tools_api.image_links import DesignSigner
 
 def test_an_anonymous_caller_cannot_keep_the_server_busy_compressing_a_design(monkeypatch: pytest.MonkeyPatch) -> None:
     compressed: list[int] = []
-    usual = zlib.compress
+    original = zlib.compress
 
     def compress(text: bytes, level: int) -> bytes:
         compressed.append(len(text))
-        return usual(text, level)
+        return original(text, level)
 
     monkeypatch.setattr(zlib, "compress", compress)
     # Random text of two letters is the slowest to compress: a second for 250 KB.

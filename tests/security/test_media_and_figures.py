@@ -185,7 +185,7 @@ def test_nobody_reaches_the_operators_network_through_images_and_analytics(
     alice.refusal("import_image", image_ref=url, alt_text="Inside")
     website = alice.data("connect_website", platform="builtin", name="Alice")["website_id"]
     plugin = alice.host.host.compiled.plugins.contexts["search_performance"]
-    known = alice.host.run(Websites(content_of(alice.host)).get(alice.user_id, website))
+    site = alice.host.run(Websites(content_of(alice.host)).get(alice.user_id, website))
     fields = {
         "matomo": {"property": "1", "server": url, "token": KEY},
         "umami": {
@@ -198,7 +198,7 @@ def test_nobody_reaches_the_operators_network_through_images_and_analytics(
     }
     for name, typed in fields.items():
         with pytest.raises(InvalidInput) as refused:
-            alice.host.run(connect(plugin, alice.user_id, known, offers(plugin)[name], typed))
+            alice.host.run(connect(plugin, alice.user_id, site, offers(plugin)[name], typed))
         assert KEY not in str(refused.value)
     assert inside.asked == []
 
@@ -206,15 +206,15 @@ def test_nobody_reaches_the_operators_network_through_images_and_analytics(
 def test_a_key_in_a_url_is_in_no_error(alice: Client) -> None:
     website = alice.data("connect_website", platform="builtin", name="Alice")["website_id"]
     plugin = alice.host.host.compiled.plugins.contexts["search_performance"]
-    known = alice.host.run(Websites(content_of(alice.host)).get(alice.user_id, website))
+    site = alice.host.run(Websites(content_of(alice.host)).get(alice.user_id, website))
     with pytest.raises(CallError) as refused:
         alice.host.run(
             connect(
                 plugin,
                 alice.user_id,
-                known,
+                site,
                 offers(plugin)["bing"],
-                {"property": f"{known.url}/", "api_key": KEY},
+                {"property": f"{site.url}/", "api_key": KEY},
             )
         )
     assert KEY not in str(refused.value)

@@ -154,9 +154,9 @@ def test_an_editor_writes_and_does_not_reach_the_account(
     (line,) = (line for line in logs if line["event"] == "a member used an account")
     assert (line["account"], line["person"], line["role"], line["path"]) == (ada.id, mallory.id, "editor", JAR)
     host.run(host.host.accounts.activity_log.flush())
-    changed = [call for call in host.run(host.host.accounts.activity(ada.id)) if call.member]
-    assert [(call.tool, call.member, call.connection) for call in changed] == [(JAR, f"Mallory ({mallory.email})", "")]
-    assert host.run(host.host.accounts.activity(ada.id, connection=mallory.id)) == changed
+    calls = [call for call in host.run(host.host.accounts.activity(ada.id)) if call.member]
+    assert [(call.tool, call.member, call.connection) for call in calls] == [(JAR, f"Mallory ({mallory.email})", "")]
+    assert host.run(host.host.accounts.activity(ada.id, connection=mallory.id)) == calls
     for path in OF_OWNER:
         assert asks_the_owner(browser.get(path)), path
     connection, _ = host.run(host.host.accounts.api_keys.create(ada.id, "Ada's"))
@@ -216,9 +216,9 @@ def test_an_app_that_a_member_connects_gets_their_own_account(
     switch(browser, ada)
     with (
         httpx.Client(base_url=host.url) as http,
-        httpx.Client(base_url=host.url, cookies=browser.client.cookies, headers={"Origin": host.url}) as opened,
+        httpx.Client(base_url=host.url, cookies=browser.client.cookies, headers={"Origin": host.url}) as member_client,
     ):
-        flow = Flow(host.url, http, opened)
+        flow = Flow(host.url, http, member_client)
         flow.register()
         page = flow.authorize()
         assert f"gets access to <strong>your own account</strong>, {mallory.email}" in page.text
@@ -256,13 +256,13 @@ def test_a_form_of_one_account_does_not_act_in_another(
     carol = add_person(host, "carol@example.org", name="Carol")
     make_member(host, carol, mallory, "editor")
     accounts = (None, ada, carol)
-    opened: list[tuple[User | None, Page, Page]] = []
+    open_pages: list[tuple[User | None, Page, Page]] = []
     for account in accounts:
         switch(browser, account)
-        opened.append((account, browser.get(JAR), browser.get(NOTE)))
+        open_pages.append((account, browser.get(JAR), browser.get(NOTE)))
     for account in accounts:
         switch(browser, account)
-        for of, jar, note in opened:
+        for of, jar, note in open_pages:
             short, long = browser.submit(jar, JAR), browser.submit(note, NOTE, text="mine")
             if of is account:
                 assert (short.status, long.status) == (200, 200)
@@ -273,9 +273,9 @@ def test_a_form_of_one_account_does_not_act_in_another(
             assert (long.status, long.fields(NOTE)["text"]) == (403, "mine")
             assert (account.email if account else "your own account") in long.text
     # Signing out and switching accounts work in every tab, whatever happened in the others.
-    for _, jar, _ in opened:
+    for _, jar, _ in open_pages:
         assert browser.post(SWITCH, jar.fields(SWITCH) | {"account": ""}).status == 200
-    assert browser.submit(opened[1][1], "/sign-out").path == "/sign-in"
+    assert browser.submit(open_pages[1][1], "/sign-out").path == "/sign-in"
 
 
 def test_a_member_of_an_operator_s_account_is_no_operator(
@@ -334,13 +334,13 @@ def test_a_link_that_is_used_twice_at_once_lets_one_in(host: RunningHost, ada: U
     path = invite(host, ada, "reader")
     people = [add_person(host, f"twice{number}@example.org") for number in range(2)]
     browsers = [BrowserWithoutScreen(host) for _ in people]
-    for each, person in zip(browsers, people, strict=True):
-        each.enter(host, person)
-    pages = [each.get(path) for each in browsers]
+    for browser, person in zip(browsers, people, strict=True):
+        browser.enter(host, person)
+    pages = [browser.get(path) for browser in browsers]
     with ThreadPoolExecutor() as pool:
         outcomes = list(pool.map(lambda pair: pair[0].submit(pair[1], path).status, zip(browsers, pages, strict=True)))
-    for each in browsers:
-        each.client.close()
+    for browser in browsers:
+        browser.client.close()
     assert sorted(outcomes) == [200, 404]
     members = {membership.member.id for membership in host.run(host.host.accounts.memberships.of_account(ada.id))}
     assert len(members & {person.id for person in people}) == 1
@@ -360,9 +360,9 @@ def test_guesses_of_a_link_are_counted(tmp_path: Path) -> None:
     config = {"accounts": {"sign_in_rate_ip": "3/hour"}, "plugins": {"content": {"enabled": False}}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as stranger:
         ada = add_person(host)
-        good = invite(host, ada, "reader")
+        valid_link = invite(host, ada, "reader")
         for _ in range(5):
-            assert stranger.get(good).status == 200  # a valid link does not count towards the limit
+            assert stranger.get(valid_link).status == 200  # a valid link does not count towards the limit
         guesses = [stranger.get(f"/dashboard/join/{token}").status for token in ("A" * 43, "x", "b" * 43, "c" * 43)]
         assert guesses == [404, 404, 404, 429]
-        assert stranger.get(good).status == 429
+        assert stranger.get(valid_link).status == 429

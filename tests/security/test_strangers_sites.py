@@ -84,9 +84,9 @@ async def test_no_answer_of_a_site_is_read_in_the_server_itself(
     page = await reader.page(CrawlResponse(f"{SITE}/a", 200, HTML, b"<title>A</title><p>a" * 10), 1)
     assert page.page is not None
     assert page.page.titles[0] == "A"
-    listed = gzip.compress(b"".join(b"%s/%d\n" % (SITE.encode(), at) for at in range(20_000)))
+    url_list = gzip.compress(b"".join(b"%s/%d\n" % (SITE.encode(), at) for at in range(20_000)))
     sitemap = await reader.sitemap(
-        CrawlResponse(f"{SITE}/sitemap.txt", 200, (), listed), SiteScope.at(f"{SITE}/"), 0, 100
+        CrawlResponse(f"{SITE}/sitemap.txt", 200, (), url_list), SiteScope.at(f"{SITE}/"), 0, 100
     )
     assert (sitemap.count, len(sitemap.listed)) == (20_000, 100)
     rules = await reader.robots(CrawlResponse(f"{SITE}/robots.txt", 200, (), _groups(40_000)))
@@ -125,11 +125,11 @@ async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteRead
 
 def test_a_list_of_urls_is_read_up_to_the_limit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     normalised: list[str] = []
-    usual = normalise
+    original = normalise
 
     def counted(url: str, base: str = "") -> str | None:
         normalised.append(url)
-        return usual(url, base)
+        return original(url, base)
 
     monkeypatch.setattr(site_files, "normalise", counted)
     sitemap = read_sitemap(f"{SITE}/sitemap.txt", b"a\n" * 100_000, most_urls=100)

@@ -121,8 +121,8 @@ def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
         browser.enter(host, host.run(host.host.accounts.users.get(alice.user_id)))
         monkeypatch.setattr(Image, "open", _refuse)
         link = alice.data("create_upload_url", content_type="image/png")["upload_url"]
-        sent = httpx.put(link, content=buffer.getvalue())
-        assert sent.status_code == 201, sent.text
+        response = httpx.put(link, content=buffer.getvalue())
+        assert response.status_code == 201, response.text
         [media] = alice.data("list_media")["media"]
         thumbnail = browser.client.get(f"/media/thumbnails/{media['id']}")
     assert (thumbnail.status_code, thumbnail.headers["content-type"]) == (200, "image/webp")

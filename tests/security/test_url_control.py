@@ -111,9 +111,9 @@ def stored_before(client: Client, receiver: Receiver, url: str) -> Website:
 def published(client: Client, website_id: str, title: str, body: str) -> str:
     """Publish an article and return the URL that its website reports."""
     id_ = client.data("create_content", title=title, body=body, website_id=website_id)["content_id"]
-    done = client.data("publish_content", content_id=id_, website_id=website_id)
-    assert done["status"] == "published", done
-    return str(done["url"])
+    publication = client.data("publish_content", content_id=id_, website_id=website_id)
+    assert publication["status"] == "published", publication
+    return str(publication["url"])
 
 
 def control(client: Client, website: Website) -> bool:
@@ -184,8 +184,8 @@ def test_this_server_sends_nobody_to_a_url_that_an_account_only_claims(
     assert (response.status_code, response.headers["location"]) == (302, f"{victim.url}/win-a-prize")
     assert "EVIL-CLAIM" in httpx.get(f"{page}.md").text
     # Nor to other origins, whatever is proven.
-    for elsewhere in ("https://other.example/", f"{victim.url}@other.example/", f"{victim.url}.other.example/x"):
-        change(bob, PublicationRow, PublicationRow.website_id == site.id, url=elsewhere)
+    for other_url in ("https://other.example/", f"{victim.url}@other.example/", f"{victim.url}.other.example/x"):
+        change(bob, PublicationRow, PublicationRow.website_id == site.id, url=other_url)
         assert httpx.get(page).status_code == 404
 
 
@@ -198,9 +198,9 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
     bob.data("set_redirect", website_id=site["website_id"], from_path="/old", to="/new")
     assert httpx.get(f"{base}/old").headers["location"] == f"{base}/new"
     target = f"{victim.url}/prize"
-    for elsewhere in (target, "https://other.example/", f"{base}.other.example/", f"{host.url}/dashboard"):
-        arguments = {"website_id": site["website_id"], "from_path": "/win", "to": elsewhere}
-        assert f"cannot lead to {elsewhere}" in bob.refusal("set_redirect", **arguments)
+    for other_url in (target, "https://other.example/", f"{base}.other.example/", f"{host.url}/dashboard"):
+        arguments = {"website_id": site["website_id"], "from_path": "/win", "to": other_url}
+        assert f"cannot lead to {other_url}" in bob.refusal("set_redirect", **arguments)
     # A redirect stored before URLs were verified.
     change(bob, BuiltinRedirectRow, BuiltinRedirectRow.source == "/old", target=target)
     assert httpx.get(f"{base}/old").status_code == 404
@@ -223,12 +223,12 @@ def test_a_copy_cannot_name_an_original_on_a_site_that_nobody_proved(
 ) -> None:
     original, other = webhook(bob, receiver, victim.url), webhook(bob, receiver, receiver.site)
     id_ = bob.data("create_content", title="Copied", body="Text.", website_id=original.id)["content_id"]
-    done = bob.data("publish_content", content_id=id_, website_id=original.id)
+    publication = bob.data("publish_content", content_id=id_, website_id=original.id)
     change(bob, PublicationRow, PublicationRow.website_id == original.id, url=f"{victim.url}/copied")
     arguments = {
         "content_id": id_,
         "website_id": other.id,
-        "canonical_publication_id": done["publication_id"],
+        "canonical_publication_id": publication["publication_id"],
         "mode": "publish",
     }
     refused = bob.refusal("publish_content", **arguments)
@@ -416,9 +416,9 @@ def test_owners_are_told_what_to_do(alice: Client, receiver: Receiver, victim: P
         assert line in page.text
         assert "Neither the file nor the meta tag" in browser.submit(page, path, do="verify").text
         victim.files["/pressroom-verification.txt"] = line.encode()
-        done = browser.submit(page, path, do="verify").text
-        assert "is proven to control its URL" in done
-        assert line not in done
+        text = browser.submit(page, path, do="verify").text
+        assert "is proven to control its URL" in text
+        assert line not in text
     checks = alice.data("get_website", website_id=site.id, check=True)["live_check"]["checks"]
     assert [check["status"] for check in checks if check["id"] == "control"] == ["ok"]
     assert alice.data("get_website", website_id=site.id)["control"]["method"] == "file"

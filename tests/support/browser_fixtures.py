@@ -38,6 +38,6 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared_page(browser: Browser) -> AsyncIterator[Page]:
     """A page shared by the tests of a module, because opening a new one takes longer than most tests."""
-    opened = await browser.new_page()
-    yield opened
-    await opened.close()
+    page = await browser.new_page()
+    yield page
+    await page.close()

@@ -75,7 +75,7 @@ def run_forked(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -
 
 def run_process(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: str | bytes = "") -> Done:
     """Run `python -m pressroom` with these arguments in a subprocess. Otherwise like `run_command`."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "pressroom", *arguments],
         cwd=cwd,
         env=env,
@@ -84,4 +84,4 @@ def run_process(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], 
         check=False,
         timeout=100,
     )
-    return Done(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Done(completed.args, completed.returncode, completed.stdout.decode(), completed.stderr.decode())

@@ -80,7 +80,7 @@ def add_article(
 ) -> None:
     """Add the rows of one article. Articles with an even number are published."""
     id_, published = new_id("a"), number % 2 == 0
-    known = fingerprint_of(title, body, "en")
+    fingerprint = fingerprint_of(title, body, "en")
     rows[ArticleRow].append(
         {
             "id": id_, "user_id": user_id, "website_id": website_id, "status": "published" if published else "draft",
@@ -88,17 +88,17 @@ def add_article(
             "body_format": "markdown", "excerpt": "", "keyphrase": " ".join(title.split()[:2]), "synonyms": [],
             "meta_title": "", "meta_description": "", "tags": ["news"] if number % 10 == 0 else [], "categories": [],
             "language": "en", "canonical_url": "", "author": "", "featured_media_id": "", "featured_alt": "",
-            "word_count": len(body.split()), "length": known.length, "created_at": at, "updated_at": at,
+            "word_count": len(body.split()), "length": fingerprint.length, "created_at": at, "updated_at": at,
             "published_at": at if published else None,
         }
     )  # fmt: skip
     version = {"article_id": id_, "version": 1, "fields": {}, "body": body, "origin": "", "changed": []}
     rows[VersionRow].append({**version, "added": 1, "removed": 0, "created_at": at})
     rows[WordRow] += [
-        {"user_id": user_id, "stem": s, "document_id": id_, "count": n, "in_title": s in known.title_stems}
-        for s, n in known.stems.items()
+        {"user_id": user_id, "stem": s, "document_id": id_, "count": n, "in_title": s in fingerprint.title_stems}
+        for s, n in fingerprint.stems.items()
     ]
-    rows[ShingleRow] += [{"user_id": user_id, "band": band, "document_id": id_} for band in known.bands]
+    rows[ShingleRow] += [{"user_id": user_id, "band": band, "document_id": id_} for band in fingerprint.bands]
     if published:
         rows[PublicationRow].append(
             {

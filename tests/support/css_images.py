@@ -30,10 +30,10 @@ def drawn(entry: Entry) -> Image.Image:
 
 def svg_image(entry: Entry) -> str:
     """Return the image of an entry as SVG at half its pixel size, to stay sharp on high-density screens."""
-    written = io.BytesIO()
+    buffer = io.BytesIO()
     small = drawn(entry).quantize(_COLORS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    small.save(written, "PNG", optimize=True, compress_level=9)
-    data = base64.b64encode(written.getvalue()).decode()
+    small.save(buffer, "PNG", optimize=True, compress_level=9)
+    data = base64.b64encode(buffer.getvalue()).decode()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH // 2}" height="{HEIGHT // 2}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}">\n'

@@ -161,9 +161,9 @@ def few_pixels() -> str:
     """Return the data URL of an image of four by two pixels."""
     image = Image.new("RGB", (4, 2))
     image.putdata([ImageColor.getrgb(color) for color in (RED, GOLD, GREEN, BLUE, BLUE, GREEN, GOLD, RED)])
-    written = io.BytesIO()
-    image.save(written, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(written.getvalue()).decode()}"
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
 EFFECTS: Final = Group(

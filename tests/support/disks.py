@@ -23,7 +23,7 @@ def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
     folder.mkdir()
     enter = namespace(folder)
     command = [*enter, f'{_MOUNT} && exec "$3" -m support.disk_scenarios "$4" "$2"', "sh"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, size, str(folder), sys.executable, scenario],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
@@ -31,7 +31,7 @@ def run_on_small_disk(scenario: str, folder: Path, *, size: str) -> None:
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def namespace(folder: Path) -> list[str]:

@@ -60,7 +60,7 @@ def run(
     command: Sequence[str | Path], cwd: Path, *, check: bool = True, timeout: float = 240, **variables: str
 ) -> Done:
     """Run a command. Raises `AssertionError` with its output if it fails and `check` is set."""
-    done = subprocess.run(
+    result = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
         env=clean_environment(**variables),
@@ -69,16 +69,18 @@ def run(
         check=False,
         timeout=timeout,
     )
-    if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-    return done
+    if check and result.returncode != 0:
+        raise AssertionError(
+            f"{' '.join(map(str, command))} ended with {result.returncode}:\n{result.stdout}{result.stderr}"
+        )
+    return result
 
 
 def copy_repository(into: Path) -> Path:
     """Copy tracked and untracked files of the working tree, except for ignored ones."""
     git = program("git")
-    listed = run([git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], REPOSITORY).stdout
-    for name in filter(None, listed.split("\0")):
+    listing = run([git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], REPOSITORY).stdout
+    for name in filter(None, listing.split("\0")):
         source = REPOSITORY / name
         if source.is_file():
             target = into / name

@@ -163,15 +163,15 @@ class PageExamples:
 
     def run(self) -> int:
         """Run every block and return their number. Raises `AssertionError` for the first block that fails."""
-        done = 0
+        count = 0
         for block in blocks(self.page.read_text()):
             if not block.skipped:
                 try:
                     self._run(block)
                 except Exception as error:
                     raise AssertionError(f"{self.page.name}, line {block.line}: {error}") from error
-                done += 1
-        return done
+                count += 1
+        return count
 
     def _run(self, block: Block) -> None:
         other = block.text.replace(BACKGROUND_ADDRESS, f"127.0.0.1:{self._background_port}")

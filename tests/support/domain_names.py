@@ -56,15 +56,15 @@ def ask(url: str, method: str = "GET", *, host: RunningHost, **headers: str) -> 
     """Send a request for a URL of any domain to a host, as a browser would after resolving the name."""
     parts = urlsplit(url)
     at_host = f"{host.url}{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-    sent = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.request(method, at_host, headers=sent, timeout=30)
+    sent_headers = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.request(method, at_host, headers=sent_headers, timeout=30)
 
 
 def wait_for(url: str, status: int, *, host: RunningHost) -> httpx.Response:
     """Poll a URL until the response has this status. Raises `AssertionError` on timeout."""
-    ends = time.monotonic() + _NOTICED_SECONDS
+    deadline = time.monotonic() + _NOTICED_SECONDS
     response = ask(url, host=host)
-    while response.status_code != status and time.monotonic() < ends:
+    while response.status_code != status and time.monotonic() < deadline:
         response = ask(url, host=host)
     if response.status_code != status:
         raise AssertionError(f"{url} still answers {response.status_code}")

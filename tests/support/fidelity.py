@@ -190,9 +190,9 @@ def _footnote(page: ShownPage) -> bool:
         return False
     target = (link.attributes.get("href") or "").partition("#")[2]
     note_ids = {node.attributes.get("id") for node in [note, *note.css("*")]}
-    backs = [(link.attributes.get("href") or "").partition("#")[2] for link in note.css("a[href*='#']")]
+    backlinks = [(link.attributes.get("href") or "").partition("#")[2] for link in note.css("a[href*='#']")]
     ids = {node.attributes.get("id") for node in page.tree.css("[id]")}
-    return bool(target) and target in note_ids and bool(backs) and set(backs) <= ids
+    return bool(target) and target in note_ids and bool(backlinks) and set(backlinks) <= ids
 
 
 def _embed(page: ShownPage) -> bool:
@@ -634,21 +634,21 @@ def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[s
     Raises:
         AssertionError: a construct is lost without a warning, or is kept despite a warning.
     """
-    page, notes, wrong = ShownPage(html), {}, []
+    page, notes, problems = ShownPage(html), {}, []
     for construct in CONSTRUCTS:
         fate, warnings = (
             construct.fate(page),
             [warning for warning in (*told_before, *lost) if construct.warning.search(warning)],
         )
         if fate == "lost" and not warnings:
-            wrong.append(f"{construct.name} is lost in silence: {_around(page, construct)}")
+            problems.append(f"{construct.name} is lost in silence: {_around(page, construct)}")
         if fate == "kept" and warnings:
-            wrong.append(f"{construct.name} is there, but: {'; '.join(warnings)}: {_around(page, construct)}")
+            problems.append(f"{construct.name} is there, but: {'; '.join(warnings)}: {_around(page, construct)}")
         if fate == "converted":
             notes[construct.name] = f"converted: {construct.as_what}"
         elif fate == "lost":
             notes[construct.name] = "lost with a warning"
-    assert not wrong, "\n".join(wrong)
+    assert not problems, "\n".join(problems)
     return notes
 
 
@@ -704,12 +704,12 @@ async def notes_of(plugin: PluginContext, publication: Publication, html: str) -
     website = await Websites(plugin).get(ADA, publication.website_id)
     article = await Articles(plugin).get(ADA, publication.article_id)
     sent = await sent_body(plugin, publication, article, website, "")
-    lost = all_losses(structure_of(sent, publication.url), structure_of(html, publication.url))
-    assert set(loss_messages(lost)) <= set(publication.warnings), publication.warnings
+    losses = all_losses(structure_of(sent, publication.url), structure_of(html, publication.url))
+    assert set(loss_messages(losses)) <= set(publication.warnings), publication.warnings
     return judged(
         html,
         [warning for warning in publication.warnings if warning.startswith("removed")],
-        [loss.message for loss in lost],
+        [loss.message for loss in losses],
     )
 
 

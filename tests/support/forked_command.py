@@ -55,8 +55,8 @@ class ForkedCommand:
         output, output_end = os.pipe()
         self._ended, status_end = os.pipe()
         try:
-            with Path(os.devnull).open("rb") as nothing:
-                streams = [nothing.fileno(), output_end, stderr.fileno(), status_end]
+            with Path(os.devnull).open("rb") as devnull:
+                streams = [devnull.fileno(), output_end, stderr.fileno(), status_end]
                 self.pid: int = begin(_forks(), request, streams)
         finally:
             os.close(output_end)

@@ -112,9 +112,9 @@ class Stage:
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that must succeed, and return its structured content. Calls again while it says to."""
-        until = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + _SECONDS
         result = self._ask(tool, arguments)
-        while result["content"][0]["text"].endswith(_BUSY) and time.monotonic() < until:
+        while result["content"][0]["text"].endswith(_BUSY) and time.monotonic() < deadline:
             result = self._ask(tool, arguments)
         assert not result.get("isError"), result
         content: dict[str, Any] = result["structuredContent"]
@@ -164,14 +164,14 @@ class Stage:
         """
         hold = self.proxy.hold(*points[0])
         self.publish(content_id)
-        for point, following in zip_longest(points, points[1:]):
+        for point, next_point in zip_longest(points, points[1:]):
             assert hold.met.wait(_SECONDS), f"nobody asked {point[0]}"
             self.kill()
             self.kills[point] += 1
             if hold.when != "late":
                 self.proxy.release()
-            if following is not None:
-                hold = self.proxy.hold(*following)
+            if next_point is not None:
+                hold = self.proxy.hold(*next_point)
             self.start(settle)
 
     def stands(self, content_id: str, *wanted: str) -> dict[str, Any]:
@@ -226,8 +226,8 @@ class Stage:
             self.publish(content_id)
             self.check(content_id, word)
         requests = dict.fromkeys(self.proxy.requests)
-        ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
-        return [(request, when) for request in requests for when in ways[request.startswith(_WRITES)]]
+        timings: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
+        return [(request, when) for request in requests for when in timings[request.startswith(_WRITES)]]
 
     def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         assert self._server is not None
@@ -297,6 +297,8 @@ def uploaded_image(person: ToolClient) -> str:
     link = person.data("create_upload_url", filename="field.png", content_type="image/png")
     buffer = io.BytesIO()
     Image.new("RGB", (64, 48), "#4a7c3a").save(buffer, "PNG")
-    sent = httpx.put(link["upload_url"], content=buffer.getvalue(), headers={"Content-Type": "image/png"}, timeout=30)
-    assert sent.is_success, sent.text
+    response = httpx.put(
+        link["upload_url"], content=buffer.getvalue(), headers={"Content-Type": "image/png"}, timeout=30
+    )
+    assert response.is_success, response.text
     return str(link["media_id"])

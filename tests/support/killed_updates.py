@@ -66,8 +66,8 @@ def _take_over(stage: Stage, site: OldPosts, number: int) -> _TakenOver:
 
 def _edit(stage: Stage, post: _TakenOver, new: str) -> None:
     edits = [{"find": post.sentence, "replace": new}]
-    done = stage.call("update_content", content_id=post.content_id, expected_version=post.version, edits=edits)
-    post.version, post.sentence = done["version"], new
+    result = stage.call("update_content", content_id=post.content_id, expected_version=post.version, edits=edits)
+    post.version, post.sentence = result["version"], new
 
 
 def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
@@ -82,8 +82,8 @@ def _check(stage: Stage, site: OldPosts, post: _TakenOver, other: str) -> None:
 def _publish(stage: Stage, post: _TakenOver) -> None:
     """Publish undisturbed."""
     stage.call("publish_content", content_id=post.content_id, website_id=stage.website_id)
-    done = stage.stands(post.content_id, "published", "failed")
-    assert (done["status"], done["error"]) == ("published", ""), done
+    publication = stage.stands(post.content_id, "published", "failed")
+    assert (publication["status"], publication["error"]) == ("published", ""), publication
 
 
 def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[Point]:
@@ -93,9 +93,9 @@ def points_of_an_update(stage: Stage, site: OldPosts, number: int) -> Sequence[P
     stage.proxy.requests.clear()
     _publish(stage, post)
     _check(stage, site, post, OTHER)
-    ways: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
+    timings: Mapping[bool, tuple[When, ...]] = {True: ("before", "after", "late"), False: ("before",)}
     requests = sorted(dict.fromkeys(stage.proxy.requests), key=lambda request: not request.startswith(_WRITES))
-    return [(request, when) for request in requests for when in ways[request.startswith(_WRITES)]]
+    return [(request, when) for request in requests for when in timings[request.startswith(_WRITES)]]
 
 
 def updates_killed_at_each_step(stage: Stage, site: OldPosts, rounds: int) -> dict[str, int]:
@@ -121,14 +121,14 @@ def updates_killed_at_each_step(stage: Stage, site: OldPosts, rounds: int) -> di
             other = f"What the owner wrote in round {number}."
             site.replace(post.url, OTHER, other)
         stage.start()
-        done = stage.stands(post.content_id, "published", "failed")
-        assert done["status"] == "published", done
-        if done["error"]:
-            assert other != OTHER, done
+        publication = stage.stands(post.content_id, "published", "failed")
+        assert publication["status"] == "published", publication
+        if publication["error"]:
+            assert other != OTHER, publication
             raw, _ = site.state(post.url)
             assert (raw.count(other), raw.count(OTHER)) == (1, 0), raw
-            merged = stage.call("merge_site_edits", publication_id=done["publication_id"])
-            assert merged["conflicts"] == [], merged
+            merge = stage.call("merge_site_edits", publication_id=publication["publication_id"])
+            assert merge["conflicts"] == [], merge
             _publish(stage, post)
         _check(stage, site, post, other)
     assert site.count() == posts + rounds

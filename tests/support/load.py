@@ -35,13 +35,13 @@ def load(url: str, body: str, headers: Mapping[str, str], folder: Path, *, pid: 
     script.write_text(f"wrk.method='POST';{lines}wrk.body={json.dumps(body)}")
     command = [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), url]
     before = cpu_seconds(pid)
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     spent = cpu_seconds(pid) - before
-    assert "Non-2xx" not in done.stdout, done.stdout
-    requests = re.search(r"(\d+) requests in", done.stdout)
-    per_second = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
-    assert requests, done.stdout
-    assert per_second, done.stdout
+    assert "Non-2xx" not in result.stdout, result.stdout
+    requests = re.search(r"(\d+) requests in", result.stdout)
+    per_second = re.search(r"Requests/sec:\s+([\d.]+)", result.stdout)
+    assert requests, result.stdout
+    assert per_second, result.stdout
     return Load(float(per_second[1]), spent / int(requests[1]) * 1_000_000)
 
 

@@ -113,7 +113,7 @@ def _measuring(measured: Any, compiled: _Compiled) -> CodeType:
     from slipcover import probe  # noqa: PLC0415 - as above
 
     code, probes, lines, branches = compiled
-    file, places = code.co_filename, iter(probes)
+    file, remaining_probes = code.co_filename, iter(probes)
 
     def with_probes(code: CodeType) -> CodeType:
         constants: list[Any] = []
@@ -127,7 +127,7 @@ def _measuring(measured: Any, compiled: _Compiled) -> CodeType:
             else:
                 constants.append(constant)
         probed = code.replace(co_consts=tuple(constants))
-        measured.code2index[probed] = next(places)
+        measured.code2index[probed] = next(remaining_probes)
         return probed
 
     with measured.lock:

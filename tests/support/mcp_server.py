@@ -80,9 +80,9 @@ class McpServer:
     def command(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
         """Run another command with the same data, and return its JSON output."""
         line = [*arguments, "--json", "--config", str(self.folder / "pressroom.toml")]
-        done = run_command(line, cwd=self.folder, env=_environment(self.folder), stdin=stdin)
-        assert done.returncode == 0, done.stdout + done.stderr
-        document: dict[str, Any] = json.loads(done.stdout)
+        result = run_command(line, cwd=self.folder, env=_environment(self.folder), stdin=stdin)
+        assert result.returncode == 0, result.stdout + result.stderr
+        document: dict[str, Any] = json.loads(result.stdout)
         return document
 
     def add_account(self, email: str = EMAIL) -> None:

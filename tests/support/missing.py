@@ -18,9 +18,9 @@ _PACKAGE: Final = re.compile(r"\(Debian package ([a-z0-9.+-]+)\)")
 def told(reasons: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the summary for the reasons of skipped tests."""
     packages = sorted({match[1] for reason in reasons if (match := _PACKAGE.search(reason))})
-    wanting = sum(bool(_PACKAGE.search(reason)) for reason in reasons)
+    skipped = sum(bool(_PACKAGE.search(reason)) for reason in reasons)
     if packages:
-        yield f"{wanting} tests were skipped for want of {', '.join(packages)}. This installs all of them:"
+        yield f"{skipped} tests were skipped for want of {', '.join(packages)}. This installs all of them:"
         yield f"  sudo apt-get install --no-install-recommends {' '.join(packages)}"
     for reason, count in Counter(reason for reason in reasons if not _PACKAGE.search(reason)).most_common():
         yield f"{count} {'test was' if count == 1 else 'tests were'} skipped: {reason}"

@@ -29,9 +29,9 @@ def schedule_and_cancel(
         pair = {"content_id": article["content_id"], "website_id": website.id}
 
         def published(**arguments: Any) -> dict[str, Any]:
-            done: dict[str, Any] = ada.data("publish_content", **pair, **arguments)
-            assert not done["error"], done
-            return done
+            publication: dict[str, Any] = ada.data("publish_content", **pair, **arguments)
+            assert not publication["error"], publication
+            return publication
 
         at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=2)
         post = published(publish_at=at.isoformat())

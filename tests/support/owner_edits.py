@@ -27,9 +27,9 @@ def keeps_an_image_of_the_owner(
         over.edit(content_id, old, new)
         assert "the featured image" in over.publish(content_id)["conflict"]
         assert shown() == theirs
-        merged = over.client.data("merge_site_edits", publication_id=first["publication_id"])
-        assert (list(merged["fields"]), merged["conflicts"]) == (["featured"], [])
-        done = over.publish(content_id)
-        assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+        merge = over.client.data("merge_site_edits", publication_id=first["publication_id"])
+        assert (list(merge["fields"]), merge["conflicts"]) == (["featured"], [])
+        publication = over.publish(content_id)
+        assert (publication["status"], publication["conflict"], publication["error"]) == ("published", None, "")
         assert shown() == theirs
-        assert not [warning for warning in done["warnings"] if "image" in warning]
+        assert not [warning for warning in publication["warnings"] if "image" in warning]

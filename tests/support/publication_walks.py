@@ -107,12 +107,12 @@ class PublicationWalk(RuleBasedStateMachine):
 
     def sends(self, state: str, at: datetime | None = None, **arguments: Any) -> None:
         """Publish, and check that report and site agree with the expected state."""
-        done = self.walked.client.data("publish_content", **self.pair, **arguments)
-        assert (done["error"], done["conflict"]) == ("", None), done
-        assert _TOLD[done["status"]] == state, done
+        result = self.walked.client.data("publish_content", **self.pair, **arguments)
+        assert (result["error"], result["conflict"]) == ("", None), result
+        assert _TOLD[result["status"]] == state, result
         self.told, self.state = state, self.walked.there(state)
         self.at, self.sent = at, self.title
-        self.publication = done["publication_id"]
+        self.publication = result["publication_id"]
         self.agree()
 
     def is_refused(self, tool: str, **arguments: Any) -> None:

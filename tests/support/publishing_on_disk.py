@@ -44,8 +44,8 @@ async def main(folder: Path, elsewhere: Path) -> None:
                 raise AssertionError("the disk is not full")
             filler.unlink()
             assert not platform.posts
-            done = await publications.wait(await publications.publish(ADA, first, website), 20)
-            assert done.status == "published", done
+            finished = await publications.wait(await publications.publish(ADA, first, website), 20)
+            assert finished.status == "published", finished
 
             fault = platform.fault("POST /api/posts", when="before", then=lambda: fill(filler))
             publication = await publications.publish(ADA, second, website)
@@ -53,8 +53,8 @@ async def main(folder: Path, elsewhere: Path) -> None:
             await asyncio.to_thread(platform.wait_for_posts, 2)
             await asyncio.sleep(1)  # it tries to record that the post exists
             filler.unlink()
-            done = await publications.wait(publication, 60)
-            assert done.status == "published", done
+            finished = await publications.wait(publication, 60)
+            assert finished.status == "published", finished
             slugs = sorted(post["slug"] for post in platform.posts.values())
             assert slugs == ["hello-world", "second"], slugs
 

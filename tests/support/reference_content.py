@@ -110,11 +110,11 @@ def _gates() -> Iterator[str]:
 
 
 def _profiles() -> Iterator[str]:
-    plain = rule_set().rules
+    default_rules = rule_set().rules
     yield from ("## Profiles", "", "| Profile | Check | Good | Weight |", "|---|---|---|---|")
     for name in PROFILES:
         for rule in rule_set(name).rules.values():
-            if rule != plain[rule.id]:
+            if rule != default_rules[rule.id]:
                 yield f"| `{name}` | `{rule.id}` | {cell(rule.threshold)} | {rule.weight} |"
 
 
@@ -232,9 +232,9 @@ def _name(field: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 def fidelity_table() -> str:
     """Return the fidelity of each construct on the platforms that tests publish on."""
-    tried = ("wordpress", "ghost", "git", BUILTIN, "webhook")
+    platforms = ("wordpress", "ghost", "git", BUILTIN, "webhook")
     known = {platform.platform: platform for platform in _platforms()}
-    return fidelity.table([known[name] for name in tried])
+    return fidelity.table([known[name] for name in platforms])
 
 
 # Kept HTML

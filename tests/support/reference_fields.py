@@ -43,8 +43,8 @@ def fields_apart(doc: str, names: Collection[str]) -> str:
             )
     if not statements:
         return doc
-    described = "\n".join(f"- `{name}`: {' '.join(statements[name])}" for name in statements)
-    return "\n\n".join([*prose[:1], described, *prose[1:]])
+    description = "\n".join(f"- `{name}`: {' '.join(statements[name])}" for name in statements)
+    return "\n\n".join([*prose[:1], description, *prose[1:]])
 
 
 def _rest(

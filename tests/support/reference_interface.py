@@ -95,8 +95,8 @@ def _generator_row(generator: Generator) -> tuple[str, str]:
 
 
 def _tool_row(tool: McpTool) -> tuple[str, str]:
-    described = tool.name not in {account_tool.name for account_tool in account_tools()}
-    page = f"article-tools.md#{tool.name}" if described else ""
+    has_section = tool.name not in {account_tool.name for account_tool in account_tools()}
+    page = f"article-tools.md#{tool.name}" if has_section else ""
     return _row(tool.name, page, input_schema(tool.params), output_schema(tool.result))
 
 

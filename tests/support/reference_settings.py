@@ -89,9 +89,9 @@ def _sections(model: type[BaseModel], node: dict[str, Any], root: dict[str, Any]
     for name in node["properties"]:
         table = _table(node["properties"][name], root)
         if table is not None:
-            free = _PLACEHOLDERS.get(name)
+            placeholder = _PLACEHOLDERS.get(name)
             child = _model_of(model, name)
-            lines += _sections(child, table, root, (*path, name, *([free] if free else [])))
+            lines += _sections(child, table, root, (*path, name, *([placeholder] if placeholder else [])))
     return lines
 
 

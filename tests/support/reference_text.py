@@ -89,23 +89,23 @@ def hook_functions() -> list[tuple[str, Callable[..., Any]]]:
 
 def offered_hooks() -> list[tuple[str, Callable[..., Any]]]:
     """Return every hook that a built-in plugin offers to other plugins, in the order of the reference."""
-    return [hook for offered, _ in _OFFERED.values() for hook in _hooks_of(offered)]
+    return [hook for hook_class, _ in _OFFERED.values() for hook in _hooks_of(hook_class)]
 
 
-def _hooks_of(offered: type) -> list[tuple[str, Callable[..., Any]]]:
-    return [(name, function) for name, function in vars(offered).items() if name.startswith("pressroom_")]
+def _hooks_of(hook_class: type) -> list[tuple[str, Callable[..., Any]]]:
+    return [(name, function) for name, function in vars(hook_class).items() if name.startswith("pressroom_")]
 
 
 def plugin_hooks() -> str:
     """Return a section for each plugin that offers hooks: the hooks, then the types used in their records."""
     lines: list[str] = []
-    for title, (offered, package) in _OFFERED.items():
+    for title, (hook_class, package) in _OFFERED.items():
         lines += [f"## {title}", "", f"The names are in `{package.__name__}`, version {package.CONTRACT_VERSION}.", ""]
-        for name, function in _hooks_of(offered):
+        for name, function in _hooks_of(hook_class):
             signature = _signature(function).replace("self, ", "")
             lines += [f"### {name}", "", "```python", f"def {name}{signature}: ...", "```", ""]
             lines += [_skip_examples(docstring(function), "tests/docs/test_plugin_hooks.py loads it"), ""]
-        for name, value, module in _contract(package, offered):
+        for name, value, module in _contract(package, hook_class):
             lines += [f"### {name}", "", *_entry(name, value, module)]
     return _skip_signatures("\n".join(lines))
 
@@ -117,7 +117,7 @@ _OFFERED: Final[Mapping[str, tuple[type, ModuleType]]] = {
 }
 
 
-def _contract(package: ModuleType, offered: type) -> Iterator[tuple[str, Any, str]]:
+def _contract(package: ModuleType, hook_class: type) -> Iterator[tuple[str, Any, str]]:
     """Yield the public names of a plugin's contract, each with its value and defining module."""
     modules = [sys.modules[name] for name in sorted(sys.modules) if name.startswith(package.__name__)]
     defined = {name: module.__name__ for module in modules for name in _defined_in(module)}
@@ -125,7 +125,7 @@ def _contract(package: ModuleType, offered: type) -> Iterator[tuple[str, Any, st
         name for name in defined if isinstance(vars(package).get(name), type) or name == "Competition"
     ]
     for name in sorted(public, key=lambda name: (defined[name], name)):
-        if vars(package)[name] is not offered:
+        if vars(package)[name] is not hook_class:
             yield name, vars(package)[name], defined[name]
 
 
@@ -199,8 +199,8 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
         members = [f"    {field.name}: {_annotation(field.type)}{_field_default(field)}" for field in fields]
         methods = [textwrap.indent(method, "    ") for method in _methods(value)]
         body = [*members, "", *methods] if methods else members
-        described = fields_apart(docstring(value), [field.name for field in fields])
-        return ["```python", f"class {name}:", *body, "```", "", described, ""]
+        description = fields_apart(docstring(value), [field.name for field in fields])
+        return ["```python", f"class {name}:", *body, "```", "", description, ""]
     if inspect.isclass(value):
         bases = (
             "TypedDict"
@@ -208,16 +208,16 @@ def _entry(name: str, value: Any, module: str) -> list[str]:
             else ", ".join(base.__name__ for base in value.__bases__ if base is not object)
         )
         head = f"class {name}({bases}):" if bases else f"class {name}:"
-        declared = _attributes(value) + _methods(value)
-        while declared and not declared[-1]:
-            declared.pop()
-        body = [textwrap.indent(declaration, "    ") for declaration in declared] or ["    ..."]
+        declarations = _attributes(value) + _methods(value)
+        while declarations and not declarations[-1]:
+            declarations.pop()
+        body = [textwrap.indent(declaration, "    ") for declaration in declarations] or ["    ..."]
         code = getattr(value, "code", "")
         note = [f"Its code is `{code}`.", ""] if module == errors.__name__ and code else []
-        described = fields_apart(
+        description = fields_apart(
             docstring(value), [name for name in vars(value).get("__annotations__", {}) if not name.startswith("_")]
         )
-        return ["```python", head, *body, "```", "", described, "", *note]
+        return ["```python", head, *body, "```", "", description, "", *note]
     if inspect.isfunction(value):
         return ["```python", f"def {name}{_signature(value)}: ...", "```", "", docstring(value), ""]
     source, doc = _assignment(name, module)
@@ -290,11 +290,11 @@ def _assignment(name: str, module: str) -> tuple[str, str]:
     """Return the source of an assignment and the docstring below it."""
     source = inspect.getsource(sys.modules[module])
     body = ast.parse(source).body
-    for node, following in zip(body, [*body[1:], None], strict=True):
+    for node, next_node in zip(body, [*body[1:], None], strict=True):
         match node:
             case ast.Assign(targets=[ast.Name(id=found)]) | ast.AnnAssign(target=ast.Name(id=found)) if found == name:
                 text = ast.get_source_segment(source, node) or ""
-                match following:
+                match next_node:
                     case ast.Expr(value=ast.Constant(value=str(doc))):
                         return text, inspect.cleandoc(doc)
                 return text, ""

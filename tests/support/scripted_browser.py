@@ -63,7 +63,7 @@ class ScriptedBrowser:
             if candidate.text(strip=True) == button:
                 return self._submit(response, _form_of(candidate), candidate)
         raise AssertionError(
-            f"{url} has no button {button!r}: {[each.text(strip=True) for each in page.css('button')]}"
+            f"{url} has no button {button!r}: {[element.text(strip=True) for element in page.css('button')]}"
         )
 
     def _answerable(self, page: LexborHTMLParser | None) -> tuple[LexborNode, LexborNode | None] | None:

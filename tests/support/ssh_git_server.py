@@ -73,8 +73,8 @@ class SshGitServer(GitServer):
 
     def fingerprint(self) -> str:
         """Return the fingerprint of the host key, as OpenSSH prints it."""
-        listed = [program("ssh-keygen"), "-l", "-f", str(self.keys / "host_key.pub")]
-        return subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()[1]
+        command = [program("ssh-keygen"), "-l", "-f", str(self.keys / "host_key.pub")]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[1]
 
     def allow(self, public_key: str, access: Literal["read", "write"]) -> None:
         """Authorise a key to run git's commands."""

@@ -141,15 +141,15 @@ class Google:
         more: dict[str, Any] = {}
         pasted = self.refresh_tokens.get(form.get("refresh_token", ""))
         if pasted is not None and form.get("client_id") and form.get("client_secret"):
-            whose = pasted
+            owner = pasted
         elif form.get("grant_type") in ("authorization_code", "refresh_token"):
-            whose, more = self.accounts.exchange(form)
+            owner, more = self.accounts.exchange(form)
         elif form.get("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer":
-            whose = self._account(form.get("assertion", ""))
+            owner = self._account(form.get("assertion", ""))
         else:
             raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
         token = f"ya29.{secrets.token_hex(8)}"  # random, because a server caches tokens of earlier tests
-        self.tokens[token] = whose, time.monotonic() + self.token_seconds
+        self.tokens[token] = owner, time.monotonic() + self.token_seconds
         return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **more}
 
     def _account(self, assertion: str) -> str:
@@ -216,10 +216,10 @@ class Google:
         return self._sitemaps(method, site, unquote(match[3] or ""))
 
     def _who(self, authorization: str) -> str:
-        whose, until = self.tokens.get(authorization.removeprefix("Bearer "), ("", 0.0))
-        if not authorization.startswith("Bearer ") or time.monotonic() > until:
+        owner, expiry = self.tokens.get(authorization.removeprefix("Bearer "), ("", 0.0))
+        if not authorization.startswith("Bearer ") or time.monotonic() > expiry:
             raise Refused(401, "Request had invalid authentication credentials.", "authError")
-        return whose
+        return owner
 
     def _check_site(self, who: str, site: str) -> None:
         if site not in self.properties[who]:
@@ -240,7 +240,7 @@ class Google:
                 continue
             if "searchAppearance" in dimensions and not search.appearance:
                 continue
-            if all(_holds(search, each) for each in filters):
+            if all(_holds(search, condition) for condition in filters):
                 groups[tuple(_value(search, name) for name in dimensions)].append(search)
         rows = sorted((_row(keys, searches) for keys, searches in groups.items()), key=lambda row: -row["clicks"])
         skipped, limit = body.get("startRow", 0), body.get("rowLimit", 1000)
@@ -354,11 +354,11 @@ def _value(search: Search, name: str) -> str:
     return values[name]
 
 
-def _holds(search: Search, each: Mapping[str, str]) -> bool:
-    value, expression = _value(search, each["dimension"]), each["expression"]
-    if each["dimension"] in ("country", "device"):
+def _holds(search: Search, condition: Mapping[str, str]) -> bool:
+    value, expression = _value(search, condition["dimension"]), condition["expression"]
+    if condition["dimension"] in ("country", "device"):
         value, expression = value.lower(), expression.lower()
-    match each.get("operator", "equals"):
+    match condition.get("operator", "equals"):
         case "equals":
             return value == expression
         case "notEquals":

@@ -165,8 +165,8 @@ class GoogleAccounts:
             return "invalid_client"
         if parameters.get("redirect_uri") not in self.redirect_uris:
             return "redirect_uri_mismatch"
-        known = parameters.get("response_type") == "code" and parameters.get("scope") and parameters.get("state")
-        return "" if known and parameters.get("code_challenge_method") == "S256" else "invalid_request"
+        is_complete = parameters.get("response_type") == "code" and parameters.get("scope") and parameters.get("state")
+        return "" if is_complete and parameters.get("code_challenge_method") == "S256" else "invalid_request"
 
 
 def _s256(code_verifier: str) -> str:

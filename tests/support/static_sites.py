@@ -81,10 +81,10 @@ def built(generator: Generator, folder: Path, output: Path, url: str) -> Path:
         environment = node_environment() | {"ASTRO_TELEMETRY_DISABLED": "1"}
         folder = _beside_packages(folder, output, package.parent)
         command = [str(package.parent / ".bin" / "astro"), "build", "--outDir", str(output), "--site", url]
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     return output
 
 

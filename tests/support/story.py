@@ -126,8 +126,8 @@ def _connect(host: RunningHost, person: ToolClient, link: str, **typed: str) -> 
     path = urlsplit(link).path
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(person.user_id)))
-        done = browser.submit(browser.get(path), path, **typed, do="connect")
-        assert "is connected" in done.text, done.text
+        page = browser.submit(browser.get(path), path, **typed, do="connect")
+        assert "is connected" in page.text, page.text
 
 
 def _add_toolset(host: RunningHost, person: ToolClient, name: str) -> None:

@@ -82,8 +82,12 @@ def keeps_every_byte(over: TakeOver, number: int) -> None:
     before = over.site.state(url)
     imported = over.client.data("import_content", url=url, website_id=over.website)
     assert imported["publication_id"], imported
-    done = over.publish(imported["content_id"])
-    assert (done["publication_id"], done["status"], done["conflict"]) == (imported["publication_id"], "published", None)
+    result = over.publish(imported["content_id"])
+    assert (result["publication_id"], result["status"], result["conflict"]) == (
+        imported["publication_id"],
+        "published",
+        None,
+    )
     assert over.site.state(url) == before
 
     body = over.client.data("get_content", content_id=imported["content_id"])["body"]
@@ -92,8 +96,8 @@ def keeps_every_byte(over: TakeOver, number: int) -> None:
     else:  # the sentence is in a preserved block, so append a paragraph instead
         assert "it stays as it is on the website" in body
         over.append(imported["content_id"], NEW_SENTENCE)
-    done = over.publish(imported["content_id"])
-    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    result = over.publish(imported["content_id"])
+    assert (result["status"], result["conflict"], result["error"]) == ("published", None, "")
     raw, others = over.site.state(url)
     assert others == before[1]
     if SENTENCE in body:
@@ -109,8 +113,8 @@ def merges_edits(over: TakeOver, number: int) -> None:
     imported = over.client.data("import_content", url=url, website_id=over.website)
     over.edit(imported["content_id"], SENTENCE, "Words of the article.")
     over.site.replace(url, SENTENCE, "Words of the site.")
-    done = over.publish(imported["content_id"])
-    assert "Words of the site." in done["conflict"]
+    result = over.publish(imported["content_id"])
+    assert "Words of the site." in result["conflict"]
     publication = imported["publication_id"]
     merge = over.client.data("merge_site_edits", publication_id=publication)
     assert [row["key"] for row in merge["conflicts"]] == ["1"]
@@ -118,8 +122,8 @@ def merges_edits(over: TakeOver, number: int) -> None:
     assert merge["version"] is None
     merged = over.client.data("merge_site_edits", publication_id=publication, choices={"1": "both"})
     assert merged["conflicts"] == []
-    done = over.publish(imported["content_id"])
-    assert (done["status"], done["conflict"], done["error"]) == ("published", None, "")
+    result = over.publish(imported["content_id"])
+    assert (result["status"], result["conflict"], result["error"]) == ("published", None, "")
     raw, _ = over.site.state(url)
     assert "Words of the site." in raw
     assert "Words of the article." in raw

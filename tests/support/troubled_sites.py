@@ -74,14 +74,14 @@ def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[st
     if reply is None:
         yield f"http://127.0.0.1:{free_port()}"
         return
-    trouble, over = reply, threading.Event()
+    trouble, stopped = reply, threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             reply = (healthy(self.command, self.path) if healthy else None) or trouble
             if reply.silent:
-                over.wait(60)
+                stopped.wait(60)
                 self.close_connection = True
                 return
             with suppress(BrokenPipeError, ConnectionResetError):
@@ -108,7 +108,7 @@ def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[st
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
-        over.set()
+        stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()

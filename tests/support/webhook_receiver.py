@@ -56,11 +56,11 @@ class Receiver:
         match event["type"]:
             case "post.created":
                 post = data["post"]
-                free = next(number for number in count(1) if str(number) not in self.posts)
-                known = str(free) if self.names_posts else post["marker"]
-                self.posts[known] = {**post, "state": data["state"]}
+                free_number = next(number for number in count(1) if str(number) not in self.posts)
+                identifier = str(free_number) if self.names_posts else post["marker"]
+                self.posts[identifier] = {**post, "state": data["state"]}
                 if self.names_posts:
-                    response = {"id": known, "url": f"{self.site}/{post['slug']}"}
+                    response = {"id": identifier, "url": f"{self.site}/{post['slug']}"}
             case "post.updated":
                 if data["id"] not in self.posts:
                     return 410, {}

@@ -255,9 +255,9 @@ class _Lab:
         return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
 
     def _run_sql(self, statements: str) -> Sequence[str]:
-        done = self._sql(statements, "wordpress")
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
+        result = self._sql(statements, "wordpress")
+        assert result.returncode == 0, result.stderr
+        return result.stdout.splitlines()
 
     def _php(self) -> list[str]:
         modules = next(self._root.glob("usr/lib/php/20*"))
@@ -293,8 +293,8 @@ def _unpack(folder: Path) -> None:
     apt, dpkg = program("apt-get"), program("dpkg")
     packages, root = folder / "packages", folder / "root"
     packages.mkdir()
-    loaded = subprocess.run([apt, "-qq", "download", *PACKAGES], cwd=packages, capture_output=True, check=False)
-    if loaded.returncode != 0:
+    download = subprocess.run([apt, "-qq", "download", *PACKAGES], cwd=packages, capture_output=True, check=False)
+    if download.returncode != 0:
         unavailable("Debian's packages of WordPress cannot be downloaded: run apt-get update, on Debian 12")
     for package in packages.glob("*.deb"):
         run([dpkg, "-x", str(package), str(root)])

@@ -43,14 +43,14 @@ def test_a_client_lists_and_calls_the_tools_of_the_plan(
 ) -> None:
     report = client.run(server.mcp_url, tmp_path / "client", CALLS, key=key)
     code, usage, bad_size, failing, unknown, mixed, sound = report.calls
-    done = report.done
+    result = report.done
 
-    assert done["protocol"] == "2025-06-18"
-    assert done["server"]["name"] == "Pressroom"
-    assert done["server"]["version"] == "1.0.0"
-    assert done["capabilities"] == {"tools": {}}
-    assert done["instructions"]
-    assert sorted(done["tools"]) == sorted(TOOLS)
+    assert result["protocol"] == "2025-06-18"
+    assert result["server"]["name"] == "Pressroom"
+    assert result["server"]["version"] == "1.0.0"
+    assert result["capabilities"] == {"tools": {}}
+    assert result["instructions"]
+    assert sorted(result["tools"]) == sorted(TOOLS)
 
     (image,) = (block for block in code["content"] if block["type"] == "image")
     (reading,) = read_with_zxing(pixels(base64.b64decode(image["data"])))

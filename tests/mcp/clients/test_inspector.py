@@ -23,34 +23,34 @@ def inspect(server: McpServer, key: str, folder: Path, *arguments: str) -> subpr
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90, check=False)
 
 
-def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert done.returncode == 0, done.stdout + done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
+def result(completed: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    document: dict[str, Any] = json.loads(completed.stdout)
     body: dict[str, Any] = document.get("result", document)
     return body
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_it_lists_tools_whose_schemas_are_portable(server: McpServer, key: str, tmp_path: Path, era: str) -> None:
-    done = inspect(server, key, tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
-    assert {tool["name"] for tool in result(done)["tools"]} == TOOLS
+    completed = inspect(server, key, tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
+    assert {tool["name"] for tool in result(completed)["tools"]} == TOOLS
 
 
 def test_it_calls_a_tool(server: McpServer, key: str, tmp_path: Path) -> None:
     arguments = ("--method", "tools/call", "--tool-name", "generate_qr_code", "--tool-args-json", '{"text": "hello"}')
-    called = result(inspect(server, key, tmp_path, *arguments))
-    assert [block["type"] for block in called["content"]] == ["text", "image", "resource_link"]
+    tool_result = result(inspect(server, key, tmp_path, *arguments))
+    assert [block["type"] for block in tool_result["content"]] == ["text", "image", "resource_link"]
     usage = result(inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "get_account_usage"))
     assert usage["structuredContent"]["plan"] == "free"
 
 
 def test_it_says_when_a_tool_failed(server: McpServer, key: str, tmp_path: Path) -> None:
-    done = inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "test_error_handling")
-    assert done.returncode != 0
-    assert "intentionally returns an error" in done.stdout + done.stderr
+    completed = inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "test_error_handling")
+    assert completed.returncode != 0
+    assert "intentionally returns an error" in completed.stdout + completed.stderr
 
 
 def test_it_says_when_a_key_is_wrong(server: McpServer, key: str, tmp_path: Path) -> None:
-    done = inspect(server, key[:-1] + ("a" if key[-1] != "a" else "b"), tmp_path, "--method", "tools/list")
-    assert done.returncode != 0
-    assert "auth" in (done.stdout + done.stderr).lower()
+    completed = inspect(server, key[:-1] + ("a" if key[-1] != "a" else "b"), tmp_path, "--method", "tools/list")
+    assert completed.returncode != 0
+    assert "auth" in (completed.stdout + completed.stderr).lower()

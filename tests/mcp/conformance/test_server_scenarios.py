@@ -30,10 +30,10 @@ APPLICABLE = frozenset(
 def test_what_applies_passes_and_nothing_else_is_expected_to_fail(endpoint: str, tmp_path: Path) -> None:
     suite = node_packages() / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     options = ["--url", endpoint, "--expected-failures", str(EXPECTED_FAILURES), "--output-dir", str(tmp_path)]
-    done = subprocess.run(
+    result = subprocess.run(
         [node(), str(suite), "server", *options], capture_output=True, text=True, timeout=240, check=False
     )
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
     statuses = {scenario(file): statuses_of(file) for file in tmp_path.rglob("checks.json")}
     passed = {name for name, outcomes in statuses.items() if outcomes <= {"SUCCESS", "INFO", "SKIPPED"}}
     assert passed == APPLICABLE

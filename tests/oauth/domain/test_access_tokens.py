@@ -69,9 +69,9 @@ async def token(world: World) -> str:
 async def signed(world: World, token: str, header: dict[str, Any] | None = None, **claims: Any) -> str:
     """Return a correctly signed token with some claims changed; `None` removes a claim."""
     head, payload, _ = token.removeprefix(PREFIX).split(".")
-    changed = {name: value for name, value in (decoded(payload) | claims).items() if value is not None}
+    new_claims = {name: value for name, value in (decoded(payload) | claims).items() if value is not None}
     key = await world.server.keys.current()
-    return PREFIX + jwt.encode({**decoded(head), **(header or {})}, changed, key, algorithms=["ES256"])
+    return PREFIX + jwt.encode({**decoded(head), **(header or {})}, new_claims, key, algorithms=["ES256"])
 
 
 async def test_a_token_names_what_it_is_and_for_whom(world: World, token: str) -> None:

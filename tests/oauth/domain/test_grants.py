@@ -146,8 +146,8 @@ async def test_within_the_grace_a_refresh_token_may_come_again(make_world: MakeW
     token_sets = won(await asyncio.gather(*refreshes, return_exceptions=True))
     assert len({token_set.refresh_token for token_set in token_sets}) == 10
     world.clock.advance(seconds=30)
-    late = await world.server.refresh(client, tokens.refresh_token, "", [])
-    assert all([await is_valid(world, token_set.access_token) for token_set in (*token_sets, late)])
+    late_tokens = await world.server.refresh(client, tokens.refresh_token, "", [])
+    assert all([await is_valid(world, token_set.access_token) for token_set in (*token_sets, late_tokens)])
 
 
 async def test_after_the_grace_it_ends_the_family(make_world: MakeWorld) -> None:

@@ -63,13 +63,15 @@ async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(w
     tokens = await world.connect(await world.user(), client)
     [first] = await kids(world.server)
     world.clock.advance(days=DAYS, seconds=-1)
-    late = await world.server.refresh(client, (await world.connect(await world.user(), client)).refresh_token, "", [])
+    late_tokens = await world.server.refresh(
+        client, (await world.connect(await world.user(), client)).refresh_token, "", []
+    )
     assert await kids(world.server) == [first]
     world.clock.advance(seconds=1)
     second, *remaining = await kids(world.server)
     assert second != first
     assert remaining == [first]
-    assert await is_valid(world, late.access_token)
+    assert await is_valid(world, late_tokens.access_token)
     assert not await is_valid(world, tokens.access_token)
     world.clock.advance(days=1, hours=1, seconds=1)
     await world.server.prune()
@@ -129,8 +131,8 @@ async def test_with_another_secret_key_the_server_makes_a_new_key_and_says_so(ma
     assert "secret_key" in logs[0]["event"]
     assert await kids(after.server) != await kids(before.server)
     assert not await is_valid(after, tokens.access_token)
-    fresh = await after.server.refresh(client, tokens.refresh_token, "", [])
-    assert await is_valid(after, fresh.access_token)
+    new_tokens = await after.server.refresh(client, tokens.refresh_token, "", [])
+    assert await is_valid(after, new_tokens.access_token)
 
 
 async def test_a_damaged_key_is_passed_over(make_world: MakeWorld) -> None:
@@ -167,5 +169,5 @@ async def test_what_cannot_be_answered_with_a_token_is_not_used_up(
         with pytest.raises(BackendError):
             await restarted.server.refresh(client, tokens.refresh_token, "", [])
     assert await is_valid(restarted, (await restarted.server.exchange_code(client, exchange, [])).access_token)
-    fresh = await restarted.server.refresh(client, tokens.refresh_token, "", [])
-    assert await is_valid(restarted, fresh.access_token)
+    new_tokens = await restarted.server.refresh(client, tokens.refresh_token, "", [])
+    assert await is_valid(restarted, new_tokens.access_token)

@@ -87,7 +87,7 @@ def yoast_verdicts(articles: Mapping[str, ScoringArticle]) -> dict[str, YoastVer
     """
     modules = npm_packages("yoastseo", _FOLDER / "package.json")
     papers = json.dumps([_paper(name, article) for name, article in articles.items()])
-    done = subprocess.run(
+    result = subprocess.run(
         [program("node"), str(_FOLDER / "judge.mjs"), str(modules)],
         input=papers,
         capture_output=True,
@@ -95,8 +95,8 @@ def yoast_verdicts(articles: Mapping[str, ScoringArticle]) -> dict[str, YoastVer
         timeout=_SECONDS,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return {judgement["name"]: _verdicts(judgement) for judgement in json.loads(done.stdout)}
+    assert result.returncode == 0, result.stderr[-2000:]
+    return {judgement["name"]: _verdicts(judgement) for judgement in json.loads(result.stdout)}
 
 
 def _verdicts(judgement: Mapping[str, Any]) -> YoastVerdicts:
