@@ -45,9 +45,9 @@ def bare(host: RunningHost) -> Iterator[httpx.Client]:
         yield client
 
 
-def raw(client: httpx.Client, url: str, method: str = "GET", **more: Any) -> tuple[httpx.Response, bytes]:
+def raw(client: httpx.Client, url: str, method: str = "GET", **options: Any) -> tuple[httpx.Response, bytes]:
     """Return a response and its undecoded body."""
-    with client.stream(method, url, **more) as response:
+    with client.stream(method, url, **options) as response:
         return response, b"".join(response.iter_raw())
 
 
@@ -105,13 +105,13 @@ def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> N
 
 
 def test_only_public_texts_have_a_tag_of_their_content(bare: httpx.Client) -> None:
-    for url, more in (
+    for url, more_headers in (
         ("/sign-in", {}),
         ("/healthz", {}),
         ("/nothing-here", {}),
         ("/llms.txt", {"cookie": "pressroom=x"}),
     ):
-        response, body = raw(bare, url, headers={"if-none-match": "*", **more})
+        response, body = raw(bare, url, headers={"if-none-match": "*", **more_headers})
         assert response.status_code != 304
         assert "etag" not in response.headers
         assert body

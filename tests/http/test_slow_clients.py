@@ -80,9 +80,9 @@ def test_a_client_that_is_slow_but_in_time_is_answered(tmp_path: Path) -> None:
         body = b'{"text":"slow"}'
         connection.sendall(HEAD % b"/tools/text-file/api/generate" + b"Content-Length: %d\r\n\r\n" % len(body))
         # Takes longer than the response timeout, which starts only once the body is complete.
-        for at in range(len(body)):
+        for index in range(len(body)):
             time.sleep(0.07)
-            connection.sendall(body[at : at + 1])
+            connection.sendall(body[index : index + 1])
         assert status(answer(connection)) == 200
 
 

@@ -55,7 +55,7 @@ def test_a_chunk_that_is_not_written_by_the_letter_is_refused(host: RunningHost,
         b"10\r\n" + BODY + b"\r\n0\r\n\r\n",
         b"010\r\n" + BODY + b"\r\n000\r\n\r\n",
         b'10 ; name="a value;x"\r\n' + BODY + b"\r\n0;last\r\n\r\n",
-        b"".join(b"1\r\n%b\r\n" % BODY[at : at + 1] for at in range(len(BODY))) + b"0\r\n\r\n",
+        b"".join(b"1\r\n%b\r\n" % BODY[index : index + 1] for index in range(len(BODY))) + b"0\r\n\r\n",
         b"A\r\n" + BODY[:10] + b"\r\n6\r\n" + BODY[10:] + b"\r\n0\r\n\r\n",
     ],
 )

@@ -70,9 +70,9 @@ def host(plugin: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
 
 
 def ask(
-    host: RunningHost, path: str, name: str = "blog.example.org", method: str = "GET", **more: str
+    host: RunningHost, path: str, name: str = "blog.example.org", method: str = "GET", **extra_headers: str
 ) -> httpx.Response:
-    headers = {"Host": name} | {key.replace("_", "-"): value for key, value in more.items()}
+    headers = {"Host": name} | {key.replace("_", "-"): value for key, value in extra_headers.items()}
     return httpx.request(method, f"{host.url}{path}", headers=headers, timeout=30)
 
 

@@ -24,7 +24,7 @@ def padded(size: int) -> bytes:
 
 
 def chunked(body: bytes, step: int = 65_536) -> list[bytes]:
-    parts = (body[at : at + step] for at in range(0, len(body), step))
+    parts = (body[start : start + step] for start in range(0, len(body), step))
     return [*(b"%x\r\n%b\r\n" % (len(part), part) for part in parts), b"0\r\n\r\n"]
 
 

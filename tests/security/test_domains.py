@@ -213,10 +213,10 @@ def test_a_domain_that_leads_elsewhere_for_days_is_given_up(
     names.here.discard(domain)
 
     async def long_ago() -> None:
-        at = datetime.now(UTC) - LAPSE
+        lost_at = datetime.now(UTC) - LAPSE
         async with alice.plugin.services.database.writing() as session:
             row = update(WebsiteRow).where(WebsiteRow.id == site)
-            await session.execute(row.values(domain_lost_at=at, domain_checked_at=at))
+            await session.execute(row.values(domain_lost_at=lost_at, domain_checked_at=lost_at))
 
     assert check(alice, site).status == "lost"
     assert ask(old, host=host).status_code == 301

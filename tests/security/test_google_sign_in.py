@@ -174,8 +174,10 @@ def test_a_property_of_another_website_is_not_to_be_had(victim: Person, mallory:
 
 def test_the_return_leads_to_the_page_of_the_website_and_nowhere_else(victim: Person) -> None:
     url = victim.signing_in.consent()
-    more = urlencode({"return_to": "https://evil.example", "redirect_uri": "//evil.example", "website_id": "w_x"})
-    response = victim.browser.client.get(f"{url}&{more}", follow_redirects=False)
+    extra_query = urlencode(
+        {"return_to": "https://evil.example", "redirect_uri": "//evil.example", "website_id": "w_x"}
+    )
+    response = victim.browser.client.get(f"{url}&{extra_query}", follow_redirects=False)
     assert (response.status_code, response.headers["Location"]) == (303, victim.signing_in.path)
     assert response.headers["Cache-Control"] == "no-store"
 

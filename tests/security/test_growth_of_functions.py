@@ -264,7 +264,10 @@ def _of_a_text(function: Callable[..., Any], body_format: str, owner: type | Non
     def arguments(text: str) -> Mapping[str, Any]:
         half = len(text) // 2
         variant = f"{text[:half]}!{text[half:]}"  # a second text that is nearly the same
-        args = {name: _sample(kinds[name], name, variant if at else text, body_format) for at, name in enumerate(texts)}
+        args = {
+            name: _sample(kinds[name], name, variant if index else text, body_format)
+            for index, name in enumerate(texts)
+        }
         rest = {name: _sample(kinds[name], name, "") for name in required if name not in args and name != first}
         return args | rest | ({first: _made(owner, text)} if owner is not None and first and first not in args else {})
 
@@ -416,7 +419,7 @@ class Notes:
     def lines(self, html: str) -> int:
         """Count the lines, much too slowly."""
         positions = range(0, len(html), 10)
-        return sum(len(html[at:].split("a")) for at in positions for _ in positions)
+        return sum(len(html[position:].split("a")) for position in positions for _ in positions)
 
 
 def test_a_method_that_takes_the_cube_of_a_text_is_noticed() -> None:

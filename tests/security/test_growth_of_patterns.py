@@ -28,9 +28,9 @@ def growth(occurrence: Found) -> str:
     work = _uses(occurrence)
     for start, repeated in hostile(occurrence.pattern):
         text = _text(occurrence.pattern, start, repeated)
-        begin = time.process_time()
+        started = time.process_time()
         work(text(LOOK))
-        if time.process_time() - begin > LONG and (grown := grows(work, text, MEASURE)):
+        if time.process_time() - started > LONG and (grown := grows(work, text, MEASURE)):
             return f"{occurrence.where} {occurrence.pattern.pattern!r}: {start!r} + {repeated!r} x n: {grown}"
     return ""
 

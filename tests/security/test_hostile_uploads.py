@@ -55,7 +55,7 @@ def with_profile(length: int) -> bytes:
 
 
 def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
-    frames = [Image.new("P" if kind == "GIF" else "RGB", size, at % 250) for at in range(number)]
+    frames = [Image.new("P" if kind == "GIF" else "RGB", size, index % 250) for index in range(number)]
     buffer = io.BytesIO()
     frames[0].save(buffer, kind, save_all=True, append_images=frames[1:], duration=20)
     return buffer.getvalue()

@@ -262,9 +262,9 @@ def test_a_form_of_one_account_does_not_act_in_another(
         open_pages.append((account, browser.get(JAR), browser.get(NOTE)))
     for account in accounts:
         switch(browser, account)
-        for of, jar, note in open_pages:
+        for tab_account, jar, note in open_pages:
             short, long = browser.submit(jar, JAR), browser.submit(note, NOTE, text="mine")
-            if of is account:
+            if tab_account is account:
                 assert (short.status, long.status) == (200, 200)
                 continue
             assert short.status == 403

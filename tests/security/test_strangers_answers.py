@@ -42,7 +42,7 @@ HOSTILE: Mapping[str, Callable[[], bytes]] = {
     "deep": lambda: b"[" * MIB,
     "deep objects": lambda: b'{"a":' * (MIB // 5),
     "many lists": lambda: b"[" + b"[]," * (16 * MIB // 3) + b"0]",
-    "many keys": lambda: b"{" + b",".join(b'"%d":0' % number for number in range(600_000)) + b"}",
+    "many keys": lambda: b"{" + b",".join(b'"%d":0' % index for index in range(600_000)) + b"}",
     "not a number": lambda: b'{"namespaces": [], "a": NaN}',
     "digits": lambda: b"[" + b"1" * MIB + b"]",
     "many strings": lambda: b"[" + b'"",' * (16 * MIB // 3) + b'""]',
@@ -120,7 +120,7 @@ def test_many_values_cost_what_counting_them_costs() -> None:
 
 def test_honest_answers_are_read() -> None:
     words = 'Some "words", with commas: and \\ colons. ' * 5_000
-    posts = [{"id": at, "content": {"rendered": f"<p>{words}</p>"}, "tags": list(range(20))} for at in range(50)]
+    posts = [{"id": index, "content": {"rendered": f"<p>{words}</p>"}, "tags": list(range(20))} for index in range(50)]
     assert read_json(json.dumps(posts).encode()) == posts
     assert read_json('{"title": "Über \\ud83d\\ude00"}'.encode("utf-16")) == {"title": "Über 😀"}
 
@@ -212,8 +212,8 @@ async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
 
 def _attributes(size: int) -> Iterator[bytes]:
     yield b"<urlset "
-    for at in range(size // 12):
-        yield b'a%d=">" ' % at
+    for index in range(size // 12):
+        yield b'a%d=">" ' % index
     yield b"></urlset>"
 
 
@@ -237,7 +237,7 @@ def test_no_sitemap_holds_the_server_up(content: bytes, problem: str) -> None:
 
 
 def test_a_usual_sitemap_is_read() -> None:
-    rows = b"".join(b"<url><loc>https://site.example/%d</loc></url>\n" % at for at in range(20_000))
+    rows = b"".join(b"<url><loc>https://site.example/%d</loc></url>\n" % index for index in range(20_000))
     assert len(read_sitemap("https://site.example/sitemap.xml", b"<urlset>" + rows + b"</urlset>").entries) == 20_000
 
 
@@ -254,7 +254,7 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
 ) -> None:
     if seconds is not None:
         monkeypatch.setattr(verifying, "_READ_SECONDS", seconds)
-    page = f"<p{''.join(part % number for number in range(count))}>".encode()
+    page = f"<p{''.join(part % index for index in range(count))}>".encode()
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers, database=None)
     # With https, the page's host could be the domain of a built-in site, which would need the database.

@@ -25,7 +25,7 @@ HTML = (("content-type", "text/html"),)
 
 def _groups(size: int) -> bytes:
     """Return a robots.txt with one group of many names and many rules."""
-    names = b"".join(b"User-agent: a%d\n" % at for at in range(size // 40))
+    names = b"".join(b"User-agent: a%d\n" % number for number in range(size // 40))
     return names + b"allow:/a\n" * (size // 20)
 
 
@@ -33,7 +33,7 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "a group of many names and many rules": _groups,
     "wildcards in one rule": lambda size: b"User-agent: *\nDisallow: /" + b"*a" * (size // 2),
     "rules with wildcards": lambda size: b"User-agent: *\n" + b"".join(
-        b"Disallow: /%d*a*b*c$\n" % at for at in range(size // 20)
+        b"Disallow: /%d*a*b*c$\n" % number for number in range(size // 20)
     ),
     "words": lambda size: b"a " * (size // 2),
     "one line": lambda size: b"User-agent: *\nallow:" + b" %" * (size // 2),
@@ -84,7 +84,7 @@ async def test_no_answer_of_a_site_is_read_in_the_server_itself(
     page = await reader.page(CrawlResponse(f"{SITE}/a", 200, HTML, b"<title>A</title><p>a" * 10), 1)
     assert page.page is not None
     assert page.page.titles[0] == "A"
-    url_list = gzip.compress(b"".join(b"%s/%d\n" % (SITE.encode(), at) for at in range(20_000)))
+    url_list = gzip.compress(b"".join(b"%s/%d\n" % (SITE.encode(), number) for number in range(20_000)))
     sitemap = await reader.sitemap(
         CrawlResponse(f"{SITE}/sitemap.txt", 200, (), url_list), SiteScope.at(f"{SITE}/"), 0, 100
     )
@@ -104,8 +104,8 @@ class Ending(str):
 
 async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(reader: SiteReader) -> None:
     responses = [
-        CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>", message=Ending() if at == 1 else "")
-        for at in range(4)
+        CrawlResponse(f"{SITE}/{number}", 200, HTML, b"<title>A</title>", message=Ending() if number == 1 else "")
+        for number in range(4)
     ]
     records = await asyncio.gather(*(reader.page(response, 1) for response in responses))
     assert [record.page is not None for record in records] == [True, False, True, True]
@@ -114,7 +114,7 @@ async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(
 
 
 async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteReader) -> None:
-    responses = [CrawlResponse(f"{SITE}/{at}", 200, HTML, b"<title>A</title>") for at in range(4)]
+    responses = [CrawlResponse(f"{SITE}/{number}", 200, HTML, b"<title>A</title>") for number in range(4)]
     first, given_up, *remaining = [asyncio.ensure_future(reader.page(response, 1)) for response in responses]
     await first  # the second one now has all the others read
     given_up.cancel()

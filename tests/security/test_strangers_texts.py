@@ -61,7 +61,7 @@ IMAGES: Mapping[str, PostImage] = {image.file.id: image for image in map(_image,
 def test_a_stranger_cannot_stop_publishing_with_an_article_of_many_images(image: str) -> None:
     def place(limit: int) -> None:
         names = list(IMAGES)[:limit]
-        text = "".join(image.format(names[at % limit]) + "a " * 500 for at in range(300))
+        text = "".join(image.format(names[number % limit]) + "a " * 500 for number in range(300))
         html = text if "<" in text else "".join(f'<p><img src="{name}"></p>' for name in names)
         placed(html, text, IMAGES, {})
 

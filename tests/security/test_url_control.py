@@ -275,14 +275,14 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
     stored_connection = bob.host.run(connections.of(bob.user_id, site.id))["google"]
     assert (stored_connection.status, stored_connection.fetched_at) == ("error", None)
     assert "proven to control" in stored_connection.last_error
-    for tool, more in (
+    for tool, arguments in (
         ("get_search_performance", {}),
         ("find_content_opportunities", {"kind": "quick_wins"}),
         ("submit_urls", {}),
         ("submit_urls", {"sitemap_url": f"{victim.url}/sitemap.xml"}),
         ("inspect_url_index", {"url": f"{victim.url}/"}),
     ):
-        assert "proven to control" in bob.refusal(tool, website_id=site.id, **more)
+        assert "proven to control" in bob.refusal(tool, website_id=site.id, **arguments)
     assert not google.sitemaps.get(site_url)
     with BrowserWithoutScreen(bob.host) as browser:
         browser.enter(bob.host, bob.host.run(bob.host.host.accounts.users.get(bob.user_id)))

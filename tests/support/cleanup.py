@@ -53,9 +53,9 @@ def processes(run: str) -> Iterator[int]:
 
 
 def _end_processes(run: str) -> None:
-    began = time.monotonic()
-    while (remaining := list(processes(run))) and time.monotonic() - began < _SECONDS:
-        if time.monotonic() - began > _GRACE_SECONDS:
+    started = time.monotonic()
+    while (remaining := list(processes(run))) and time.monotonic() - started < _SECONDS:
+        if time.monotonic() - started > _GRACE_SECONDS:
             for process in remaining:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)

@@ -95,8 +95,14 @@ def add_article(
     version = {"article_id": id_, "version": 1, "fields": {}, "body": body, "origin": "", "changed": []}
     rows[VersionRow].append({**version, "added": 1, "removed": 0, "created_at": at})
     rows[WordRow] += [
-        {"user_id": user_id, "stem": s, "document_id": id_, "count": n, "in_title": s in fingerprint.title_stems}
-        for s, n in fingerprint.stems.items()
+        {
+            "user_id": user_id,
+            "stem": stem,
+            "document_id": id_,
+            "count": count,
+            "in_title": stem in fingerprint.title_stems,
+        }
+        for stem, count in fingerprint.stems.items()
     ]
     rows[ShingleRow] += [{"user_id": user_id, "band": band, "document_id": id_} for band in fingerprint.bands]
     if published:

@@ -148,11 +148,11 @@ def _literal(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[re.Pattern
     """Yield the pattern of a call such as `re.search("…", text)`, if it can be evaluated statically."""
     method = ast.unparse(call.func).removeprefix("re.")
     flags = [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
-    at = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
+    position = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
     try:
         text, flag = (
             eval(ast.unparse(node), dict(names))
-            for node in (call.args[0], (flags or call.args[at : at + 1] or [ast.Constant(0)])[0])
+            for node in (call.args[0], (flags or call.args[position : position + 1] or [ast.Constant(0)])[0])
         )
     except NameError:  # it depends on a function's local variables
         return
@@ -264,9 +264,9 @@ def cpu(work: Callable[[Any], object], text: Any, tries: int = _TRIES) -> float:
     """Return the minimum CPU time of this process for `work` on a text, in seconds."""
     times = []
     for _ in range(tries):
-        begin = time.process_time()
+        started = time.process_time()
         work(text)
-        times.append(time.process_time() - begin)
+        times.append(time.process_time() - started)
     return min(times)
 
 

@@ -33,10 +33,10 @@ def schedule_and_cancel(
             assert not publication["error"], publication
             return publication
 
-        at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=2)
-        post = published(publish_at=at.isoformat())
+        publish_at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=2)
+        post = published(publish_at=publish_at.isoformat())
         assert (post["status"], state(post["external_id"])) == ("scheduled", "scheduled")
-        later = (at + timedelta(days=1)).isoformat()
+        later = (publish_at + timedelta(days=1)).isoformat()
         moved = published(publish_at=later)
         assert datetime.fromisoformat(moved["publish_at"]) == datetime.fromisoformat(later)
         assert state(post["external_id"]) == "scheduled"

@@ -87,10 +87,10 @@ async def _write(host: RunningHost, connection: SourceConnection, days: Sequence
             "grain": grain,
             "clicks": clicks,
             "impressions": impressions,
-            "position": at,
+            "position": position,
         }
         for day in days
-        for grain, keys, clicks, impressions, at in day.rows
+        for grain, keys, clicks, impressions, position in day.rows
     ]
     async with host.host.database.writing() as session:
         session.add_all(
@@ -118,21 +118,23 @@ def lively(website: Website, count: int = 80, *, changing: int = 2) -> list[Day]
         day = last_day() - timedelta(days=count - 1 - number)
         wave = 1 + 0.22 * math.sin(number / 7 * math.tau) + 0.12 * math.sin(number / 2.3)
         clicks = round((60 + 1.1 * number) * wave)
-        impressions, at = round(clicks * (24 + 4 * math.cos(number / 9))), 9.4 - 3.1 * number / count + 0.5 * wave
+        impressions, position = round(clicks * (24 + 4 * math.cos(number / 9))), 9.4 - 3.1 * number / count + 0.5 * wave
         figures = Day(day, final=number < count)
         for country, share in COUNTRIES:
             for device, part in DEVICES:
                 part_clicks = clicks * share * part // 10_000
                 figures.add(
-                    "day", part_clicks, max(part_clicks, impressions * share * part // 10_000), at,
+                    "day", part_clicks, max(part_clicks, impressions * share * part // 10_000), position,
                     country=country, device=device,
                 )  # fmt: skip
         for rank, query in enumerate(QUERIES):
             weight = 1 / (rank + 2)
             figures.add(
-                "query", round(clicks * weight / 3), round(impressions * weight / 3), at + rank / 3, query=query
+                "query", round(clicks * weight / 3), round(impressions * weight / 3), position + rank / 3, query=query
             )
             page = f"{website.url}/{query.replace(' ', '-')}"
-            figures.add("page", round(clicks * weight / 3), round(impressions * weight / 3), at + rank / 4, page=page)
+            figures.add(
+                "page", round(clicks * weight / 3), round(impressions * weight / 3), position + rank / 4, page=page
+            )
         days.append(figures)
     return days

@@ -101,5 +101,5 @@ def filler(words: int, *, sentence: int = 10) -> str:
         "mountain",
     ]
     sequence = [vocabulary[(number * 5) % len(vocabulary)] for number in range(words)]
-    parts = [" ".join(sequence[at : at + sentence]).capitalize() + "." for at in range(0, words, sentence)]
+    parts = [" ".join(sequence[start : start + sentence]).capitalize() + "." for start in range(0, words, sentence)]
     return " ".join(parts)

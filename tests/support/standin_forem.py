@@ -143,16 +143,16 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json(200, [{"id": 8, "name": "webdev"}, {"id": 9, "name": "python"}])
             case "/api/articles/me/all":
                 size = query["per_page"]
-                begin = (query["page"] - 1) * size
-                self._json(200, [forem.listed(article) for article in newest[begin : begin + size]])
+                start = (query["page"] - 1) * size
+                self._json(200, [forem.listed(article) for article in newest[start : start + size]])
                 if forem.deletes_while_listing:
                     forem.deletes_while_listing = False
                     del forem.articles[newest[0]["id"]]
             case "/api/articles/me/published":
                 live = [article for article in newest if article["published"]]
                 size = query["per_page"]
-                begin = (query["page"] - 1) * size
-                self._json(200, [forem.listed(article) for article in live[begin : begin + size]])
+                start = (query["page"] - 1) * size
+                self._json(200, [forem.listed(article) for article in live[start : start + size]])
             case _:
                 self._json(404, {"error": "not found", "status": 404})
 

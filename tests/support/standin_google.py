@@ -138,19 +138,19 @@ class Google:
     def token(self, form: Mapping[str, str]) -> dict[str, Any]:
         """Return the response of the token endpoint (RFC 6749, section 5; RFC 7523)."""
         self.grants += 1
-        more: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         pasted = self.refresh_tokens.get(form.get("refresh_token", ""))
         if pasted is not None and form.get("client_id") and form.get("client_secret"):
             owner = pasted
         elif form.get("grant_type") in ("authorization_code", "refresh_token"):
-            owner, more = self.accounts.exchange(form)
+            owner, fields = self.accounts.exchange(form)
         elif form.get("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer":
             owner = self._account(form.get("assertion", ""))
         else:
             raise Refused(400, "Invalid grant_type", "unsupported_grant_type")
         token = f"ya29.{secrets.token_hex(8)}"  # random, because a server caches tokens of earlier tests
         self.tokens[token] = owner, time.monotonic() + self.token_seconds
-        return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **more}
+        return {"access_token": token, "expires_in": self.token_seconds, "token_type": "Bearer", **fields}
 
     def _account(self, assertion: str) -> str:
         try:
@@ -184,11 +184,11 @@ class Google:
             error_body = {"error": refusal.error, "error_description": str(refusal)}
             return refusal.status, json.dumps(error_body).encode(), {}
         except Refused as refusal:
-            more = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
+            extra_headers = {"Retry-After": str(refusal.retry_after)} if refusal.retry_after else {}
             if path != TOKEN:
-                return refusal.status, refusal.body(), more
+                return refusal.status, refusal.body(), extra_headers
             error_body = {"error": refusal.reason, "error_description": str(refusal)}
-            return refusal.status, json.dumps(error_body).encode(), more
+            return refusal.status, json.dumps(error_body).encode(), extra_headers
         return 200, b"" if document is None else json.dumps(document).encode(), {}
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
@@ -196,19 +196,19 @@ class Google:
         if self.gate is not None:
             self.arrived.set()
             self.gate.wait(20)
-        who = self._who(headers.get("Authorization", ""))
+        owner = self._who(headers.get("Authorization", ""))
         if (method, path) == ("GET", "/webmasters/v3/sites"):
-            levels = dict.fromkeys(self.properties[who], "siteFullUser") | {
+            levels = dict.fromkeys(self.properties[owner], "siteFullUser") | {
                 "https://other.example/": "siteUnverifiedUser"
             }
             return {"siteEntry": [{"siteUrl": name, "permissionLevel": level} for name, level in levels.items()]}
         if (method, path) == ("POST", "/v1/urlInspection/index:inspect"):
-            return self._inspect(who, json.loads(body))
+            return self._inspect(owner, json.loads(body))
         match = re.fullmatch(r"/webmasters/v3/sites/([^/]+)/(searchAnalytics/query|sitemaps)(?:/([^/]+))?", path)
         if match is None:
             raise Refused(404, "Not Found", "notFound")
         site = unquote(match[1])
-        self._check_site(who, site)
+        self._check_site(owner, site)
         if match[2] == "searchAnalytics/query":
             if method != "POST" or headers.get("Content-Type") != "application/json":
                 raise Refused(400, "Invalid request")
@@ -221,8 +221,8 @@ class Google:
             raise Refused(401, "Request had invalid authentication credentials.", "authError")
         return owner
 
-    def _check_site(self, who: str, site: str) -> None:
-        if site not in self.properties[who]:
+    def _check_site(self, owner: str, site: str) -> None:
+        if site not in self.properties[owner]:
             raise Refused(403, f"User does not have sufficient permission for site '{site}'.", "forbidden")
 
     def _query(self, site: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -265,15 +265,15 @@ class Google:
 
     def _count(self, site: str) -> None:
         now = time.monotonic()
-        recent = self._asked[site] = [at for at in self._asked[site] if at > now - 60]
+        recent = self._asked[site] = [moment for moment in self._asked[site] if moment > now - 60]
         if len(recent) >= self.per_minute:
             raise Refused(403, "Search Analytics QPS quota exceeded.", "quotaExceeded")
         recent.append(now)
 
-    def _inspect(self, who: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _inspect(self, owner: str, body: dict[str, Any]) -> dict[str, Any]:
         if set(body) - {"inspectionUrl", "siteUrl", "languageCode"}:
             raise Refused(400, "Unknown name")
-        self._check_site(who, body["siteUrl"])
+        self._check_site(owner, body["siteUrl"])
         prefix = body["siteUrl"]
         if not prefix.startswith("sc-domain:") and not body["inspectionUrl"].startswith(prefix):
             raise Refused(400, "You do not own this site, or the inspected URL is not part of this property.")
@@ -297,7 +297,9 @@ class Google:
 
     def _sitemaps(self, method: str, site: str, feed: str) -> Any:
         if method == "GET":
-            return {"sitemap": [self._sitemap(path, at) for path, at in self.sitemaps[site].items()]}
+            return {
+                "sitemap": [self._sitemap(path, submitted_at) for path, submitted_at in self.sitemaps[site].items()]
+            }
         if method != "PUT":
             raise Refused(404, "Not Found")
         if not site.startswith("sc-domain:") and not feed.startswith(site):
@@ -305,10 +307,17 @@ class Google:
         self.sitemaps[site][feed] = "2026-11-20T10:00:00.000Z"
         return None
 
-    def _sitemap(self, path: str, at: str) -> dict[str, Any]:
+    def _sitemap(self, path: str, submitted_at: str) -> dict[str, Any]:
         counts = [{"type": "web", "submitted": "12", "indexed": "0"}]
         numbers = {"warnings": "1", "errors": "0"}
-        return {"path": path, "lastSubmitted": at, "isPending": False, "type": "sitemap", "contents": counts, **numbers}
+        return {
+            "path": path,
+            "lastSubmitted": submitted_at,
+            "isPending": False,
+            "type": "sitemap",
+            "contents": counts,
+            **numbers,
+        }
 
 
 def _day(body: Mapping[str, Any], name: str) -> date:
@@ -339,7 +348,7 @@ def _problems(body: Mapping[str, Any], dimensions: list[str], kind: str, state: 
 
 
 def _value(search: Search, name: str) -> str:
-    at = datetime(
+    moment = datetime(
         search.day.year, search.day.month, search.day.day, search.hour, tzinfo=ZoneInfo("America/Los_Angeles")
     )
     values = {
@@ -349,7 +358,7 @@ def _value(search: Search, name: str) -> str:
         "country": search.country,
         "device": search.device,
         "searchAppearance": search.appearance,
-        "hour": at.isoformat(),
+        "hour": moment.isoformat(),
     }
     return values[name]
 
@@ -387,9 +396,9 @@ def serving(google: Google) -> Iterator[Google]:
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, content, more = google.respond(self.command, self.path, dict(self.headers.items()), body)
+            status, content, extra_headers = google.respond(self.command, self.path, dict(self.headers.items()), body)
             self.send_response(status)
-            for name, value in {"Content-Type": "application/json", **more}.items():
+            for name, value in {"Content-Type": "application/json", **extra_headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

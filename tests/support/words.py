@@ -170,9 +170,9 @@ def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
     """Yield a line for each word found in a file below `root`."""
     path = str(file.relative_to(root))
     reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
-    for begin, prose in reader(file.read_text(encoding="utf-8")):
+    for start_line, prose in reader(file.read_text(encoding="utf-8")):
         for position, phrase, write in words.found_in(prose, path):
-            line = begin + prose.count("\n", 0, position)
+            line = start_line + prose.count("\n", 0, position)
             text = " ".join(phrase.split())
             yield f"{path}:{line}: {text!r}: " + (f"write {write}" if write else "say it another way")
     if fnmatchcase(path, "*/src/*.py") and "{{" not in path and not fnmatchcase(path, "*/migrations/versions/*"):

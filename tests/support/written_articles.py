@@ -52,8 +52,10 @@ def write_articles(host: RunningHost, email: str, platform: StandInPlatform) -> 
     )
     good = _good(client, site)
     scheduled = _make(client, "Rye or wheat: which flour for which bread", GOOD_BODY, website_id=site)
-    at = (datetime.now(UTC) + timedelta(days=2)).replace(hour=8, minute=0, second=0, microsecond=0)
-    client.data("publish_content", content_id=scheduled, website_id=site, mode="schedule", publish_at=at.isoformat())
+    publish_at = (datetime.now(UTC) + timedelta(days=2)).replace(hour=8, minute=0, second=0, microsecond=0)
+    client.data(
+        "publish_content", content_id=scheduled, website_id=site, mode="schedule", publish_at=publish_at.isoformat()
+    )
     failed = _make(
         client, "Seven soups for a cold week", "Soups warm you.\n\n![A bowl](https://elsewhere.example/b.jpg)"
     )
@@ -70,9 +72,11 @@ def write_articles(host: RunningHost, email: str, platform: StandInPlatform) -> 
         right_to_left=_make(client, RIGHT_TO_LEFT, ARABIC, language="ar"),
         long=_make(client, LONG_TITLE, f"{UNBROKEN} is a word.\n\n`{UNBROKEN}`\n\n{table}"),
         hostile=_make(client, HOSTILE, "Hi <b onclick=x>you</b><script>alert(1)</script>"),
-        at=at,
+        at=publish_at,
     )
-    client.data("save_content_idea", title="How to freeze bread", keyphrase="freeze bread", due=f"{at:%Y-%m-%d}")
+    client.data(
+        "save_content_idea", title="How to freeze bread", keyphrase="freeze bread", due=f"{publish_at:%Y-%m-%d}"
+    )
     client.data("save_content_idea", title="What bakers eat", notes="Ask Ada for names.", status="planned")
     return work
 

@@ -102,8 +102,8 @@ def yoast_verdicts(articles: Mapping[str, ScoringArticle]) -> dict[str, YoastVer
 def _verdicts(judgement: Mapping[str, Any]) -> YoastVerdicts:
     unknown = judgement["verdicts"].keys() - ASSESSMENTS.keys()
     assert not unknown, f"assessments without a check: {sorted(unknown)}"
-    rated = _rated(judgement["verdicts"].items())
-    return YoastVerdicts(dict(rated), judgement["measures"])
+    ratings = _rated(judgement["verdicts"].items())
+    return YoastVerdicts(dict(ratings), judgement["measures"])
 
 
 def _rated(verdicts: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
