@@ -85,19 +85,19 @@ class Answering:
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: str) -> None:
-    stranger = Answering(HOSTILE[name]())
+    untrusted = Answering(HOSTILE[name]())
     with pytest.raises(UnreadableJson):
         read_json(HOSTILE[name]())
-    api = SiteApi(stranger.fetcher, "The site", "https://site.example", {})
+    api = SiteApi(untrusted.fetcher, "The site", "https://site.example", {})
     with pytest.raises(SiteUnavailable):
         await api.get("/")
     with pytest.raises(UnknownOutcome):
         await api.send("POST", "/", document={})
     with pytest.raises(SiteRefused):
-        await discover("https://site.example", stranger.fetcher)
-    assert await Receiver("https://site.example/hook", SECRET, stranger.fetcher).deliver("evt_1", "ping", {}) == {}
+        await discover("https://site.example", untrusted.fetcher)
+    assert await Receiver("https://site.example/hook", SECRET, untrusted.fetcher).deliver("evt_1", "ping", {}) == {}
     with pytest.raises(ImageProviderUnavailable):
-        await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(stranger.plugin, "/", {})
+        await ProviderApi("Provider", "https://provider.example", {}, remember=60).get(untrusted.plugin, "/", {})
 
 
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
@@ -146,9 +146,9 @@ def test_no_number_breaks_the_figures(value: Any) -> None:
     ],
 )
 async def test_no_date_of_a_stranger_breaks_a_request(date: str) -> None:
-    stranger = Answering(b"{}", {"retry-after": date}, 429)
+    untrusted = Answering(b"{}", {"retry-after": date}, 429)
     with pytest.raises(SearchLimited) as limited:
-        await requesting.ask(stranger.fetcher, "Analytics", "GET", "https://a.example/")
+        await requesting.ask(untrusted.fetcher, "Analytics", "GET", "https://a.example/")
     assert 1 <= limited.value.retry_after <= 86_400
     discovered = await discover("https://site.example", Answering(b'{"namespaces": []}', {"date": date}).fetcher)
     assert discovered.skew == 0.0
@@ -183,23 +183,23 @@ def _photo(location: str) -> bytes:
     ],
 )
 async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
-    stranger = Answering(_photo(location))
+    untrusted = Answering(_photo(location))
     source = unsplash.source(ImagesConfig(), "KEY")
-    photo = await source.get(stranger.plugin, "x")
+    photo = await source.get(untrusted.plugin, "x")
     assert source.used is not None
-    await source.used(stranger.plugin, photo)
-    urls = [url for url, _ in stranger.sent]
+    await source.used(untrusted.plugin, photo)
+    urls = [url for url, _ in untrusted.sent]
     assert (location in urls) is pinged
     assert all(url.startswith("https://api.unsplash.com/") for url in urls)
 
 
 async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
     api = ProviderApi("Provider", "https://provider.example", {}, remember=600)
-    stranger = Answering(json.dumps({"results": ["a" * MIB]}).encode())
+    untrusted = Answering(json.dumps({"results": ["a" * MIB]}).encode())
     tracemalloc.start()
     try:
         for page in range(30):
-            await api.get(stranger.plugin, "/", {"page": page})
+            await api.get(untrusted.plugin, "/", {"page": page})
         memory, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
