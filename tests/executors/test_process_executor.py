@@ -184,7 +184,7 @@ async def test_a_tool_that_ends_its_process_takes_only_its_own_call_along(
     )
     await until(file.exists)
     for _ in range(3):
-        with capture_logs() as logs, pytest.raises(InternalError, match="ended before it answered"):
+        with capture_logs() as logs, pytest.raises(InternalError, match="ended before it returned a result"):
             await executors.by_name["process"].run(work(tool, number=number))
         assert logs[0]["event"] == "worker process lost"
         assert "exit status" in logs[0]["reason"]

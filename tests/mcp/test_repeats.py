@@ -71,7 +71,7 @@ def test_with_a_quota_of_one(start: Start) -> None:
     first = ada.call("create_content", **ARTICLE, client_request_id="one")
     second = ada.call("create_content", **ARTICLE, body_format="markdown", client_request_id="one")
     assert second["structuredContent"] == first["structuredContent"]
-    assert text(second).endswith(f"It answered then:\n{text(first)}")
+    assert text(second).endswith(f"Its result was:\n{text(first)}")
     refused = ada.refusal("create_content", title="Another", body="Text.", client_request_id="one")
     assert re.search(r"belongs to a call of 20\S+ at \S+ UTC with other values of body, title\.", refused)
     assert "articles_created" in ada.refusal("create_content", **ARTICLE, client_request_id="two")

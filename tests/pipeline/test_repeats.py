@@ -142,7 +142,7 @@ async def test_other_content_is_refused(host: Host, caller: Caller, diary: Any) 
     assert "with other values of text, weight. Nothing was done." in message(outcome)
     assert "Choose another client_request_id" in message(outcome)
     assert "or use edit_note to change what that call made" in message(outcome)
-    assert "It answered: Noted as 1." in message(outcome)
+    assert "Its result was: Noted as 1." in message(outcome)
     assert diary.runs == ["tea"]
     assert await used(host, caller) == 1
 

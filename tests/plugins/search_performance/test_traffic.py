@@ -300,7 +300,7 @@ def test_figures_of_an_article_do_not_wait_long_for_visits(
     site: Site, apis: Apis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect(site, apis, KINDS["plausible"])
-    monkeypatch.setattr(traffic, "PATIENCE", 0.05)
+    monkeypatch.setattr(traffic, "TIMEOUT_SECONDS", 0.05)
     apis.gate = threading.Event()
     pages = [(site.website.id, "https://notes.example/compost")]
     try:

@@ -203,7 +203,7 @@ CONNECTORS: Final[tuple[tuple[str, type[ShelfOverHttp]], ...]] = (
     ("reads_in_trouble", AsksAgainAndAgain),
     ("lost", CallsItUnavailable),
     ("lost", PostsTwice),
-    ("answered_otherwise", BelievesAnyAnswer),
+    ("unexpected_response", BelievesAnyAnswer),
     ("revoked", TakesARefusalForAnOutage),
     ("busy", GivesUpWhenBusy),
     ("busy", ForgetsHowLong),

@@ -115,7 +115,7 @@ def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (Forgiving, "asking"),
+        (Forgiving, "errors"),
         (Unchecked, "check"),
         (Unsorted, "figures"),
         (Endless, "figures"),
@@ -155,7 +155,7 @@ def test_keyword_data_that_keep_their_promises_are_told_nothing() -> None:
 @pytest.mark.parametrize(
     ("source", "name"),
     [
-        (keywords(BREAD, again=True), "away"),
+        (keywords(BREAD, again=True), "outage"),
         (keywords(BREAD, strict=True), "questions"),
         (keywords(KeywordFigures("cake")), "keyword_figures"),
         (keywords(BREAD, BREAD), "keyword_figures"),

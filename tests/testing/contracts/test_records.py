@@ -50,7 +50,7 @@ BROKEN: Final[Sequence[tuple[Any, str, str]]] = [
     (PAGE, "signed_in", "/dashboard/fails"),
     (PAGE, "html", "/dashboard/unsound"),
     (PAGE, "forms", "/dashboard/forms"),
-    (ROUTE, "answered", "/fails"),
+    (ROUTE, "handled", "/fails"),
     (BRANDER, "block", "brander not-json"),
     (BRANDER, "same", "brander counts"),
     (OBSERVER, "observes", "observer demands-a-subject"),

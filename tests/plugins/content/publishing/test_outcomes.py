@@ -36,7 +36,7 @@ MAKING = ["POST /api/terms/tag", "POST /api/media", "POST /api/posts", "POST /ap
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the retry delays for unavailable sites."""
-    monkeypatch.setattr(patience, "PATIENCE", (0.05, 0.05, 0.05))
+    monkeypatch.setattr(patience, "WAIT_SECONDS", (0.05, 0.05, 0.05))
 
 
 async def publish(plugin: PluginContext, article: str, website: str, **options: Any) -> Publication:

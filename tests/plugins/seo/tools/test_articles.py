@@ -143,7 +143,7 @@ def test_links_are_tried_where_it_is_asked_for(ada: ToolClient) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "message"),
     [
-        ("/original", "good", "answer"),
+        ("/original", "good", "responds"),
         ("/hidden", "bad", "says noindex"),
         ("/moved", "bad", "says noindex"),
         ("/by-header", "bad", "says noindex"),

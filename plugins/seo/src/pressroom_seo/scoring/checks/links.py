@@ -162,7 +162,7 @@ def broken_links(context: Context, rule: Rule) -> Verdict:
             fix="Link to the final URLs directly.",
             evidence=[Evidence(href, f"to {status.redirected_to}") for href, status in redirected],
         )
-    return good(f"All of {plural(len(checked), 'link')} respond.", 0)
+    return good(f"{plural(len(checked), 'link responds', 'links respond')}.", 0)
 
 
 def _pages(context: Context) -> list[Link]:
