@@ -19,8 +19,9 @@ from pressroom_content.articles.versions import Version, changed_blocks, matchin
 from pressroom_content.pages.article import head, refusal, requested_article
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, see_other
-from pressroom_content.pages.shown import moment, plural
+from pressroom_content.pages.shown import moment
 from pressroom_content.records import Article
+from pressroom_content.tools.common import plural
 
 MAX_ROWS: Final = 600
 """Maximum number of rows of a comparison that are shown."""

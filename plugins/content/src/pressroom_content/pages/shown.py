@@ -67,8 +67,3 @@ def state(status: str) -> Badge:
 def score_kind(score: int) -> str:
     """Return the CSS class of a score: `good`, `fair` or `poor`."""
     return "good" if score >= GOOD_SCORE else "fair" if score >= FAIR_SCORE else "poor"
-
-
-def plural(count: int, singular: str, plural_form: str = "") -> str:
-    """Return a count with its noun: `1 article`, `2,000 articles`."""
-    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"

@@ -26,7 +26,6 @@ from pressroom_content.articles.fields import Draft, read_as
 from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
 from pressroom_content.contract import Cursor, Day, WebsiteId
-from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
 from pressroom_content.tools.common import (
@@ -51,6 +50,7 @@ from pressroom_content.tools.common import (
     context,
     field_lines,
     local_time,
+    plural,
     preview_url,
     seo_line,
     seo_of,

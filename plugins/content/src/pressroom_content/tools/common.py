@@ -11,7 +11,6 @@ from pressroom.sdk import Call, InvalidInput, Params, PluginContext
 from pydantic import BaseModel, Field
 
 from pressroom_content.contract import Score
-from pressroom_content.pages.shown import plural
 from pressroom_content.records import Article
 
 MAX_LINE_LENGTH = 500
@@ -29,6 +28,11 @@ def confirmed(*, confirm: bool) -> None:
     """Raise `InvalidInput` unless the user has agreed."""
     if not confirm:
         raise InvalidInput("confirm", "must be true; ask the user for permission first")
+
+
+def plural(count: int, singular: str, plural_form: str = "") -> str:
+    """Return a count with its noun: `1 article`, `2,000 articles`."""
+    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"
 
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="The article, from list_content.")]

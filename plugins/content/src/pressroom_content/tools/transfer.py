@@ -28,7 +28,6 @@ from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
 from pressroom_content.articles.trash import copy
 from pressroom_content.contract import Post, WebsiteId
-from pressroom_content.pages.shown import plural
 from pressroom_content.publishing.adopting import AdoptedPost, adopt
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.rendering.sanitising import render
@@ -38,6 +37,7 @@ from pressroom_content.tools.common import (
     ContentId,
     context,
     local_time,
+    plural,
     preview_url,
     time_text,
     website_zone,
