@@ -51,7 +51,6 @@ CONTENT = [
     "CredentialVault",
     "Credit",
     "Cursor",
-    "Day",
     "DuplicateText",
     "ErrorPolicy",
     "FirstIncomplete",

@@ -48,6 +48,7 @@ PUBLIC = [
     "Credentials",
     "DashboardPage",
     "Database",
+    "Day",
     "Deprecation",
     "EditableText",
     "EmbeddedResource",

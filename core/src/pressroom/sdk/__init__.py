@@ -64,7 +64,7 @@ from pressroom.sdk.data import (
     StorageUsage,
     StoredKind,
 )
-from pressroom.sdk.declaration import ClientRequestId, ExecutorName, HexColor, Integer, Params
+from pressroom.sdk.declaration import ClientRequestId, Day, ExecutorName, HexColor, Integer, Params
 from pressroom.sdk.deprecation import Deprecation, deprecated_names
 from pressroom.sdk.generator import (
     Example,
@@ -143,6 +143,7 @@ __all__ = [
     "Credentials",
     "DashboardPage",
     "Database",
+    "Day",
     "Deprecation",
     "EditableText",
     "EmbeddedResource",

@@ -7,6 +7,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,6 +17,8 @@ ExecutorName = Literal["async", "thread", "process"]
 
 Only the process executor can stop a tool that does not return, and survive a crash.
 """
+
+_DAY_LENGTH: Final = 10
 
 MCP_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
@@ -99,6 +102,24 @@ def _hex_color(value: str) -> str:
 
 Integer = Annotated[int, BeforeValidator(_whole_number)]
 """A whole number. `512.0` is accepted, since JSON does not distinguish it from `512`."""
+
+
+def _day(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            # Stricter than `fromisoformat`, which takes weeks too.
+            datetime.strptime(value if len(value) == _DAY_LENGTH else "", "%Y-%m-%d")  # noqa: DTZ007
+        except ValueError:
+            raise ValueError("must be a day such as 2026-11-21") from None
+    return value
+
+
+Day = Annotated[
+    str,
+    Field(min_length=_DAY_LENGTH, max_length=_DAY_LENGTH, json_schema_extra={"format": "date"}),
+    BeforeValidator(_day),
+]
+"""A day such as `2026-11-21`, as a text."""
 
 
 def _printable(value: str | None) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from pressroom.sdk import (
     Activity,
     Annotations,
     Call,
+    Day,
     Integer,
     InvalidInput,
     JobState,
@@ -20,30 +21,12 @@ from pressroom.sdk import (
     ToolResult,
     mcp_tool,
 )
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from pressroom_account.usage import services_of
 
-_DAY_LENGTH: Final = 10
 _MAX_DIGITS: Final = 18
 """Numbers with this many digits fit into a 64-bit ID."""
-
-
-def _day(given: object) -> object:
-    if isinstance(given, str):
-        try:
-            # Stricter than `fromisoformat`, which takes weeks too.
-            datetime.strptime(given if len(given) == _DAY_LENGTH else "", "%Y-%m-%d")  # noqa: DTZ007
-        except ValueError:
-            raise ValueError("must be a day such as 2026-11-21") from None
-    return given
-
-
-Day = Annotated[
-    str,
-    Field(min_length=_DAY_LENGTH, max_length=_DAY_LENGTH, json_schema_extra={"format": "date"}),
-    BeforeValidator(_day),
-]
 
 
 class ActivityParams(Params):

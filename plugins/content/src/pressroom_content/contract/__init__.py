@@ -57,7 +57,7 @@ from pressroom_content.contract.json_api import (
     with_query,
 )
 from pressroom_content.contract.languages import Language
-from pressroom_content.contract.parameters import Cursor, Day, WebsiteId, cursor_of, read_cursor
+from pressroom_content.contract.parameters import Cursor, WebsiteId, cursor_of, read_cursor
 from pressroom_content.contract.rendering import render_body
 from pressroom_content.contract.reviewing import (
     ArticleReview,
@@ -169,7 +169,6 @@ __all__ = [
     "CredentialVault",
     "Credit",
     "Cursor",
-    "Day",
     "DuplicateText",
     "ErrorPolicy",
     "FirstIncomplete",

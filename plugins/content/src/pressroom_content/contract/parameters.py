@@ -8,20 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from pressroom.sdk import InvalidInput
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-_DAY_LENGTH: Final = 10
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _day(given: object) -> object:
-    if isinstance(given, str):
-        try:
-            # Stricter than `fromisoformat`, which takes weeks too.
-            datetime.strptime(given if len(given) == _DAY_LENGTH else "", "%Y-%m-%d")  # noqa: DTZ007
-        except ValueError:
-            raise ValueError("must be a day such as 2026-11-21") from None
-    return given
 
 
 WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The website, from list_websites.")]
@@ -29,13 +18,6 @@ WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="The w
 
 Cursor = Annotated[str, Field(min_length=1, max_length=200, description="next_cursor of the last result.")]
 """The cursor of a page as a parameter of a tool."""
-
-Day = Annotated[
-    str,
-    Field(min_length=_DAY_LENGTH, max_length=_DAY_LENGTH, json_schema_extra={"format": "date"}),
-    BeforeValidator(_day),
-]
-"""A day such as 2026-11-21 as a parameter of a tool."""
 
 
 def cursor_of(at: datetime, id_: str) -> str:

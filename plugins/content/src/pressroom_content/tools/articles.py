@@ -10,6 +10,7 @@ from pressroom.sdk import (
     Annotations,
     Call,
     ClientRequestId,
+    Day,
     Integer,
     InvalidInput,
     Params,
@@ -25,7 +26,7 @@ from pressroom_content.articles.edits import Edit
 from pressroom_content.articles.fields import Draft, read_as
 from pressroom_content.articles.listing import part
 from pressroom_content.articles.store import Articles
-from pressroom_content.contract import Cursor, Day, WebsiteId
+from pressroom_content.contract import Cursor, WebsiteId
 from pressroom_content.records import Article
 from pressroom_content.tools.article_history import VersionItem, changes_since, version_items, version_line
 from pressroom_content.tools.common import (

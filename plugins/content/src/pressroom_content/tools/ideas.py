@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, Day, Integer, InvalidInput, Params, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_content.contract import Day, WebsiteId
+from pressroom_content.contract import WebsiteId
 from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.tools.common import context
 from pressroom_content.websites.store import Websites

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
 
-from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, Day, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, ConfigDict, Field
 
 from pressroom_content.articles.store import Articles
-from pressroom_content.contract import Cursor, Day, WebsiteId
+from pressroom_content.contract import Cursor, WebsiteId
 from pressroom_content.publishing.overview import heads
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import clashes, gaps

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any, cast
 
-from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
+from pressroom.sdk import Annotations, Call, Day, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from pressroom_content.contract import Day, RemoteRedirect, Site, SiteAddress, SiteGone, TermKind, WebsiteId
+from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone, TermKind, WebsiteId
 from pressroom_content.tools.common import context
 from pressroom_content.tools.websites import DomainOut, WebsiteDetails, details, domain_lines, settings_line
 from pressroom_content.websites.connectors import term_kinds

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlsplit
 
-from pressroom.sdk import BackendError, Call, CallError, InvalidInput, PluginContext, Rejected
-from pressroom_content.contract import Day, SearchLimited, SiteError, Website, WebsiteId, is_below
+from pressroom.sdk import BackendError, Call, CallError, Day, InvalidInput, PluginContext, Rejected
+from pressroom_content.contract import SearchLimited, SiteError, Website, WebsiteId, is_below
 from pydantic import BaseModel, Field
 
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
