@@ -71,6 +71,14 @@ async def test_an_account_sees_its_own_jobs_alone(database: SqlDatabase) -> None
         await queue.status("j_unknown")
 
 
+async def test_a_queued_job_that_no_active_plugin_runs_says_so(database: SqlDatabase) -> None:
+    queue = JobQueue(database, [Job("double", double)])
+    job_id = await queue.enqueue("double", {"number": 1})
+    assert (await queue.status(job_id)).message == ""
+    status = await JobQueue(database, []).status(job_id)
+    assert (status.state, "its plugin is not active" in status.message) == ("queued", True)
+
+
 @pytest.mark.parametrize("job_id", ["", "\0", "\ud800", "x" * 5000])
 async def test_an_id_that_no_job_has_is_not_found(database: SqlDatabase, job_id: str) -> None:
     queue = JobQueue(database, [])

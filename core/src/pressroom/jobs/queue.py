@@ -7,6 +7,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ log = structlog.get_logger()
 
 MAX_KEY_LENGTH: Final = 200
 MAX_SUBJECT_LENGTH: Final = 255
+
+_NO_PLUGIN: Final = "this job waits, since its plugin is not active on this server; tell the operator"
 
 _FORGET_SECONDS: Final = 600.0
 _MIN_WAIT_SECONDS: Final = 0.05
@@ -170,7 +173,10 @@ class JobQueue:
 
     async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
         """See `pressroom.sdk.Jobs`."""
-        return await self._store.status(job_id, subject)
+        status = await self._store.status(job_id, subject)
+        if status.state == "queued" and status.kind not in self._kinds:
+            return replace(status, message=_NO_PLUGIN)
+        return status
 
     async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
         """See `pressroom.sdk.Jobs`. A job running in another process stops when that process renews the lease."""

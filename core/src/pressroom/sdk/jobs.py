@@ -161,7 +161,10 @@ class Jobs(Protocol):
         """
 
     async def status(self, job_id: str, *, subject: str | None = None) -> JobStatus:
-        """Return the status of a job; with `subject`, only of a job of that account. Raises `NotFound`."""
+        """Return the status of a job; with `subject`, only of a job of that account. Raises `NotFound`.
+
+        If no active plugin of this server runs jobs of this kind, the message of a queued job says so.
+        """
 
     async def cancel(self, job_id: str, *, subject: str | None = None) -> bool:
         """Cancel a job that has not finished, and return whether it was cancelled.
