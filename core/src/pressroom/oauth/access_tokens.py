@@ -72,9 +72,7 @@ class SigningKeys:
         """Return the current signing key, replacing it first if it is due. Raises `BackendError`."""
         if self._signing is None or self._clock() - self._signing[1] >= self._lifetime:
             async with self._reloading:
-                await self._replace()
-        if self._signing is None:  # pragma: no cover - `_replace` made it
-            raise RuntimeError("there is no key to sign with")
+                return await self._replace()
         return self._signing[0]
 
     async def find(self, kid: str) -> ECKey | None:
@@ -115,34 +113,35 @@ class SigningKeys:
             async with self._database.reading() as session:
                 self._take(await _rows(session))
 
-    async def _replace(self) -> None:
-        """Adopt the newest key that another server created, or create one."""
+    async def _replace(self) -> ECKey:
+        """Adopt the newest key that another server created, or create one, and return it."""
         now = self._clock()
         async with self._database.writing() as session:
             if self._database.dialect == "postgresql":
                 await session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
             rows = await _rows(session)
             self._take(rows)
-            if self._signing is None or now - self._signing[1] >= self._lifetime:
-                row = self._new_row(now)
-                await session.execute(
-                    update(SigningKeyRow)
-                    .where(SigningKeyRow.kid.in_(list(self._keys)), SigningKeyRow.retired_at.is_(None))
-                    .values(retired_at=now)
-                )
-                session.add(row)
-                rows = [*rows, row]
-        self._take(rows)
+            if self._signing is not None and now - self._signing[1] < self._lifetime:
+                return self._signing[0]
+            key = ECKey.generate_key(_CURVE, private=True, auto_kid=True)
+            row = self._row_of(key, now)
+            await session.execute(
+                update(SigningKeyRow)
+                .where(SigningKeyRow.kid.in_(list(self._keys)), SigningKeyRow.retired_at.is_(None))
+                .values(retired_at=now)
+            )
+            session.add(row)
+        log.info("made a signing key", kid=key.kid)
+        self._take([*rows, row])
+        return key
 
-    def _new_row(self, now: datetime) -> SigningKeyRow:
-        key = ECKey.generate_key(_CURVE, private=True, auto_kid=True)
+    def _row_of(self, key: ECKey, now: datetime) -> SigningKeyRow:
         private = jwe.encrypt_compact(
             _ENCRYPTION,
             orjson.dumps(key.as_dict(private=True)),
             self._encryption_key,
             algorithms=list(_ENCRYPTION.values()),
         )
-        log.info("made a signing key", kid=key.kid)
         return SigningKeyRow(kid=key.kid or "", private_key=private, created_at=now, retired_at=None)
 
     def _take(self, rows: list[SigningKeyRow]) -> None:
