@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 from support.chromium import chromium
 from support.mcp_clients.clients import PYTHON_2, TYPESCRIPT_2, Call, Client
 from support.mcp_server import EMAIL, PASSWORD, McpServer
@@ -21,6 +22,16 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
+def decide(page: Page, button: str, url: str) -> None:
+    """Sign in at the URL that a client opens, and press a button of the consent page."""
+    page.goto(url)
+    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name=button, exact=True).click()
+    expect(page.get_by_text("You can close this window.")).to_be_visible()
+
+
 @pytest.mark.parametrize(
     ("client", "scripting"),
     [(PYTHON_2, True), (TYPESCRIPT_2, False)],
@@ -30,15 +41,7 @@ def test_the_buttons_of_the_pages_lead_back_to_the_client(
     browser: Browser, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
 ) -> None:
     new_page = browser.new_page(java_script_enabled=scripting)
-
-    def allow(url: str) -> None:
-        new_page.goto(url)
-        new_page.get_by_label("E-mail").fill(EMAIL)
-        new_page.get_by_label("Password").fill(PASSWORD)
-        new_page.get_by_role("button", name="Sign in").click()
-        new_page.get_by_role("button", name="Allow", exact=True).click()
-        expect(new_page.get_by_text("You can close this window.")).to_be_visible()
-
+    allow = partial(decide, new_page, "Allow")
     calls = [Call("get_account_usage")]
     report = client.run(server.mcp_url, tmp_path / "client", calls, store=store, browser=allow)
     assert report.calls[0]["structuredContent"]["plan"] == "free"
@@ -50,15 +53,7 @@ def test_the_button_that_denies_tells_the_client(
     browser: Browser, server: McpServer, store: Path, tmp_path: Path
 ) -> None:
     page = browser.new_page()
-
-    def deny(url: str) -> None:
-        page.goto(url)
-        page.get_by_label("E-mail").fill(EMAIL)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("button", name="Deny", exact=True).click()
-        expect(page.get_by_text("You can close this window.")).to_be_visible()
-
+    deny = partial(decide, page, "Deny")
     report = PYTHON_2.run(server.mcp_url, tmp_path / "client", store=store, browser=deny)
     assert report.returned[0]["error"] == "access_denied"
     assert report.failed["type"] == "OAuthFlowError"
