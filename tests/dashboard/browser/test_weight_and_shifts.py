@@ -61,7 +61,9 @@ def blog(host: RunningHost, person: User) -> list[str]:
     """Return the URLs of a blog's home page and of one post."""
     client = client_of(host, person.email)
     website = client.data("connect_website", platform="builtin", name="Notes on engines")
-    article = client.data("create_content", title="The engine that was never built, and what became of it", body=BODY)
+    article = client.data(
+        "create_content", title="The engine that was never built, and the programs that were written for it", body=BODY
+    )
     publication = client.data("publish_content", content_id=article["content_id"], website_id=website["website_id"])
     return [website["connect_url"], publication["url"]]
 
