@@ -143,7 +143,7 @@ async def test_a_secret_that_the_provider_publishes_is_no_key() -> None:
         await verified(signed(CLAIMS, secret, alg="HS256", kid="oct"), [*PUBLISHED, dict(secret.as_dict(private=True))])
 
 
-async def test_a_key_in_the_header_is_not_asked() -> None:
+async def test_a_key_in_the_header_is_not_sent_to_the_provider() -> None:
     jwk = dict(OTHER_RSA.as_dict(private=False))
     with pytest.raises(InvalidIdToken):
         await verified(signed(CLAIMS, OTHER_RSA, jwk=jwk, jku="https://evil.example/keys"))

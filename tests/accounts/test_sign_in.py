@@ -69,7 +69,7 @@ async def test_who_knows_the_password_signs_in(users: Users, limiter: Limiter, s
     assert user.last_sign_in_at is not None
 
 
-async def test_an_address_that_nobody_has_is_answered_like_one_that_somebody_has(
+async def test_an_unknown_email_address_gets_the_same_response_as_a_known_one(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)

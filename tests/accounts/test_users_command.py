@@ -120,7 +120,7 @@ def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None
         (["disable", "bob@example.com"], "", "there is no account with the e-mail address bob@example.com"),
     ],
 )
-def test_what_is_wrong_is_said_and_the_exit_code_is_one(
+def test_problems_are_reported_and_the_exit_code_is_one(
     with_ada: Command, arguments: list[str], stdin: str | bytes, says: str
 ) -> None:
     result = with_ada(*arguments, stdin=stdin)

@@ -162,7 +162,7 @@ def test_no_command_at_all_shows_the_help_and_is_wrong_usage(tmp_path: Path) -> 
     assert "config" in result.stderr
 
 
-def test_the_version_is_told(tmp_path: Path) -> None:
+def test_the_version_is_shown(tmp_path: Path) -> None:
     result = run("--version", cwd=tmp_path)
     assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\S*\n", result.stdout)
 

@@ -144,7 +144,7 @@ def test_a_plugin_that_does_not_load_says_why(drawer: Drawer) -> None:
         (("new", "drawer", "\u2026"), "MESSAGE needs letters"),
     ],
 )
-def test_what_cannot_be_done_is_said(drawer: Drawer, arguments: tuple[str, ...], said: str) -> None:
+def test_impossible_requests_are_reported(drawer: Drawer, arguments: tuple[str, ...], said: str) -> None:
     code, output = drawer.run(*arguments)
 
     assert code != 0

@@ -153,7 +153,7 @@ def test_a_whole_table_is_merged_with_the_file_and_with_single_keys() -> None:
         ("LOGGING__LEVEL__ROOT", "LOGGING__LEVEL"),
     ],
 )
-def test_an_unknown_variable_is_answered_with_the_one_that_was_meant(name: str, meant: str) -> None:
+def test_an_unknown_variable_is_refused_with_the_closest_one(name: str, meant: str) -> None:
     config_problem = problem(**{name: "1"})
     assert str(config_problem) == f"PRESSROOM_{name}: is not the name of a setting"
     assert config_problem.hint == f"Did you mean PRESSROOM_{meant}?"

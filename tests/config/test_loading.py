@@ -131,7 +131,7 @@ def test_a_syntax_error_does_not_hide_what_is_wrong_in_the_environment() -> None
         ("[plugins.shout]\nconfg = {}\n", 2, "did you mean config?"),
     ],
 )
-def test_an_unknown_key_is_answered_with_the_one_that_was_meant(text: str, line: int, meant: str) -> None:
+def test_an_unknown_key_is_refused_with_the_closest_one(text: str, line: int, meant: str) -> None:
     (problem,) = problems(text)
     assert problem.origin.line == line
     assert meant in problem.problem

@@ -164,7 +164,7 @@ def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
     assert "larger than 1 MiB" in problem_in(b"#" * (MAX_BYTES + 1), tmp_path).problem
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_distinguished(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig, match="there is no such file"):
         read_toml(tmp_path / "nowhere.toml")
     with pytest.raises(InvalidConfig, match="cannot be read: Is a directory"):

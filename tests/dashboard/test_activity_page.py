@@ -180,7 +180,7 @@ def newcomer(host: RunningHost, second: BrowserWithoutScreen) -> BrowserWithoutS
     return second
 
 
-def test_who_has_no_calls_is_told_how_to_make_some(newcomer: BrowserWithoutScreen) -> None:
+def test_an_account_without_calls_learns_how_to_make_some(newcomer: BrowserWithoutScreen) -> None:
     page = newcomer.get(PATH)
     assert "No calls yet" in page.text
     assert page.one("main a.button") == "Connect a client"

@@ -74,7 +74,7 @@ def test_claude_code_gets_its_header_after_the_address() -> None:
     assert words[-4:] == ["pressroom", "https://p.example/api/mcp", "--header", f"Authorization: Bearer {KEY}"]
 
 
-def test_where_oauth_is_off_nobody_is_told_to_sign_in() -> None:
+def test_with_oauth_off_nobody_is_sent_to_sign_in() -> None:
     for guide in guides(offers_oauth=False).values():
         assert "sign in" not in " ".join((*guide.steps, guide.note))
 

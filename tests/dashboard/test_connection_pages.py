@@ -54,7 +54,7 @@ def test_a_new_key_is_shown_once_and_works(host: RunningHost, person: User, sign
     assert f"prk_key_…{key[-4:]}" in signed_in.get(LIST).text
 
 
-def test_loading_the_answer_again_makes_no_second_key(
+def test_reloading_the_result_creates_no_second_key(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     fields = {**signed_in.get(LIST).fields(LIST), "name": "Once"}
@@ -317,7 +317,7 @@ def test_long_lists_have_pages(host: RunningHost, person: User, signed_in: Brows
         assert signed_in.get(f"{LIST}?page={invalid}").status == 200
 
 
-def test_somebody_without_any_is_told_how_to_begin(signed_in: BrowserWithoutScreen) -> None:
+def test_somebody_without_any_learns_how_to_start(signed_in: BrowserWithoutScreen) -> None:
     assert "No connections yet" in signed_in.get(LIST).text
     page = signed_in.get("/dashboard")
     assert "Connect your first AI client" in page.text

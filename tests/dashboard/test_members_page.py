@@ -111,7 +111,7 @@ def test_the_switcher_leads_from_account_to_account(
     assert theirs.submit(returned, SWITCH, account=stranger.id).status == 404
 
 
-def test_what_is_wrong_with_an_invitation_is_said_beside_it(signed_in: BrowserWithoutScreen) -> None:
+def test_problems_of_an_invitation_are_reported_beside_it(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get(MEMBERS)
     wrong = signed_in.submit(page, MEMBERS, action="invite", role="reader", note="x" * 101)
     assert (wrong.status, wrong.one("#f-note-error")) == (400, "Must have at most 100 characters.")
@@ -129,7 +129,7 @@ def test_sending_the_form_again_makes_no_second_invitation(
     assert len(host.run(host.host.accounts.invitations.list(person.id))) == 1
 
 
-def test_who_has_made_too_many_invitations_is_told_when_to_make_the_next(
+def test_after_too_many_invitations_the_page_says_when_the_next_is_possible(
     host: RunningHost, browser: BrowserWithoutScreen
 ) -> None:
     account = add_person(host, "many@example.org")

@@ -61,7 +61,7 @@ def new_server(tmp_path: Path, **accounts: Any) -> Iterator[tuple[RunningHost, B
         yield running, browser, browser.submit(page, "/setup", email=EMAIL, name="Ada", password=PASSWORD)
 
 
-def test_whoever_sets_up_a_server_is_told_how_to_become_its_operator(tmp_path: Path) -> None:
+def test_whoever_sets_up_a_server_learns_how_to_become_its_operator(tmp_path: Path) -> None:
     with new_server(tmp_path) as (host, browser, welcome):
         assert setting(welcome) == SETTING
         assert setting(browser.get("/dashboard/account")) == SETTING
@@ -85,9 +85,7 @@ def test_whoever_sets_up_a_server_is_told_how_to_become_its_operator(tmp_path: P
     [{"sign_up": True}, {"identity_provider": {"issuer": "https://id.example.com", "client_id": "pressroom"}}],
     ids=["by sign-up", "from an identity provider"],
 )
-def test_where_anyone_gets_an_account_nobody_is_told_to_become_an_operator(
-    tmp_path: Path, accounts: dict[str, Any]
-) -> None:
+def test_with_open_accounts_nobody_is_invited_to_become_an_operator(tmp_path: Path, accounts: dict[str, Any]) -> None:
     with new_server(tmp_path, **accounts) as (_, browser, welcome):
         assert "Your account is ready." in welcome.text
         assert "operators-setting" not in welcome.html + browser.get("/dashboard/account").html

@@ -56,7 +56,7 @@ def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page, members: P
     return pages
 
 
-async def test_people_are_told_to_come_back_and_find_everything_as_it_was(url: str, tmp_path: Path) -> None:
+async def test_people_are_asked_to_return_later_and_find_everything_as_it_was(url: str, tmp_path: Path) -> None:
     await migrate(settings_for_test({"storage": {"database": url}}, tmp_path))
     async with proxy_to(url) as proxy, running(through(url, proxy.endpoint), tmp_path) as host:
         with BrowserWithoutScreen(host) as browser:

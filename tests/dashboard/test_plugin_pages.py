@@ -157,7 +157,7 @@ def test_one_that_fails_is_a_page_for_people_and_named_in_the_log(
     assert (line["point"], line["name"]) == ("route", "/dashboard/websites/<id>")
 
 
-def test_other_answers_go_out_as_they_are(signed_in: BrowserWithoutScreen) -> None:
+def test_other_responses_are_sent_unchanged(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard/websites/7")
     assert page.html == "a,b"
     assert page.response.headers["Content-Type"].startswith("text/csv")
@@ -232,7 +232,7 @@ def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen
     assert browser.get("/colophon").html == "nobody:"
 
 
-def test_it_is_told_which_session_asks_and_never_the_cookie(
+def test_it_receives_the_session_and_never_the_cookie(
     host: RunningHost, signed_in: BrowserWithoutScreen, browser: BrowserWithoutScreen
 ) -> None:
     session = signed_in.get("/dashboard/outings/7").one("h1")
@@ -266,7 +266,7 @@ def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "status", "answer"), [("hello", 200, "Nobody heard it."), ("unknown", 404, "There is no such text")]
 )
-def test_a_use_that_cannot_be_given_back_does_not_change_the_answer(
+def test_a_use_that_cannot_be_refunded_does_not_change_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, status: int, answer: str
 ) -> None:
     """Another process keeps the database locked when the page wants to give a use of the quota back."""

@@ -79,7 +79,7 @@ def test_what_is_kept_meanwhile_is_sealed_and_gone_afterwards(browser: BrowserWi
     assert browser.client.cookies.get("pressroom_provider") is None
 
 
-def test_an_answer_is_good_once(browser: BrowserWithoutScreen) -> None:
+def test_a_response_is_valid_once(browser: BrowserWithoutScreen) -> None:
     query = at_the_provider(leave(browser, browser.get("/sign-in")), "ada")
     come_back(browser, query)
     browser.submit(browser.get("/dashboard"), "/sign-out")
@@ -89,7 +89,7 @@ def test_an_answer_is_good_once(browser: BrowserWithoutScreen) -> None:
     assert browser.get("/dashboard").path == "/sign-in"
 
 
-def test_an_answer_for_another_browser_signs_nobody_in(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+def test_a_response_for_another_browser_signs_nobody_in(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     query = at_the_provider(leave(browser, browser.get("/sign-in")), "ada")
     with BrowserWithoutScreen(host, BASE) as victim:
         assert come_back(victim, query).status == 400
@@ -137,14 +137,14 @@ def test_a_connection_of_somebody_who_signed_out_meanwhile_is_refused(
 @pytest.mark.parametrize(
     "query", [{}, {"code": "x"}, {"state": "x", "code": "y"}, {"error": "<b>no</b>", "state": "é"}]
 )
-def test_made_up_answers_are_refused(browser: BrowserWithoutScreen, query: dict[str, str]) -> None:
+def test_forged_responses_are_refused(browser: BrowserWithoutScreen, query: dict[str, str]) -> None:
     leave(browser, browser.get("/sign-in"))
     page = come_back(browser, query)
     assert page.status == 400
     assert page.tree.css("main b") == []
 
 
-def test_a_provider_that_is_away_is_said_to_be(tmp_path: Path) -> None:
+def test_a_provider_that_is_down_is_reported(tmp_path: Path) -> None:
     settings = {"issuer": "http://127.0.0.1:1", "client_id": "x", "name": "Example ID"}
     config = settings_for_test({"accounts": {"identity_provider": settings}}, tmp_path)
     with RunningHost(config) as host, BrowserWithoutScreen(host) as browser:

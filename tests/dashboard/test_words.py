@@ -32,7 +32,7 @@ def test_how_long_ago(seconds: int, said: str) -> None:
     assert ago(NOW - timedelta(seconds=seconds), NOW) == said
 
 
-def test_moments_are_said_in_utc() -> None:
+def test_times_are_given_in_utc() -> None:
     moment = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
     assert day(moment) == "28 Feb 2026"
     assert moment_text(moment) == "28 Feb 2026, 23:30 UTC"

@@ -115,7 +115,7 @@ def test_an_image_of_the_archive_is_found(ada: Client) -> None:
     assert image["ref"] == "archive:1"
 
 
-def test_figures_of_the_example_can_be_asked_for(ada: Client) -> None:
+def test_figures_of_the_example_can_be_requested(ada: Client) -> None:
     assert "kagi" in values_of(ada, "get_search_performance", "provider")
 
 

@@ -54,7 +54,7 @@ async def test_what_does_not_finish_within_the_grace_is_cut_off(executors: Execu
     (tmp_path / "thread").unlink()
 
 
-async def test_a_call_cut_off_before_its_first_step_is_told_that_the_server_shuts_down(executors: Executors) -> None:
+async def test_a_call_cancelled_before_its_first_step_reports_the_shutdown(executors: Executors) -> None:
     await executors.ready()
     call = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.loop_for_ever)))
     await asyncio.sleep(0)

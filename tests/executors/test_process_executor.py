@@ -42,7 +42,7 @@ async def test_large_results_come_back_whole(executors: Executors) -> None:
     assert [len(result) for result in results] == [5_000_000] * 3
 
 
-async def test_a_hundred_quick_calls_all_get_their_own_answer() -> None:
+async def test_a_hundred_quick_calls_each_get_their_own_result() -> None:
     executors = Executors(ExecutorsSettings(processes=2, process_queue=100, recycle_after=0))
     results = await asyncio.gather(
         *(executors.by_name["process"].run(work(executor_tools.echo, text=str(number))) for number in range(100))

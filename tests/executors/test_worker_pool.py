@@ -73,7 +73,9 @@ async def test_an_error_that_is_raised_on_purpose_arrives_as_it_was(pool: Worker
         await pool.run(refused)
 
 
-async def test_any_other_error_is_told_to_the_log_alone(pool: WorkerPool, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_any_other_error_is_reported_only_in_the_log(
+    pool: WorkerPool, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(InternalError, match="internal error") as caught:
         await pool.run(failing)
     assert "no" not in caught.value.message.split()

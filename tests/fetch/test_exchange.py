@@ -21,7 +21,7 @@ async def exchange(fetcher: Fetcher, url: str, **options: object) -> FetchRespon
     return await fetcher.exchange(url, **bounds)  # type: ignore[arg-type]
 
 
-async def test_a_redirect_is_an_answer(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
+async def test_a_redirect_is_a_response(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b"moved", "Location: http://10.0.0.1/", "X-A: 1", "x-a: 2", status="301 Moved Permanently")
 
@@ -85,7 +85,7 @@ async def test_plain_http_is_for_public_addresses_on_port_80(fetcher_for: MakeFe
             await exchange(fetcher, "http://169.254.169.254/", plain_http=True)
 
 
-async def test_no_answer_in_time(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
+async def test_no_response_in_time(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
     async def silence(visit: Visit) -> None:
         await visit.until_left()
 
@@ -95,7 +95,7 @@ async def test_no_answer_in_time(secure_origin: RunOrigin, fetcher_for: MakeFetc
         await running.left.wait()
 
 
-async def test_a_head_of_the_answer_is_bounded(fetcher_for: MakeFetcher) -> None:
+async def test_the_head_of_a_response_is_bounded(fetcher_for: MakeFetcher) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b"", f"X-Long: {'x' * 40_000}")
 

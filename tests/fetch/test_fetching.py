@@ -70,7 +70,7 @@ async def test_a_type_that_is_missing_or_twofold_is_none(
         assert (await get(fetcher, at(running))).media_type == ""
 
 
-async def test_an_error_page_is_an_answer(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_an_error_page_is_a_response(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with secure_origin(answering(b"gone", status="404 Not Found")) as running, fetcher_for(running) as fetcher:
         fetched = await get(fetcher, at(running))
     assert (fetched.status, fetched.content) == (404, b"gone")
@@ -111,7 +111,7 @@ async def test_a_certificate_of_nobody_known_is_not_trusted(secure_origin: RunOr
     assert not running.visits
 
 
-async def test_the_next_address_is_tried_where_the_first_does_not_answer(
+async def test_the_next_address_is_tried_if_the_first_does_not_respond(
     secure_origin: RunOrigin, authority: Authority
 ) -> None:
     async with secure_origin(answering()) as running:
@@ -228,7 +228,7 @@ async def test_compressed_content_is_refused(secure_origin: RunOrigin, fetcher_f
     ],
     ids=["ssh", "short", "two lengths", "bad chunk", "nothing"],
 )
-async def test_what_is_no_whole_answer_fails(secure_origin: RunOrigin, fetcher_for: Fetcher, sent: bytes) -> None:
+async def test_an_incomplete_response_fails(secure_origin: RunOrigin, fetcher_for: Fetcher, sent: bytes) -> None:
     async def reply(visit: Visit) -> None:
         await visit.send(sent)
 

@@ -36,7 +36,7 @@ async def test_a_redirect_is_followed(
         assert await get(fetcher, running.port) == f"200 https://{NAME}:{running.port}/end?a=b end"
 
 
-async def test_without_a_location_it_is_an_answer(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_a_redirect_without_a_location_is_a_response(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b"where?", status="302 Found")
 

@@ -99,7 +99,7 @@ async def test_what_changes_something_is_never_redirected(fetcher_for: Fetcher) 
 
 
 @pytest.mark.parametrize(("method", "error"), [("GET", FetchFailed), ("POST", FetchUnknown), ("PUT", FetchUnknown)])
-async def test_an_answer_that_breaks_off_leaves_the_effect_unknown(
+async def test_a_truncated_response_leaves_the_effect_unknown(
     secure_origin: RunOrigin, fetcher_for: Fetcher, method: str, error: type[Exception]
 ) -> None:
     async def reply(visit: Visit) -> None:
@@ -116,7 +116,7 @@ async def test_an_answer_that_breaks_off_leaves_the_effect_unknown(
     ids=["too large", "compressed", "head too large"],
 )
 @pytest.mark.parametrize(("method", "error"), [("GET", FetchRefused), ("POST", FetchUnknown), ("PUT", FetchUnknown)])
-async def test_an_answer_that_breaks_a_bound_does_not_undo_what_was_asked_for(
+async def test_a_result_that_breaks_a_bound_does_not_undo_the_call(
     secure_origin: RunOrigin,
     fetcher_for: Fetcher,
     method: str,

@@ -116,7 +116,7 @@ async def test_a_connection_has_a_place_among_the_fetches_while_it_is_open() -> 
             await fetcher.get(f"https://{NAME}/", accept="*/*", max_bytes=1, seconds=0.05)
 
 
-async def test_a_host_that_does_not_answer_is_no_connection() -> None:
+async def test_a_host_that_does_not_respond_counts_as_not_connected() -> None:
     async with serving(echo) as port:
         pass
     async with fetcher_to(port) as fetcher:

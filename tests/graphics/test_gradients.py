@@ -115,7 +115,7 @@ def test_colours(text: str, rgba: tuple[int, ...]) -> None:
         ("linear-gradient(" + "red," * 300 + "blue)", 1, "256 stops"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str, position: int, problem: str) -> None:
+def test_problems_are_reported_with_their_location(text: str, position: int, problem: str) -> None:
     with pytest.raises(InvalidStyle) as caught:
         parse_paint(text)
     assert caught.value.position == position

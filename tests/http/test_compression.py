@@ -136,7 +136,7 @@ def test_the_list_of_tools_is_compressed(host: RunningHost, bare: httpx.Client) 
     assert varies(from_page) == {"origin", "accept-encoding"}
 
 
-def test_answers_of_tools_are_not_compressed(host: RunningHost, bare: httpx.Client) -> None:
+def test_responses_of_tools_are_not_compressed(host: RunningHost, bare: httpx.Client) -> None:
     headers = {**account(host).bearer, "accept-encoding": "gzip"}
     call = {"name": "create_content", "arguments": {"title": "Private", "body": TEXT}}
     mcp_response, _ = raw(
@@ -163,7 +163,7 @@ def test_what_says_nothing_of_caching_is_not_compressed_for_a_person(bare: httpx
     assert "content-encoding" not in response.headers
 
 
-def test_small_answers_and_images_are_sent_as_they_are(bare: httpx.Client) -> None:
+def test_small_responses_and_images_are_sent_unchanged(bare: httpx.Client) -> None:
     for url in ("/healthz", "/tools/image-generator/examples/0", "/nothing-here"):
         response, body = raw(bare, url, headers={"accept-encoding": "gzip"})
         assert "content-encoding" not in response.headers

@@ -104,7 +104,7 @@ def test_a_result_is_kept_when_its_client_has_left(start: Start, tmp_path: Path)
     assert (tmp_path / "log").read_text() == "run\n"
 
 
-def test_garbage_is_answered_as_a_bad_request(shared_host: RunningHost) -> None:
+def test_garbage_is_a_bad_request(shared_host: RunningHost) -> None:
     for garbage in (
         b"\x16\x03\x01\x02\x00\r\n\r\n",
         b"GET\r\n\r\n",

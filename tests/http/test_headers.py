@@ -14,7 +14,7 @@ Start = Callable[..., RunningHost]
 
 
 @pytest.mark.parametrize("path", [TEXT, "/tools/text-file/api", "/tools/api", "/openapi.json"])
-def test_any_origin_may_ask(api: httpx.Client, path: str) -> None:
+def test_any_origin_may_send_requests(api: httpx.Client, path: str) -> None:
     method = "POST" if path == TEXT else "GET"
     preflight = api.options(
         path,
@@ -35,7 +35,7 @@ def test_any_origin_may_ask(api: httpx.Client, path: str) -> None:
     assert {"ratelimit-remaining", "retry-after", "x-request-id"} <= set(exposed.split(", "))
 
 
-def test_every_answer_has_a_request_id_and_a_clients_own_is_kept(api: httpx.Client) -> None:
+def test_every_response_has_a_request_id_and_a_clients_own_is_kept(api: httpx.Client) -> None:
     ids = {api.get(path).headers["x-request-id"] for path in ("/tools", "/tools/api", "/healthz", "/nowhere")}
     assert len(ids) == 4
 
@@ -56,7 +56,7 @@ def test_pages_carry_a_strict_policy(api: httpx.Client) -> None:
         assert "referrer-policy" in headers
 
 
-def test_head_is_answered_like_get(api: httpx.Client) -> None:
+def test_head_gets_the_same_headers_as_get(api: httpx.Client) -> None:
     for path in ("/tools", "/tools/text-file", "/tools/api", "/openapi.json", "/llms.txt", "/healthz"):
         response, head = api.get(path), api.head(path)
         assert (head.status_code, head.content) == (response.status_code, b""), path

@@ -141,7 +141,7 @@ def test_one_that_writes_nothing_for_ever_is_interrupted(templates: Path, tmp_pa
     assert pages.render("other.html", word="here") == "still here"
 
 
-def test_a_server_answers_on_after_a_template_that_never_ends(tmp_path: Path, templates: Path) -> None:
+def test_a_server_keeps_responding_after_a_template_that_never_ends(tmp_path: Path, templates: Path) -> None:
     put(templates, "error.html", "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
     with serving(tmp_path / "server", config_of(templates)) as server, httpx.Client(base_url=server.url) as http:
         missing = http.get("/nothing", headers={"Accept": "text/html"}, timeout=60)

@@ -66,9 +66,7 @@ def test_a_pattern_takes_what_matches_and_nothing_else(host: RunningHost) -> Non
 
 @pytest.mark.parametrize("path", ["/nothing", "/0a1b.txt.exe", "/0a1g.txt", "/0a1b-txt", "/0a1b0.txt", "/0A1B.txt"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_what_no_pattern_matches_is_answered_as_if_the_route_were_not_there(
-    host: RunningHost, path: str, method: str
-) -> None:
+def test_a_path_without_a_matching_pattern_is_not_found(host: RunningHost, path: str, method: str) -> None:
     response = httpx.request(method, host.url + path)
     other = httpx.request(method, f"{host.url}/no/route/is/like/this")
     assert response.status_code == other.status_code == 404

@@ -66,7 +66,7 @@ def answer(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[st
     ],
     ids=["absolute form", "slash", "query", "HTTP 1.0", "case", "suffix", "expect", "identity", "upgrade"],
 )
-def test_a_request_that_is_only_unusual_is_answered(shared_host: RunningHost, head: bytes) -> None:
+def test_an_unusual_but_valid_request_gets_a_response(shared_host: RunningHost, head: bytes) -> None:
     status, _, body = answer(shared_host, head + BODY)
 
     assert (status, body["data"]["format"]) == (200, "png")
@@ -78,7 +78,7 @@ def test_a_body_in_chunks_is_read(shared_host: RunningHost) -> None:
     assert answer(shared_host, request("POST", QR, JSON, CHUNKED) + chunks)[0] == 200
 
 
-def test_requests_that_come_at_once_are_answered_in_their_order(shared_host: RunningHost) -> None:
+def test_pipelined_requests_get_their_responses_in_order(shared_host: RunningHost) -> None:
     requests = b"".join(
         request("POST", QR, JSON, LENGTH, f"X-Request-Id: pipelined-{number}").replace(b"Connection: close\r\n", b"")
         + BODY
@@ -137,7 +137,7 @@ def test_what_is_wrong_as_http_is_refused_in_the_envelope(
     assert len(body["error"]["message"]) < 500
 
 
-def test_a_head_that_is_too_large_is_told_from_a_body(shared_host: RunningHost) -> None:
+def test_a_head_that_is_too_large_is_distinguished_from_a_body(shared_host: RunningHost) -> None:
     _, _, body = answer(shared_host, request("GET", "/healthz", "X-Long: " + "a" * 20_000))
 
     assert "headers" in body["error"]["message"]
@@ -193,7 +193,7 @@ def test_a_metrics_token_of_odd_bytes_is_only_wrong(start: Start) -> None:
     assert (status, headers["www-authenticate"]) == (401, "Bearer")
 
 
-def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
+def test_an_incomplete_body_is_reported(start: Start) -> None:
     host = start(builtin_plugins=True, server={"request_timeout": 0.3})
 
     status, headers, body = answer(host, request("POST", QR, JSON, "Content-Length: 100") + b'{"te')
@@ -232,7 +232,7 @@ def test_a_slow_connection_is_closed_when_it_idles(start: Start, upgrade: str) -
         (b"text=x", "", 415),
     ],
 )
-def test_a_posted_form_is_answered_with_a_page(api: httpx.Client, body: bytes, media_type: str, status: int) -> None:
+def test_a_posted_form_gets_a_page(api: httpx.Client, body: bytes, media_type: str, status: int) -> None:
     page = api.post("/tools/qr-code-generator", content=body, headers={"content-type": media_type})
 
     assert page.status_code == status

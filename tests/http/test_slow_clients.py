@@ -72,7 +72,7 @@ def test_a_stranger_cannot_keep_a_connection_by_sending_a_byte_now_and_then(
     assert status(received) == expected, received
 
 
-def test_a_client_that_is_slow_but_in_time_is_answered(tmp_path: Path) -> None:
+def test_a_slow_client_within_the_time_limit_gets_a_response(tmp_path: Path) -> None:
     with (
         tool_host(tmp_path, server={"request_timeout": LONG, "response_timeout": 0.5}) as host,
         connected(host.url) as connection,

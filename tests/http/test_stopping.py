@@ -64,7 +64,7 @@ def test_without_a_delay_the_port_closes_at_once(tmp_path: Path) -> None:
     assert "about to shut down" not in server.log
 
 
-def test_the_first_request_of_a_new_connection_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_request_of_a_new_connection_gets_a_response(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "FIRST_REQUEST_SECONDS", 100.0)
     with RunningHost(settings_for_test({"builtin_plugins": False}, tmp_path)) as host, ThreadPoolExecutor() as threads:
         address = ("127.0.0.1", host.settings.server.port)

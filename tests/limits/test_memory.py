@@ -34,7 +34,7 @@ async def test_a_client_that_keeps_asking_is_not_forgotten_for_others(clock: Fro
         assert not (await limiter.take(per_hour(1), "busy", 1)).allowed
 
 
-async def test_the_client_that_asked_longest_ago_is_forgotten_first(clock: FrozenClock) -> None:
+async def test_the_client_with_the_oldest_request_is_forgotten_first(clock: FrozenClock) -> None:
     limiter = limiter_of(MemoryWindows(max_keys=3, clock=clock.micros), clock)
     for key in ("a", "b", "c", "a", "d"):
         await limiter.take(per_hour(2), key, 1)

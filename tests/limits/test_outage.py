@@ -189,7 +189,7 @@ async def test_a_process_that_was_too_busy_to_connect_is_no_outage(server: Redis
     await connection.close()
 
 
-async def test_callers_that_leave_do_not_mix_up_the_answers_of_others(server: RedisServer, host: Host) -> None:
+async def test_callers_that_leave_do_not_mix_up_the_responses_of_others(server: RedisServer, host: Host) -> None:
     entries = {f"id{n}": CacheEntry(f"tool/{n}.png", "image/png", n, b"{}") for n in range(100)}
     for content_id, entry in entries.items():
         await host.cache.put(content_id, entry, seconds=60)
@@ -228,7 +228,7 @@ async def test_callers_that_leave_a_frozen_server_leave_a_probe_to_the_next(serv
     assert host.events() == [BEGIN, END]
 
 
-async def test_a_server_out_of_memory_refuses_to_count_and_still_answers(server: RedisServer, host: Host) -> None:
+async def test_a_server_out_of_memory_refuses_to_count_and_still_responds(server: RedisServer, host: Host) -> None:
     await host.cache.put("a", ENTRY, seconds=60)
     with server.client() as admin:
         admin.config_set("maxmemory", 1)
@@ -281,7 +281,7 @@ async def test_a_wrong_password_is_an_outage_that_does_not_show_it(
     assert "wrong-password" not in f"{log} {caught.value} {caught.value.__cause__} {connection}"
 
 
-async def test_nothing_that_listens_is_told_with_the_address() -> None:
+async def test_a_host_without_a_listener_is_named_by_its_address() -> None:
     port = free_port()
     connection = RedisConnection(f"redis://127.0.0.1:{port}", timeout=TIMEOUT)
     with structlog.testing.capture_logs(), pytest.raises(BackendError, match=f"Redis at 127.0.0.1:{port}") as caught:

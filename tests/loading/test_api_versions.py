@@ -148,7 +148,7 @@ def test_a_package_needs_no_more_than_a_marked_function(tmp_path: Path, compile_
     assert 'say so with PLUGIN = Plugin(id="tally", api="1"' in warning
 
 
-def test_a_package_that_offers_nothing_is_told_what_to_write(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_package_that_offers_nothing_is_reported_with_what_to_write(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(install_plugin(tmp_path, "tally", BARE.replace("@mcp_tool\n", "")))
     record = record_of(compiled, "tally")
     assert (record.status, record.phase) == ("broken", "import")

@@ -53,7 +53,7 @@ def test_only_a_failed_import_is_forgotten(name: str, tmp_path: Path, compile_wi
     assert remaining == (set(broken.packages) if broken.expected[0].phase == "config" else set())
 
 
-def test_all_broken_plugins_together_are_told_apart(tmp_path: Path, compile_with: Compile) -> None:
+def test_all_broken_plugins_together_are_distinguished(tmp_path: Path, compile_with: Compile) -> None:
     installed = [factory(tmp_path / "site") for factory in BROKEN.values()]
     compiled = compile_with(*installed, healthy(tmp_path / "site"))
     assert sorted(compiled.catalog.tools) == ["healthy", "qr-code-generator"]

@@ -165,7 +165,7 @@ def test_a_plugin_that_was_mended_works_the_next_time(tmp_path: Path) -> None:
         (HEAD + "@hookimpl\ndef pressroom_checks(): return [1 / 0]\n", "correct acme-mine in /home/ada/my plugin"),
     ],
 )
-def test_whoever_has_the_source_is_told_where_to_correct_it(
+def test_the_message_says_where_to_correct_the_source(
     tmp_path: Path, compile_with: Compile, module: str, advice: str
 ) -> None:
     installed = install_plugin(tmp_path, "mine", module)

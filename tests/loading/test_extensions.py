@@ -120,7 +120,7 @@ def test_what_falls_out_later_takes_its_contributions_along(tmp_path: Path, comp
     assert extensions.of("pressroom_weather_stations") == ()
 
 
-def test_extensions_cannot_be_read_while_plugins_are_still_being_asked(tmp_path: Path, compile_with: Compile) -> None:
+def test_extensions_cannot_be_read_while_plugins_are_still_loading(tmp_path: Path, compile_with: Compile) -> None:
     hasty = (
         "\n@hookimpl\ndef pressroom_checks(plugin):\n    return plugin.extensions.of('pressroom_weather_stations')\n"
     )

@@ -114,7 +114,7 @@ def test_modules_that_begin_with_an_underscore_are_for_the_plugins_to_import(
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_and_the_others_continue(
+def test_problems_of_a_file_are_reported_and_the_others_continue(
     folder: Path, compile_with: Compile, name: str, module: str, error: str, hint: str
 ) -> None:
     write(folder, name, Path(name).stem.replace("-", "_"), module)
@@ -238,7 +238,7 @@ def test_a_plugin_with_a_declaration_needs_no_hook_for_its_tools(folder: Path, c
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_without_a_declaration_is_said(
+def test_problems_of_a_file_without_a_declaration_are_reported(
     folder: Path, compile_with: Compile, name: str, module: str, error: str, hint: str
 ) -> None:
     write(folder, name, module=module.replace("$id", Path(name).stem.replace(" ", "_")))
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_used_is_a_finding_of_its_own(tmp_path: Path, co
         assert record.hint
 
 
-def test_a_file_that_cannot_be_read_is_said_so(folder: Path, compile_with: Compile) -> None:
+def test_a_file_that_cannot_be_read_is_reported(folder: Path, compile_with: Compile) -> None:
     (folder / "one_file_gone.py").symlink_to(folder / "gone")
     record = records(compile_with(plugins_dir=str(folder)))["one_file_gone.py"]
     assert (record.status, "cannot be read" in record.error) == ("broken", True)

@@ -133,7 +133,7 @@ def serving(folder: Path, module: str, config: str = "") -> Iterator[Process]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("enter", ["await asyncio.sleep(600)", "await never()", "time.sleep(600)"])
-def test_a_server_that_waits_for_a_plugin_ends_when_it_is_told_to(tmp_path: Path, enter: str, number: int) -> None:
+def test_a_server_that_waits_for_a_plugin_stops_on_a_signal(tmp_path: Path, enter: str, number: int) -> None:
     with serving(tmp_path, source(enter)) as server:
         server.entered()
         assert server.end(number) in (0, 1)

@@ -163,7 +163,7 @@ def test_a_hook_of_a_plugin_that_is_not_there_is_unknown_unless_it_is_optional(
     assert statuses(compiled) == {"strict": "broken", "lenient": "active", "misspelt": "broken"}
 
 
-def test_a_plugin_that_needs_the_one_whose_hook_it_implements_is_told_so(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_plugin_that_must_require_another_for_its_hook_is_reported(tmp_path: Path, compile_with: Compile) -> None:
     hook = "\n@hookimpl\ndef article_connectors():\n    return []\n"
     compiled = compile_with(
         install_plugin(tmp_path, "articles", f"raise ValueError\n{HOST}"),

@@ -45,7 +45,7 @@ def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dic
     assert records["qr_code_generator"] == ("active", "")
 
 
-def test_people_are_told_that_it_is_on(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_output_says_that_it_is_on(tmp_path: Path, environment: dict[str, str]) -> None:
     result = run_command(["plugins", "list", "--safe-mode"], cwd=tmp_path, env=environment)
     assert "Safe mode: only built-in plugins are loaded. Left out: missing, named_one, of_a_file." in result.stderr
     normal = run_command(["plugins", "list"], cwd=tmp_path, env=environment)

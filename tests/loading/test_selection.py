@@ -54,7 +54,7 @@ def test_a_plugin_that_is_switched_off_is_never_imported(site: Path, compile_wit
     assert not marker.exists()
 
 
-def test_the_marker_would_tell_an_import(site: Path, compile_with: Compile) -> None:
+def test_the_marker_would_reveal_an_import(site: Path, compile_with: Compile) -> None:
     installed, marker = marked(site, "loud")
     compile_with(installed)
     assert marker.exists()
@@ -124,7 +124,9 @@ def test_an_unnamed_rival_takes_nothing_from_a_built_in_plugin(site: Path, compi
     assert not marker.exists()
 
 
-def test_once_it_is_named_a_rival_has_to_be_told_from_the_built_in_plugin(site: Path, compile_with: Compile) -> None:
+def test_once_it_is_named_a_rival_must_be_distinguished_from_the_built_in_plugin(
+    site: Path, compile_with: Compile
+) -> None:
     rival, marker = marked(site, "qr_code_generator")
     records = of(compile_with(rival).plugins.records, "qr_code_generator")
     assert [record.status for record in records] == ["conflict", "conflict"]

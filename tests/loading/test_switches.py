@@ -47,9 +47,7 @@ def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_i
     assert (checks["plugin deadly"], checks["plugin unnamed_one"].partition(",")[0]) == ("switched off", "active")
 
 
-def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path, environment: dict[str, str]) -> None:
     result = run_command(["serve", "--without", "dedly"], cwd=tmp_path, env=environment)
     assert (result.returncode, result.stdout) == (2, "")
     assert (

@@ -110,9 +110,7 @@ def test_explain_tells_the_operator_why(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(("reason", "told"), [("1 / 0", "ZeroDivisionError"), ("None", "must return a text")])
-def test_one_that_cannot_tell_breaks_its_plugin_only(
-    tmp_path: Path, compile_with: Compile, reason: str, told: str
-) -> None:
+def test_one_that_raises_breaks_only_its_plugin(tmp_path: Path, compile_with: Compile, reason: str, told: str) -> None:
     compiled = compile_with(counting(tmp_path, reason), install_plugin(tmp_path, "other"))
 
     assert statuses(compiled) == {"words": "broken", "other": "active"}

@@ -172,7 +172,7 @@ def test_an_authenticator_that_fails_lets_nobody_in(start: Start) -> None:
     assert "nutmeg" not in response.text
 
 
-def test_nobody_is_asked_twice_for_one_request(start: Start) -> None:
+def test_consent_is_requested_once_per_request(start: Start) -> None:
     host = start()
     odd = Odd(host, Identity("someone", "free"))
     peer = Peer(host, headers={"authorization": "Bearer any"})

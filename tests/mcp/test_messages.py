@@ -82,7 +82,7 @@ def test_an_id_of_another_type_is_refused_without_it(stranger: Peer, sent: bytes
     ],
     ids=repr,
 )
-def test_what_is_no_request_is_told_so(stranger: Peer, message: bytes, code: int, echoed: Any) -> None:
+def test_a_malformed_request_is_reported(stranger: Peer, message: bytes, code: int, echoed: Any) -> None:
     answer = stranger.post(message)
 
     assert (error(answer), answer.json()["id"]) == ((200, code), echoed)
@@ -108,7 +108,7 @@ def test_of_a_name_that_comes_twice_the_last_value_counts(stranger: Peer) -> Non
     ],
     ids=repr,
 )
-def test_what_asks_for_no_answer_gets_none(stranger: Peer, message: bytes) -> None:
+def test_notifications_get_no_response(stranger: Peer, message: bytes) -> None:
     answer = stranger.post(message)
 
     assert (answer.status_code, answer.content) == (202, b"")
@@ -159,7 +159,7 @@ def test_nesting_up_to_the_limit_is_read(stranger: Peer) -> None:
     ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "application/json ;x=y"],
 )
 @pytest.mark.parametrize("accept", ["application/json, text/event-stream", "text/event-stream", "*/*", "text/html"])
-def test_json_is_answered_whatever_the_client_accepts(stranger: Peer, media_type: str, accept: str) -> None:
+def test_the_response_is_json_whatever_the_client_accepts(stranger: Peer, media_type: str, accept: str) -> None:
     response = stranger.post(PING % b"1", content_type=media_type, accept=accept)
 
     assert (response.status_code, response.headers["content-type"]) == (200, "application/json")

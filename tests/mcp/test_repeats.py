@@ -137,7 +137,7 @@ def test_the_connections_of_an_account_share_ids_and_accounts_do_not(start: Star
     assert (articles(ada), articles(eve)) == (["Cold brew"], ["Mine"])
 
 
-def test_a_client_that_gives_up_finds_its_answer(start: Start) -> None:
+def test_a_client_that_gives_up_finds_its_result(start: Start) -> None:
     host = start(9)
     ada = client_of(host, "ada@example.com")
     import acme_diary  # type: ignore[import-not-found]  # noqa: PLC0415

@@ -389,7 +389,7 @@ def test_calls_are_in_the_activity_of_their_account(start: Start) -> None:
     }
 
 
-def test_every_built_in_tool_answers_what_its_schema_says(tmp_path: Path) -> None:
+def test_every_built_in_tool_returns_what_its_schema_says(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({"mcp": {"toolsets": ["all"]}}, tmp_path)) as host:
         peer = Peer(host, account(host))
         catalog = host.host.services.catalog

@@ -76,7 +76,7 @@ def test_the_operators_limits_hold(start: Start) -> None:
     assert error(peer.post(b'{"a":' * 9 + b"1" + b"}" * 9)) == (400, -32700)
 
 
-def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
+def test_an_incomplete_body_is_reported(start: Start) -> None:
     host = start(server={"request_timeout": 0.3})
 
     received = exchange(host, head(TYPE, "Content-Length: 100"), b'{"json')
@@ -85,7 +85,7 @@ def test_a_body_that_stops_short_is_told_so(start: Start) -> None:
     assert b'{"jsonrpc":"2.0","id":null,"error":' in received
 
 
-def test_messages_that_come_at_once_are_answered_in_their_order(shared: RunningHost) -> None:
+def test_pipelined_messages_get_their_responses_in_order(shared: RunningHost) -> None:
     header = head(TYPE, f"Content-Length: {len(PING)}").replace(b"Connection: close\r\n", b"")
     sent = b"".join(header + PING.replace(b":1,", b":%d," % number) for number in range(2, 5))
 
@@ -142,7 +142,7 @@ def test_the_operator_allows_every_origin(start: Start) -> None:
     assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, "*")
 
 
-def test_a_preflight_is_answered_without_a_credential(shared: RunningHost) -> None:
+def test_a_preflight_needs_no_credential(shared: RunningHost) -> None:
     headers = {
         "origin": shared.url,
         "access-control-request-method": "POST",
@@ -240,7 +240,7 @@ def test_a_header_of_odd_bytes_is_only_wrong(shared: RunningHost, header: str, s
     assert orjson.loads(received.partition(b"\r\n\r\n")[2])
 
 
-def test_an_answer_that_takes_too_long_is_told_so(start: Start) -> None:
+def test_a_response_that_takes_too_long_is_reported(start: Start) -> None:
     host = start(server={"response_timeout": 0.3}, mcp={"concurrency": 1})
     peer = Peer(host, account(host))
     params = {"name": "wait", "arguments": {"name": "slow"}}
@@ -264,7 +264,7 @@ def test_an_answer_that_takes_too_long_is_told_so(start: Start) -> None:
     ],
     ids=["objects", "notifications", "method", "name", "quotes", "numbers"],
 )
-def test_a_large_body_of_any_kind_gets_an_answer(shared: RunningHost, body: bytes) -> None:
+def test_a_large_body_of_any_kind_gets_a_response(shared: RunningHost, body: bytes) -> None:
     response = Peer(shared, account(shared)).post(body)
 
     assert response.status_code == 200
@@ -294,7 +294,7 @@ def test_a_head_that_cannot_be_read_is_refused_for_that(
     assert received.count(b"HTTP/1.1 ") == 1
 
 
-def test_a_client_that_waits_is_told_to_go_on(shared: RunningHost) -> None:
+def test_a_client_that_expects_100_continue_gets_it(shared: RunningHost) -> None:
     received = exchange(shared, head(TYPE, f"Content-Length: {len(PING)}", "Expect: 100-continue"), PING)
 
     assert received.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 ")
@@ -309,7 +309,7 @@ def test_other_methods_are_refused(shared: RunningHost, method: str) -> None:
     assert method == "HEAD" or error(response) == (405, -32600)
 
 
-def test_an_answer_without_a_body_names_no_type(shared: RunningHost) -> None:
+def test_a_response_without_a_body_has_no_content_type(shared: RunningHost) -> None:
     note = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
     received = exchange(shared, head(TYPE, f"Content-Length: {len(note)}") + note)
 

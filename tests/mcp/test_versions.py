@@ -94,7 +94,7 @@ def test_the_probe_of_newer_clients_makes_them_fall_back(stranger: Peer, header:
     assert (error(response), response.json()["id"]) == ((404, -32601), "p")
 
 
-def test_a_batch_is_answered_in_its_order(shared: RunningHost) -> None:
+def test_a_batch_gets_its_responses_in_order(shared: RunningHost) -> None:
     batch = [
         request("a"),
         INITIALIZED,
@@ -128,7 +128,7 @@ def test_ids_in_a_batch_come_back_as_they_were(stranger: Peer) -> None:
 
 
 @pytest.mark.parametrize("batch", [[INITIALIZED], [INITIALIZED] * 30, [{"jsonrpc": "2.0", "id": 1, "result": 1}]])
-def test_a_batch_that_asks_nothing_has_no_answer(stranger: Peer, batch: list[Any]) -> None:
+def test_a_batch_of_notifications_gets_no_response(stranger: Peer, batch: list[Any]) -> None:
     response = stranger.post(batch)
 
     assert (response.status_code, response.content) == (202, b"")

@@ -26,7 +26,7 @@ def test_the_page_says_who_asks_for_what(flow: Flow, person: Person) -> None:
     assert "not verified" in page.text
 
 
-def test_consent_is_asked_for_every_time(flow: Flow) -> None:
+def test_consent_is_requested_every_time(flow: Flow) -> None:
     flow.connect()
     for _ in range(2):
         page = flow.authorize(prompt="none")
@@ -100,7 +100,7 @@ def test_errors_go_to_the_client_with_state_and_issuer(flow: Flow, changes: dict
 
 
 @pytest.mark.parametrize("name", ["response_type", "code_challenge", "scope", "state", "unknown"])
-def test_a_repeated_parameter_is_told_to_the_client(flow: Flow, name: str) -> None:
+def test_a_repeated_parameter_is_reported_to_the_client(flow: Flow, name: str) -> None:
     flow.connect()
     response = flow.authorize(f"{flow.query()}&{name}=1&{name}=2")
     parameters = parameters_of(response.headers["location"])
@@ -118,7 +118,7 @@ def test_a_repeated_client_or_address_is_no_redirect(flow: Flow, name: str) -> N
 @pytest.mark.parametrize(
     "query", ["", "%FF", "client_id=%FF", "client_id=%00", "&&&", "a=1&" * 200, "client_id=" + "x" * 3000]
 )
-def test_a_query_that_cannot_be_used_is_answered_with_a_page(flow: Flow, query: str) -> None:
+def test_an_unusable_query_gets_a_page(flow: Flow, query: str) -> None:
     response = flow.authorize(query)
     assert response.status_code == 400
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -152,7 +152,7 @@ def test_signing_in_leads_back_to_the_request(flow: Flow) -> None:
     assert return_to == f"/oauth/authorize?{flow.query()}"
 
 
-def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
+def test_a_session_that_ended_before_the_decision_leads_to_signing_in(
     flow: Flow, host: RunningHost, person: Person
 ) -> None:
     csrf = csrf_in(flow.authorize().text)
@@ -162,7 +162,7 @@ def test_a_session_that_ended_before_the_answer_leads_to_signing_in(
     assert response.headers["location"].startswith("/sign-in?return_to=")
 
 
-def test_everything_is_checked_again_when_the_answer_comes(flow: Flow, host: RunningHost) -> None:
+def test_everything_is_checked_again_when_the_decision_arrives(flow: Flow, host: RunningHost) -> None:
     csrf = csrf_in(flow.authorize().text)
     form = {"csrf": csrf, "decision": "allow"}
     changed_query = flow.query(redirect_uri="https://evil.example/")

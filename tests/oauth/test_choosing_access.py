@@ -82,7 +82,7 @@ def test_a_client_that_may_read_is_refused_to_write(host: RunningHost, flow: Flo
         ({"shown_set": ["core"], "set": ["core", "seo"]}, AccessChoice(), AccessChoice()),
     ],
 )
-def test_a_form_changes_what_it_asked_for(
+def test_a_form_changes_only_its_own_fields(
     fields: dict[str, list[str]], current: AccessChoice, expected: AccessChoice
 ) -> None:
     assert read_choice(fields, current, frozenset({CORE})) == expected
@@ -132,7 +132,7 @@ def test_a_plugin_that_fails_costs_only_its_own_names() -> None:
     assert asked(broken, blogs) == ["u_1.example", "blog.example"]
 
 
-def test_a_plugin_that_never_answers_does_not_hold_up_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_that_never_returns_does_not_delay_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_form, "TARGETS_SECONDS", 1.0)
     assert asked(blogs, endless) == ["u_1.example", "blog.example"]
 

@@ -60,7 +60,7 @@ def test_the_challenge_leads_to_the_documents(http: httpx.Client, host: RunningH
 
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/oauth", "/oauth/introspect"])
-def test_what_is_not_there_is_said_in_json(http: httpx.Client, path: str) -> None:
+def test_not_found_is_reported_as_json(http: httpx.Client, path: str) -> None:
     response = http.get(path)
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/json"

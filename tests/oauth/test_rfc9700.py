@@ -275,7 +275,7 @@ def test_rfc9700_4_11_2_signing_in_leads_to_this_site_only(host: RunningHost, fl
     assert response.headers["location"].startswith("/sign-in?return_to=%2Foauth%2Fauthorize%3F")
 
 
-def test_rfc9700_4_12_the_answer_is_a_redirect_that_is_followed_with_get(flow: Flow) -> None:
+def test_rfc9700_4_12_the_response_is_a_redirect_that_is_followed_with_get(flow: Flow) -> None:
     assert flow.decide().status_code == 303
     assert flow.decide("deny").status_code == 303
 

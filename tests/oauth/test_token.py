@@ -29,7 +29,7 @@ def error_of(response: httpx.Response, status: int = 400) -> str:
     return str(document["error"])
 
 
-def test_the_answer_with_tokens(flow: Flow) -> None:
+def test_the_token_response(flow: Flow) -> None:
     response = flow.exchange(flow.code())
     assert response.headers["cache-control"] == "no-store"
     assert response.headers["pragma"] == "no-cache"
@@ -218,7 +218,7 @@ def test_revocation_is_for_the_client_itself(flow: Flow) -> None:
     assert flow.call(tokens["access_token"]).status_code == 200
 
 
-def test_with_the_database_gone_the_client_is_told_to_come_again(flow: Flow, host: RunningHost) -> None:
+def test_with_the_database_gone_the_client_is_asked_to_retry(flow: Flow, host: RunningHost) -> None:
     tokens = flow.connect()
     database = host.host.database
     host.run(database.close())

@@ -319,7 +319,7 @@ def test_on_a_terminal_without_colours_the_text_is_plain(
     assert "\x1b" not in text
 
 
-def test_programs_that_read_a_terminal_may_ask_for_json(terminal: tuple[Any, Callable[[], str]]) -> None:
+def test_programs_that_read_a_terminal_may_request_json(terminal: tuple[Any, Callable[[], str]]) -> None:
     stream, read = terminal
     configure_logging(LoggingSettings(format="json"), stream=stream)
     structlog.get_logger().info("hello")

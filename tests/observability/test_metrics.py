@@ -69,7 +69,7 @@ def test_failures_are_counted_by_what_failed() -> None:
     assert value(metrics, "pressroom_observer_failures_total", observer='an "odd"\nname') == 1
 
 
-def test_executors_are_asked_when_the_metrics_are_read() -> None:
+def test_executors_are_read_when_the_metrics_are_requested() -> None:
     metrics = Metrics([], Busy())
     assert value(metrics, "pressroom_queue_length", executor="process") == 7
     assert value(metrics, "pressroom_running", executor="async") == 3

@@ -21,7 +21,7 @@ def clone(tmp_path: Path) -> Path:
     return copy_repository(tmp_path / "clone")
 
 
-def test_each_step_of_the_installation_is_told(clone: Path) -> None:
+def test_each_step_of_the_installation_is_reported(clone: Path) -> None:
     installers = ["PIP=true", "UV=true", f"PYTHON={sys.executable} -I"]
     command = [program("make"), *installers, ".venv/serve.stamp"]
     # Variables of the outer make, which runs the tests, would make this one print its directory.

@@ -217,7 +217,7 @@ def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
         assert matching[0]["fix"] == "add an empty file py.typed to the package"
 
 
-def test_people_and_ci_are_told_the_same_and_files_are_named_as_in_the_project_by_every_check(tmp_path: Path) -> None:
+def test_people_and_ci_get_the_same_report_with_file_names_as_in_the_project(tmp_path: Path) -> None:
     """Mypy caches files of an earlier check, and reports files below the working directory by relative path."""
     package = project(tmp_path, "told", "def grate(seed): ...\nraise ValueError('nutmeg')")
     (package / "src" / "acme_told" / "py.typed").touch()
@@ -244,7 +244,7 @@ def test_people_and_ci_are_told_the_same_and_files_are_named_as_in_the_project_b
         ('Incompatible return value type (got "int", expected "str")', ""),
     ],
 )
-def test_a_library_without_types_is_told_with_what_to_write(message: str, fix: str) -> None:
+def test_a_library_without_types_is_reported_with_what_to_write(message: str, fix: str) -> None:
     advice = plugin_types.advice_on(message)
     assert fix in advice
     assert bool(advice) == bool(fix)
@@ -352,7 +352,7 @@ def test_the_fix_names_the_file_that_was_given(tmp_path: Path, text: str) -> Non
         ("mysql://nobody@127.0.0.1/mysql", "give a URL such as postgresql://"),
     ],
 )
-def test_a_server_that_cannot_be_used_is_told_before_anything_is_built(tmp_path: Path, url: str, said: str) -> None:
+def test_a_server_that_cannot_be_used_is_reported_before_anything_is_built(tmp_path: Path, url: str, said: str) -> None:
     result = check(tmp_path, "--postgresql", url)
     assert result.returncode == 1
     assert said in result.stderr

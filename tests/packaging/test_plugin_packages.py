@@ -73,7 +73,7 @@ def listed(server: Environment) -> dict[str, dict[str, Any]]:
     return {record["id"]: record for record in json.loads(plugins(server, "list", "--json").stdout)}
 
 
-def test_a_wheel_is_installed_and_people_are_told_what_it_offers(server: Environment, tmp_path: Path) -> None:
+def test_a_wheel_is_installed_and_its_tools_are_listed(server: Environment, tmp_path: Path) -> None:
     result = plugins(server, "install", wheel(tmp_path, "of_a_wheel", requires=("pressroom>=0.1",)))
     assert result.stdout.splitlines() == [
         "acme-of-a-wheel 1.0 is installed. It offers:",
@@ -154,9 +154,7 @@ def test_a_folder_and_a_git_repository_are_installed(server: Environment, tmp_pa
     assert "acme-of-git 1.0 is installed" in result.stdout
 
 
-def test_a_plugin_that_is_installed_again_is_told_whatever_the_spelling_of_its_name(
-    server: Environment, tmp_path: Path
-) -> None:
+def test_reinstalling_a_plugin_is_reported_however_its_name_is_spelt(server: Environment, tmp_path: Path) -> None:
     project_folder = project(tmp_path / "dotted", "dotted", name="Acme.Dotted")
     for _ in range(2):
         assert "acme-dotted 1.0 is installed. It offers:" in plugins(server, "install", project_folder).stdout
@@ -215,7 +213,7 @@ def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_
     assert document["error"]["code"] == "install_failed"
 
 
-def test_a_plugin_that_does_not_work_is_said_so(server: Environment, tmp_path: Path) -> None:
+def test_a_plugin_that_does_not_work_is_reported(server: Environment, tmp_path: Path) -> None:
     files = {"acme_faulty.py": "raise ValueError('no')\n"}
     result = plugins(server, "install", build_wheel(tmp_path, "acme-faulty", files, {"faulty": "acme_faulty"}))
     assert (
@@ -224,7 +222,7 @@ def test_a_plugin_that_does_not_work_is_said_so(server: Environment, tmp_path: P
     )
 
 
-def test_a_package_without_a_plugin_is_said_so(server: Environment, tmp_path: Path) -> None:
+def test_a_package_without_a_plugin_is_reported(server: Environment, tmp_path: Path) -> None:
     wheel_file = build_wheel(tmp_path, "acme-nothing", {"acme_nothing.py": ""}, {})
     result = plugins(server, "install", wheel_file, check=False)
     assert (result.returncode, "is installed, but offers no plugin of Pressroom" in result.stderr) == (1, True)
@@ -236,7 +234,7 @@ def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> No
     assert "Uninstalled acme-by-uv" in plugins(server_of_uv, "uninstall", "by_uv").stdout
 
 
-def test_where_a_tool_of_uv_is_installed_people_are_told_what_lasts(server_of_uv: Environment, tmp_path: Path) -> None:
+def test_for_a_tool_installed_by_uv_the_output_says_what_lasts(server_of_uv: Environment, tmp_path: Path) -> None:
     receipt = server_of_uv.folder / "uv-receipt.toml"
     receipt.touch()
     result = plugins(server_of_uv, "install", wheel(tmp_path, "into_a_tool"))
@@ -244,7 +242,7 @@ def test_where_a_tool_of_uv_is_installed_people_are_told_what_lasts(server_of_uv
     assert "use `uv tool install pressroom --with NAME`" in result.stderr
 
 
-def test_without_any_installer_people_are_told_how_to_get_one(server_of_uv: Environment) -> None:
+def test_without_any_installer_the_message_says_how_to_get_one(server_of_uv: Environment) -> None:
     command = (str(server_of_uv.bin / "pressroom"), "plugins", "install", "acme-x")
     result = server_of_uv.run_tool(*command, check=False, PATH=str(server_of_uv.bin))
     assert (result.returncode, "has no pip, and there is no uv on the PATH" in result.stderr) == (1, True)

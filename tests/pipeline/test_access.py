@@ -127,7 +127,7 @@ async def test_a_connection_may_use_what_its_level_allows_and_nothing_else(
 
 
 @pytest.mark.parametrize("access", get_args(Access))
-def test_a_list_of_tools_can_ask_the_same(host: Host, access: Access) -> None:
+def test_a_list_of_tools_accepts_the_same_parameters(host: Host, access: Access) -> None:
     tools = host.services.catalog.plans["free"].mcp_tools
     assert {name for name in EVERYTHING if allows(access, tools[name].tool)} == ALLOWED[access]
 
@@ -160,7 +160,7 @@ async def test_a_refusal_says_what_the_tool_does_and_where_the_owner_can_allow_i
     assert text.endswith(f"can change it to '{needed}' at {host.settings.public_url}/dashboard/connections/c_1")
 
 
-async def test_a_request_that_asked_to_read_is_told_that_it_did(host: Host, caller: Caller) -> None:
+async def test_a_request_for_read_access_is_reported_as_such(host: Host, caller: Caller) -> None:
     text = await refusal(host, replace(caller, access="read", granted="full"), "publish")
     assert "this request asked for tools that only read" in text
     assert "readonly=true" in text
@@ -168,7 +168,7 @@ async def test_a_request_that_asked_to_read_is_told_that_it_did(host: Host, call
     assert "dashboard" not in text
 
 
-async def test_a_request_that_asked_to_read_beyond_its_connection_is_sent_to_the_dashboard(
+async def test_a_request_for_read_access_beyond_its_connection_is_sent_to_the_dashboard(
     host: Host, caller: Caller
 ) -> None:
     text = await refusal(host, replace(caller, access="read", granted="drafts"), "publish")

@@ -111,7 +111,7 @@ async def leave_as_a_crash_does(host: Host) -> None:
         await session.execute(update(ClientRequestRow).values(until=past, answer=None))
 
 
-async def test_a_repeat_gets_the_whole_answer_again(host: Host, caller: Caller, diary: Any) -> None:
+async def test_a_repeated_call_gets_the_whole_result_again(host: Host, caller: Caller, diary: Any) -> None:
     first = await call(host, caller, client_request_id="a")
     assert isinstance(first, ValidatedCall)
     assert isinstance(first.result, ToolResult)
@@ -125,7 +125,7 @@ async def test_a_repeat_gets_the_whole_answer_again(host: Host, caller: Caller, 
     assert await used(host, caller) == 1
 
 
-async def test_an_answer_is_not_in_the_database_in_clear(host: Host, caller: Caller) -> None:
+async def test_a_result_is_not_in_the_database_in_clear(host: Host, caller: Caller) -> None:
     await call(host, caller, text="the secret recipe", client_request_id="a")
     (row,) = await rows(host)
     assert row.answer
@@ -154,7 +154,7 @@ async def test_the_same_content_may_be_written_differently(host: Host, caller: C
     assert diary.runs == ["tea"]
 
 
-async def test_a_repeat_is_answered_when_the_quota_is_used_up(host: Host, caller: Caller) -> None:
+async def test_a_repeated_call_gets_its_result_when_the_quota_is_used_up(host: Host, caller: Caller) -> None:
     for number in range(QUOTA):
         assert code(await call(host, caller, client_request_id=f"{number}")) == "ok"
     assert code(await call(host, caller, client_request_id="new")) == "quota_exceeded"
@@ -177,7 +177,9 @@ async def test_a_repeat_costs_a_part_of_a_request(host: Host, settings: Settings
         await limited.close()
 
 
-async def test_a_repeat_is_answered_when_the_limit_is_used_up(host: Host, settings: Settings, caller: Caller) -> None:
+async def test_a_repeated_call_gets_its_result_when_the_limit_is_used_up(
+    host: Host, settings: Settings, caller: Caller
+) -> None:
     tools = settings_for_test({"tools": {"note": {"rate_limit": "2/hour"}}}, settings.storage.path).tools
     limited = await opened(settings.model_copy(update={"tools": tools}))
     try:
@@ -226,7 +228,7 @@ async def test_two_hosts_at_once_run_once(host: Host, settings: Settings, caller
     assert await used(host, caller) == QUOTA
 
 
-async def test_after_a_restart_the_answer_is_there(settings: Settings, diary: Any) -> None:
+async def test_after_a_restart_the_result_is_available(settings: Settings, diary: Any) -> None:
     first = await opened(settings)
     user = await first.accounts.users.add("ada@example.com")
     caller = Caller("203.0.113.7", plan="free", subject=user.id)
@@ -401,14 +403,14 @@ async def test_an_account_has_a_bound_of_its_own(host: Host, caller: Caller, mon
     assert remaining == {(eve.id, "0"), (eve.id, "1"), (caller.subject, "1"), (caller.subject, "2")}
 
 
-async def test_answers_go_with_the_account(host: Host, caller: Caller) -> None:
+async def test_results_are_deleted_with_the_account(host: Host, caller: Caller) -> None:
     await call(host, caller, client_request_id="a")
     async with host.database.writing() as session:
         await session.execute(delete(UserRow).where(UserRow.id == caller.subject))
     assert await rows(host) == []
 
 
-async def test_after_the_key_was_changed_nobody_can_tell(
+async def test_after_a_change_of_the_key_nothing_can_be_decrypted(
     host: Host, settings: Settings, caller: Caller, diary: Any
 ) -> None:
     await call(host, caller, client_request_id="a")

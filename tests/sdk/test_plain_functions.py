@@ -201,7 +201,7 @@ def test_what_cannot_be_a_parameter_is_named(function: Callable[..., Any], messa
         generator(slug="a", name="A", summary="A.", rate_limit=per_hour(1), produces=("text/plain",))(function)
 
 
-def test_a_name_in_place_of_the_function_is_answered_with_how_it_is_written() -> None:
+def test_a_name_instead_of_the_function_is_refused_with_the_correct_form() -> None:
     misused: Any = mcp_tool
     with pytest.raises(TypeError, match=r"write @mcp_tool above a function, or @mcp_tool\(name='add', …\)"):
         misused("add")

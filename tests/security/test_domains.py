@@ -304,7 +304,7 @@ def test_an_untrusted_peer_cannot_name_another_host(host: RunningHost, through: 
         assert ask(f"{through}/healthz", host=host, **{next(iter(header)): "127.0.0.1"}).status_code == 404
 
 
-def test_what_one_host_answers_is_never_kept_for_another(host: RunningHost, through: str) -> None:
+def test_the_response_of_one_host_is_never_stored_for_another(host: RunningHost, through: str) -> None:
     ours = ask(f"{host.url}/robots.txt", host=host)
     theirs = ask(f"{through}/robots.txt", host=host)
     assert ours.headers["etag"] != theirs.headers["etag"]

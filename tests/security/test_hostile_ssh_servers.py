@@ -318,7 +318,7 @@ async def push_to(port: int, fetcher: GuardedFetcher) -> SiteError:
 
 
 @pytest.mark.parametrize("how", ["silence", "flood", "end", "garbage"])
-async def test_a_push_whose_answer_is_lost_may_have_been_made(
+async def test_a_push_whose_response_is_lost_may_have_succeeded(
     fetcher: GuardedFetcher, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def process(ssh_process: asyncssh.SSHServerProcess[bytes]) -> None:

@@ -239,7 +239,7 @@ def _answering(content: str) -> Fetcher:
     return cast("Fetcher", SimpleNamespace(request=request))
 
 
-async def test_rows_without_an_id_are_said_to_be_none_of_posts() -> None:
+async def test_rows_without_an_id_are_reported_as_not_being_posts() -> None:
     dev = DevtoSite("https://dev.example/api", "key", _answering('[{"title": "a"}]'))
     with pytest.raises(SiteUnavailable, match="did not say which object"):
         await anext(dev.posts(None, 1))
@@ -278,7 +278,7 @@ def _synced(client: Client, website: str, limit: int) -> JobStatus:
         time.sleep(0.01)
 
 
-def test_an_attackers_endless_list_of_posts_is_read_as_far_as_was_asked(
+def test_an_attackers_endless_list_of_posts_is_read_up_to_the_limit(
     client: Client, sites: dict[str, HostileSite], websites: dict[str, str]
 ) -> None:
     site = cast("HostileGhost", sites["ghost"])

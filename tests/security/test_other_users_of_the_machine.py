@@ -78,7 +78,7 @@ def test_no_planted_status_stops_a_command(tmp_path: Path, planted: Path, conten
         assert list(running_servers(tmp_path)) == []
 
 
-def test_the_operator_is_told_of_every_file_that_others_may_change_and_the_server_runs(tmp_path: Path) -> None:
+def test_every_file_that_others_may_change_is_reported_and_the_server_runs(tmp_path: Path) -> None:
     plugins = tmp_path / "shared" / "plugins"
     (plugins / "mine" / "inner").mkdir(parents=True)
     for name in ("one.py", "mine/__init__.py", "mine/inner/work.py"):
@@ -105,9 +105,7 @@ def branding(tmp_path: Path) -> Settings:
     return Settings.model_validate({"branding": {"templates": str(templates), "stylesheet": str(stylesheet)}})
 
 
-def test_the_operator_is_told_of_templates_and_a_style_sheet_that_others_may_change(
-    branding: Settings, tmp_path: Path
-) -> None:
+def test_templates_and_a_style_sheet_that_others_may_change_are_reported(branding: Settings, tmp_path: Path) -> None:
     assert list(weaknesses(branding)) == []
     (tmp_path / "look" / "templates" / "base.html").chmod(0o646)
     (tmp_path / "look" / "templates" / "static").chmod(0o777)
@@ -171,9 +169,7 @@ def test_templates_that_are_not_there_are_no_weakness(tmp_path: Path) -> None:
     assert list(weaknesses(Settings.model_validate({"branding": missing}))) == []
 
 
-def test_the_operator_is_told_of_a_data_folder_that_somebody_else_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_data_folder_created_by_somebody_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not changeable_by_others(tmp_path)
     tmp_path.chmod(0o1777)
     assert changeable_by_others(tmp_path)

@@ -84,7 +84,7 @@ class Answering:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: str) -> None:
+async def test_no_untrusted_response_is_parsed_beyond_its_bounds(name: str) -> None:
     untrusted = Answering(HOSTILE[name]())
     with pytest.raises(UnreadableJson):
         read_json(HOSTILE[name]())
@@ -101,7 +101,7 @@ async def test_no_answer_of_a_stranger_is_taken_apart_beyond_its_bounds(name: st
 
 
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
-async def test_nor_an_answer_of_analytics(name: str) -> None:
+async def test_no_response_of_analytics_is_parsed_in_the_server_itself(name: str) -> None:
     with pytest.raises(BackendError, match="not JSON"):
         await requesting.ask(Answering(HOSTILE[name]()).fetcher, "Analytics", "GET", "https://a.example/")
 
@@ -118,7 +118,7 @@ def test_many_values_cost_what_counting_them_costs() -> None:
     assert seconds(HOSTILE["many lists"]()) < 5 * max(seconds(text), 0.02)
 
 
-def test_honest_answers_are_read() -> None:
+def test_honest_responses_are_read() -> None:
     words = 'Some "words", with commas: and \\ colons. ' * 5_000
     posts = [{"id": index, "content": {"rendered": f"<p>{words}</p>"}, "tags": list(range(20))} for index in range(50)]
     assert read_json(json.dumps(posts).encode()) == posts
@@ -182,7 +182,7 @@ def _photo(location: str) -> bytes:
         ("", False),
     ],
 )
-async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
+async def test_the_providers_response_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
     untrusted = Answering(_photo(location))
     source = unsplash.source(ImagesConfig(), "KEY")
     photo = await source.get(untrusted.plugin, "x")
@@ -193,7 +193,7 @@ async def test_the_providers_answer_does_not_choose_who_gets_the_key(location: s
     assert all(url.startswith("https://api.unsplash.com/") for url in urls)
 
 
-async def test_large_answers_of_providers_are_not_kept_in_memory() -> None:
+async def test_large_responses_of_providers_are_not_kept_in_memory() -> None:
     api = ProviderApi("Provider", "https://provider.example", {}, remember=600)
     untrusted = Answering(json.dumps({"results": ["a" * MIB]}).encode())
     tracemalloc.start()

@@ -70,7 +70,7 @@ async def reader() -> AsyncIterator[SiteReader]:
     await workers.close()
 
 
-async def test_no_answer_of_a_site_is_read_in_the_server_itself(
+async def test_no_response_of_a_site_is_parsed_in_the_server_itself(
     monkeypatch: pytest.MonkeyPatch, reader: SiteReader
 ) -> None:
     def here(*_: object, **__: object) -> None:

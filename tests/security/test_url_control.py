@@ -396,7 +396,7 @@ def test_another_accounts_website_is_neither_looked_at_nor_proven(
     assert len(victim.asked) == request_count
 
 
-def test_owners_are_told_what_to_do(alice: Client, receiver: Receiver, victim: PlainSite) -> None:
+def test_owners_learn_what_to_do(alice: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(alice, receiver, victim.url)
     line = token(alice, site)
     control = alice.data("get_website", website_id=site.id)["control"]

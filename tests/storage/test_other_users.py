@@ -59,7 +59,7 @@ async def test_another_user_cannot_read_the_files_of_an_earlier_version(tmp_path
     assert stat.S_IMODE(folder.stat().st_mode) == 0o750
 
 
-def test_the_operator_is_told_of_a_data_folder_that_others_may_enter(tmp_path: Path) -> None:
+def test_a_data_folder_that_others_may_enter_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o755)
     config = tmp_path / "pressroom.toml"
     config.write_text('[storage]\npath = "data"\n')

@@ -83,7 +83,7 @@ async def outcomes(calls: int, call: Callable[[], Awaitable[str]]) -> list[str]:
     return list(await asyncio.gather(*(outcome() for _ in range(calls))))
 
 
-async def test_answers_come_through(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
+async def test_responses_pass_through(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
     assert await outcomes(100, lambda: guard.call("ask", server.ask)) == ["yes"] * 100
     assert (server.asked, server.probed, log) == (100, 0, [])
 
@@ -122,7 +122,7 @@ async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: Fr
     assert (server.asked, server.probed) == (1, 1)
 
 
-async def test_the_newest_reason_is_told(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
+async def test_the_newest_reason_is_given(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
     server.answer = OSError("refuses the password")
@@ -132,7 +132,7 @@ async def test_the_newest_reason_is_told(server: Server, clock: FrozenClock, gua
     assert server.probed == 1
 
 
-async def test_time_in_which_nobody_could_look_for_the_answer_does_not_count(
+async def test_time_in_which_nobody_could_fetch_the_result_does_not_count(
     server: Server, guard: OutageGuard, log: list[EventDict]
 ) -> None:
     answered = asyncio.Event()
@@ -159,7 +159,7 @@ async def test_a_crowd_that_waits_for_its_turn_fails_when_the_outage_begins(serv
     assert server.asked == 5
 
 
-async def test_the_first_answer_ends_the_outage(
+async def test_the_first_response_ends_the_outage(
     server: Server, clock: FrozenClock, guard: OutageGuard, log: list[EventDict]
 ) -> None:
     server.answer = OSError("gone")

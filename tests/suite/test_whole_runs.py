@@ -102,7 +102,7 @@ def run_without_programs(folder: Path, **variables: str) -> subprocess.Completed
     )
 
 
-def test_missing_programs_are_told_once_with_the_command_that_installs_them(tmp_path: Path) -> None:
+def test_missing_programs_are_named_once_with_the_command_that_installs_them(tmp_path: Path) -> None:
     result = run_without_programs(tmp_path)
     assert result.returncode == 0, result.stdout
     assert "3 tests were skipped for want of hugo, memcached. This installs all of them:" in result.stdout
@@ -117,7 +117,7 @@ def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
     assert "3 failed" in result.stdout
 
 
-def test_the_readme_says_what_coverage_is_asked_for() -> None:
+def test_the_readme_states_the_required_coverage() -> None:
     assert f"fails below\n{FLOOR} %" in (TESTS.parent / "README.md").read_text("utf-8")
 
 

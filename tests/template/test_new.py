@@ -58,7 +58,7 @@ def test_a_release_of_it_is_published_without_a_stored_secret(tmp_path: Path) ->
     assert "secrets." not in text
 
 
-def test_programs_are_told_the_folder_and_the_id(tmp_path: Path) -> None:
+def test_programs_get_the_folder_and_the_id(tmp_path: Path) -> None:
     (tmp_path / "a folder").mkdir()
     result = new("my-tool", "--into", "a folder", "--json", cwd=tmp_path)
     assert json.loads(result.stdout) == {"folder": "a folder/pressroom-my-tool", "plugin": "my_tool"}
@@ -182,7 +182,7 @@ def test_what_exists_is_left_as_it_is(tmp_path: Path, kind: str) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     result = new("my-tool", "--into", "nowhere", cwd=tmp_path)
     assert result.returncode == 1
     assert result.stderr.startswith("Error: cannot make nowhere/pressroom-my-tool: No such file or directory")

@@ -173,7 +173,7 @@ def url(operator: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield base_url
 
 
-def test_the_tool_answers_over_http(url: str) -> None:
+def test_the_tool_works_over_http(url: str) -> None:
     response = httpx.post(f"{url}/tools/my-tool/api/generate", json=BADGE)
     data = response.json()["data"]
     file = httpx.get(data["url"])

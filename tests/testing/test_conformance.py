@@ -91,7 +91,7 @@ def test_a_public_address_that_leads_elsewhere_does_not_matter(install: Install)
     assert_plugin_conforms(install(), host_config={**ALONE, "base_url": "https://tools.example.org"})
 
 
-def test_a_plugin_that_is_not_installed_is_told(install: Install) -> None:
+def test_a_plugin_that_is_not_installed_is_reported(install: Install) -> None:
     plugin = install()
     (complaint,) = complaints(f"{plugin}x")
     assert "no installed package offers it" in complaint
@@ -133,7 +133,7 @@ TERSE = MCP_TOOL.replace("Counts the letters of a text. Use it before shouting."
         ),
     ],
 )
-def test_what_is_wrong_is_told(install: Install, source: str, expected: str) -> None:
+def test_problems_are_reported(install: Install, source: str, expected: str) -> None:
     reported = complaints(install(source))
     assert any(expected in complaint for complaint in reported), reported
 
@@ -146,7 +146,7 @@ def test_a_plugin_has_to_say_which_interface_it_is_written_for(install: Install)
     assert "it does not say which plugin API it is written for: say so with PLUGIN = Plugin(" in complaint
 
 
-def test_everything_that_is_wrong_is_told_at_once(install: Install) -> None:
+def test_all_problems_are_reported_at_once(install: Install) -> None:
     careless = GENERATOR.replace("Writes a text in capitals.", "Shouts.").replace("examples=", "examples=() and ")
     reported = complaints(install("import httpx\n" + HEAD + careless))
     assert len(reported) == 3

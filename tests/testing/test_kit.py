@@ -113,7 +113,7 @@ def site() -> Iterator[FakeSite]:
         yield running
 
 
-def test_a_fake_site_answers_and_remembers_what_it_was_asked(site: FakeSite) -> None:
+def test_a_fake_site_responds_and_records_its_requests(site: FakeSite) -> None:
     site.json("POST /api/posts", {"id": 7}, status=201)
     site.responses["PUT /echo"] = lambda request: HttpResponse(request.body, 200, "text/plain")
     posted = httpx.post(f"{site.url}/api/posts?draft=1", json={"title": "Tea"}, headers={"X-Key": "k"})

@@ -27,7 +27,7 @@ PLUGIN = Plugin(id="inline_one", api="1", title="Inline", summary="For tests.")
         (HEAD + "@hookimpl\ndef pressroom_routes():\n    return 1 / 0\n", "collect", "ZeroDivisionError"),
     ],
 )
-def test_a_plugin_that_fails_at_the_start_is_told_and_leaves_nothing(
+def test_a_plugin_that_fails_at_the_start_is_reported_and_leaves_nothing(
     tmp_path: Path, source: str, phase: str, error: str
 ) -> None:
     path, modules, threads = list(sys.path), set(sys.modules), threading.active_count()

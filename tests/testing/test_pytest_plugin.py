@@ -119,7 +119,7 @@ def test_http(http):
 """
 
 
-def test_a_project_that_does_not_ask_has_no_fixtures_and_imports_nothing(suite: Suite) -> None:
+def test_a_project_that_does_not_opt_in_has_no_fixtures_and_imports_nothing(suite: Suite) -> None:
     result = suite(test_it=NOT_ASKING)
     assert result.returncode == 1
     assert "fixture 'http' not found" in result.stdout

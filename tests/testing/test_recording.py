@@ -154,7 +154,7 @@ def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: 
     assert "PRESSROOM_TEST_RECORD=1 python -m pytest" in message
 
 
-def test_each_answer_is_given_once(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+def test_each_result_is_returned_once(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
     file = tmp_path / "posts.json"
     with recorded_http(server, file, recording=True):
         server.run(get(server, f"{service.url}/posts"))

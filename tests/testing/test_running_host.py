@@ -34,7 +34,7 @@ def host(install: Install, tmp_path: Path) -> Iterator[RunningHost]:
         yield running
 
 
-def test_it_answers_inside_the_block_and_is_gone_after_it(tmp_path: Path, host_threads: HostThreads) -> None:
+def test_it_responds_inside_the_block_and_is_gone_after_it(tmp_path: Path, host_threads: HostThreads) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         assert httpx.get(f"{host.url}/readyz").status_code == 200
     with pytest.raises(httpx.ConnectError):
@@ -123,11 +123,11 @@ def test_the_configuration_of_a_test_wins_over_the_defaults_for_tests(tmp_path: 
     assert (settings.storage.path, settings.storage.retention, settings.executors.processes) == (tmp_path, 10_800, 2)
 
 
-def test_an_mcp_tool_answers_with_its_data(host: RunningHost) -> None:
+def test_an_mcp_tool_returns_its_data(host: RunningHost) -> None:
     assert host.call_tool("measure_volume", {"text": "hello"}) == {"letters": 5}
 
 
-def test_a_generator_answers_as_it_does_over_http(host: RunningHost) -> None:
+def test_a_generator_returns_the_same_as_over_http(host: RunningHost) -> None:
     called = host.call_tool("shout", {"text": "hello"})
     assert httpx.get(called["url"]).text == "HELLO!"
     over_http = httpx.post(f"{host.url}/tools/shout/api/generate", json={"text": "hello"}).json()["data"]
@@ -137,7 +137,7 @@ def test_a_generator_answers_as_it_does_over_http(host: RunningHost) -> None:
     assert called["id"] == over_http["id"]
 
 
-def test_warnings_of_a_generator_are_told(install: Install, tmp_path: Path) -> None:
+def test_warnings_of_a_generator_are_shown(install: Install, tmp_path: Path) -> None:
     hoarse = GENERATOR.replace('"text/plain")', '"text/plain", warnings=("The voice is hoarse.",))')
     with RunningHost(settings_for_test({"plugins": {install(HEAD + hoarse): {}}}, tmp_path / "data")) as host:
         assert host.call_tool("shout", {"text": "hello"})["warnings"] == ["The voice is hoarse."]

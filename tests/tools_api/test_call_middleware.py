@@ -131,7 +131,7 @@ def test_it_can_continue_the_trace_of_the_client_over_both_interfaces(written: W
     assert expected == module.SEEN
 
 
-def test_it_is_told_of_each_call_and_of_its_outcome(written: Written, start: Start) -> None:
+def test_it_receives_each_call_and_its_outcome(written: Written, start: Start) -> None:
     id_, module = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
     host = start(plugins={id_: {}})
 
@@ -210,7 +210,7 @@ def fail(*_): raise RuntimeError("nutmeg")
 
 @pytest.mark.parametrize("function", ["fail", "quit", "cancel", "cancelled_future", "hang", "deaf"])
 @pytest.mark.parametrize("step", ["enter", "exit"])
-def test_its_failures_and_hangs_never_change_the_answer(
+def test_its_failures_and_hangs_never_change_the_response(
     written: Written, start: Start, step: str, function: str
 ) -> None:
     hook = f"""

@@ -41,7 +41,7 @@ def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
     }
 
 
-def test_2_6_the_brand_block_is_in_every_answer(api: httpx.Client) -> None:
+def test_2_6_the_brand_block_is_in_every_response(api: httpx.Client) -> None:
     responses = every_kind_of_answer(api) | {"catalog": api.get("/tools/api"), "tool": api.get("/tools/gate/api")}
 
     for kind, response in responses.items():

@@ -44,7 +44,7 @@ def test_every_example_has_a_small_image_whatever_the_limit_is(client: httpx.Cli
     assert max(card.size) == 480
 
 
-def test_an_image_is_made_once_for_all_who_ask_at_once(client: httpx.Client) -> None:
+def test_concurrent_requests_for_an_image_create_it_once(client: httpx.Client) -> None:
     with ThreadPoolExecutor(8) as pool:
         responses = list(pool.map(client.get, [f"{IMAGE}/examples/3"] * 16))
     assert len({response.content for response in responses}) == 1

@@ -152,7 +152,7 @@ def test_an_audio_file_is_heard_and_linked_over_mcp(host: RunningHost) -> None:
     ]
 
 
-def test_a_generator_may_embed_its_file_in_answers_to_models(host: RunningHost) -> None:
+def test_a_generator_may_embed_its_file_in_results_for_models(host: RunningHost) -> None:
     peer = Peer(host, account(host))
     _, table, link = peer.call("brief", {"kind": "text/csv"}, **NEW)["content"]
     assert table == {

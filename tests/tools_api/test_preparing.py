@@ -176,7 +176,7 @@ def not_a_coroutine(params: Nothing, call: Call) -> None:
     raise NotImplementedError
 
 
-def test_a_preparation_that_is_no_coroutine_function_is_told() -> None:
+def test_a_preparation_that_is_not_a_coroutine_function_is_reported() -> None:
     declare = generator(
         slug="a",
         name="A",

@@ -21,7 +21,7 @@ QR = "/tools/qr-code-generator"
 PAGE = {"X-Preview-Page": "one"}
 
 
-def test_a_preview_is_the_image_with_what_is_said_of_it(api: httpx.Client) -> None:
+def test_a_preview_is_the_image_with_its_description(api: httpx.Client) -> None:
     response = api.post(f"{QR}/preview", json={"text": "hi", "size": 300})
     assert response.status_code == 200
     assert Image.open(io.BytesIO(response.content)).size == (300, 300)

@@ -48,7 +48,7 @@ def test_an_unruly_render_fails_alone_and_the_next_one_works(
     assert api.post(UNRULY, json={"way": "fine", "response": "binary"}).text == "fine"
 
 
-def test_a_full_queue_is_answered_at_once(start: Start, tmp_path: Path) -> None:
+def test_a_full_queue_is_refused_at_once(start: Start, tmp_path: Path) -> None:
     host = start(executors={"processes": 1, "process_queue": 1}, limits={"anonymous_concurrency": 0})
     gate, log = tmp_path / "gate", tmp_path / "log"
 

@@ -156,7 +156,7 @@ shout = dataclasses.replace(shout, function=refuse, reference="")
 
 
 @pytest.mark.parametrize("status", [200, 302, 399, 600])
-def test_no_error_is_answered_as_a_success(status: int) -> None:
+def test_no_error_is_returned_as_a_success(status: int) -> None:
     with pytest.raises(ValueError, match=f"Odd.http_status is {status}; a failure has a status from 400 to 599"):
         type("Odd", (CallError,), {"http_status": status})
 
@@ -281,7 +281,7 @@ def test_a_header_can_be_the_credential_over_mcp(plugins: Plugins) -> None:
 PLANS = {"staff": {"title": "Staff", "quotas": {"images_generated": 5}}}
 
 
-def test_who_has_no_account_here_can_ask_for_its_plan(plugins: Plugins) -> None:
+def test_callers_without_an_account_can_request_their_plan(plugins: Plugins) -> None:
     host = plugins.start(COMPANY_KEY, builtin_plugins=True, plans=PLANS)
 
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_account_usage"}}
@@ -300,7 +300,7 @@ def test_an_authenticator_that_fails_lets_nobody_in(plugins: Plugins) -> None:
     assert plugins.module.SEEN == []
 
 
-def test_authenticators_are_asked_in_the_operators_order(plugins: Plugins) -> None:
+def test_authenticators_are_tried_in_the_operators_order(plugins: Plugins) -> None:
     source = """
 def named(name):
     async def ask(credentials):
@@ -320,7 +320,7 @@ def pressroom_authenticators():
 
 
 @pytest.mark.parametrize("body", ['{"text": "hello"}', "no JSON", "x" * 300_000])
-def test_an_authorizer_that_hangs_is_cut_off_like_any_answer(plugins: Plugins, body: str) -> None:
+def test_an_authorizer_that_hangs_is_cut_off_like_any_response(plugins: Plugins, body: str) -> None:
     source = """
 async def hang(caller, tool):
     await asyncio.Event().wait()
@@ -338,7 +338,7 @@ def pressroom_authorizers():
     assert response.headers["retry-after"]
 
 
-def test_what_is_no_exception_is_answered_as_an_internal_error(plugins: Plugins) -> None:
+def test_a_base_exception_becomes_an_internal_error(plugins: Plugins) -> None:
     source = """
 class Panic(BaseException): ...
 
@@ -925,7 +925,7 @@ def pressroom_observers():
 
 
 @pytest.mark.timeout(20)
-def test_an_observer_that_hangs_delays_neither_answers_nor_the_end(plugins: Plugins) -> None:
+def test_an_observer_that_hangs_delays_neither_responses_nor_the_shutdown(plugins: Plugins) -> None:
     source = """
 async def hang(record):
     await asyncio.Event().wait()

@@ -124,7 +124,7 @@ def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
         (("revoke", "c_nothing"), "there is no key with the id c_nothing\n`pressroom keys list EMAIL` shows them"),
     ],
 )
-def test_what_cannot_be_done_is_said(run: Run, arguments: tuple[str, ...], words: str) -> None:
+def test_impossible_requests_are_reported(run: Run, arguments: tuple[str, ...], words: str) -> None:
     code, output, notes = run("keys", *arguments)
     assert (code, output) == (1, "")
     assert words in notes
@@ -141,7 +141,7 @@ def test_a_key_may_do_what_it_was_made_for(run: Run, tmp_path: Path) -> None:
     assert (listed["access"], listed["toolsets"]) == ("drafts", ["core", "seo"])
 
 
-def test_a_key_may_do_everything_unless_it_is_told_otherwise(run: Run) -> None:
+def test_a_key_may_do_everything_by_default(run: Run) -> None:
     created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
     assert (created["access"], created["toolsets"]) == ("full", None)
 

@@ -30,7 +30,7 @@ async def signed_in(identity_provider: IdentityProvider, stand_in: StandIn, **ch
     return await identity_provider.finish({"state": request.state, "code": "the code"}, request)
 
 
-async def test_the_stand_in_is_good_unless_it_is_told_otherwise(stand_in: StandIn, client: Client) -> None:
+async def test_the_stand_in_is_correct_by_default(stand_in: StandIn, client: Client) -> None:
     claims = await signed_in(client(stand_in.issuer), stand_in)
     assert (claims.subject, claims.email) == ("7", "ada@example.com")
     request = await client(stand_in.issuer).authorization_request(REDIRECT_URI)
@@ -53,7 +53,7 @@ BAD_REPLIES: dict[str, Reply] = {
 
 @pytest.mark.parametrize("path", [DISCOVERY, "/keys", "/token", "/userinfo"])
 @pytest.mark.parametrize("reply", BAD_REPLIES)
-async def test_an_answer_that_is_none_is_a_clear_message(
+async def test_a_result_of_none_leads_to_a_clear_message(
     stand_in: StandIn, client: Client, path: str, reply: str
 ) -> None:
     stand_in.replies[path] = BAD_REPLIES[reply]
@@ -123,7 +123,7 @@ async def test_the_userinfo_of_somebody_else_is_refused(stand_in: StandIn, clien
         await signed_in(client(stand_in.issuer), stand_in)
 
 
-async def test_userinfo_changes_nothing_but_what_it_is_asked_for(stand_in: StandIn, client: Client) -> None:
+async def test_userinfo_changes_only_the_requested_claims(stand_in: StandIn, client: Client) -> None:
     stand_in.documents["/userinfo"] |= {"iss": "https://evil.example", "aud": "x", "name": ["x"]}
     claims = await signed_in(client(stand_in.issuer), stand_in)
     assert (claims.issuer, claims.subject, claims.name) == (stand_in.issuer, "7", "")
@@ -140,9 +140,7 @@ async def test_only_a_clear_yes_verifies_an_address(
     assert (await signed_in(client(stand_in.issuer), stand_in)).email_verified is believed
 
 
-async def test_tokens_with_made_up_keys_do_not_make_this_server_ask_each_time(
-    stand_in: StandIn, client: Client
-) -> None:
+async def test_tokens_with_forged_keys_do_not_cause_a_request_each_time(stand_in: StandIn, client: Client) -> None:
     identity_provider = client(stand_in.issuer)
     await signed_in(identity_provider, stand_in)
     attempts = [signed_in(identity_provider, stand_in, kid=f"made up {number}") for number in range(20)]

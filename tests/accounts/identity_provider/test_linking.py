@@ -89,7 +89,7 @@ async def test_a_disabled_account_is_refused_however_one_comes(users: Users) -> 
     assert (await users.get(waiting.id)).last_sign_in_at is None
 
 
-async def test_without_new_accounts_a_stranger_is_told_whom_to_ask(users: Users) -> None:
+async def test_without_new_accounts_the_page_says_whom_to_ask(users: Users) -> None:
     with pytest.raises(
         SignInFailed, match=r"^there is no account for ada@example.com; ask the operator of this server"
     ):

@@ -28,7 +28,7 @@ async def test_a_person_comes_back_with_what_the_provider_knows(provider: OidcPr
     )
 
 
-async def test_an_address_that_is_not_verified_is_told_as_such(provider: OidcProvider, client: Client) -> None:
+async def test_an_unverified_email_address_is_reported_as_such(provider: OidcProvider, client: Client) -> None:
     claims = await signed_in(client(provider.issuer), "eve")
     assert (claims.subject, claims.email, claims.email_verified) == ("eve", "eve@example.com", False)
     nobody = await signed_in(client(provider.issuer), "nemo")
@@ -83,7 +83,7 @@ async def test_the_request_carries_pkce_and_is_new_each_time(provider: OidcProvi
         ({"error": "server_error"}, 'refused the sign-in \\("server_error"\\)'),
     ],
 )
-async def test_an_answer_that_was_tampered_with_is_refused(
+async def test_a_tampered_response_is_refused(
     provider: OidcProvider, client: Client, changed: dict[str, str], says: str
 ) -> None:
     identity_provider = client(provider.issuer)
@@ -94,7 +94,7 @@ async def test_an_answer_that_was_tampered_with_is_refused(
 
 
 @pytest.mark.parametrize("missing", ["state", "iss", "code"])
-async def test_an_answer_that_lacks_something_is_refused(provider: OidcProvider, client: Client, missing: str) -> None:
+async def test_an_incomplete_response_is_refused(provider: OidcProvider, client: Client, missing: str) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     query = await sign_in(request.url, "ada")
@@ -104,7 +104,7 @@ async def test_an_answer_that_lacks_something_is_refused(provider: OidcProvider,
 
 
 @pytest.mark.parametrize("changed", ["nonce", "code_verifier"])
-async def test_an_answer_to_another_request_is_refused(provider: OidcProvider, client: Client, changed: str) -> None:
+async def test_a_response_to_another_request_is_refused(provider: OidcProvider, client: Client, changed: str) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     query = await sign_in(request.url, "ada")
@@ -125,7 +125,7 @@ async def test_a_code_is_good_once(provider: OidcProvider, client: Client) -> No
         await identity_provider.finish(query, request)
 
 
-async def test_who_cancels_is_told_so(provider: OidcProvider, client: Client) -> None:
+async def test_cancelling_is_confirmed(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     with pytest.raises(SignInFailed, match="you did not sign in at Example"):
@@ -178,7 +178,7 @@ async def test_a_provider_that_restarted_asks_to_sign_in_again(client: Client) -
 
 
 @pytest.mark.parametrize("how", ["down", "frozen"])
-async def test_a_provider_that_does_not_answer_is_no_mystery(client: Client, how: str) -> None:
+async def test_a_provider_that_does_not_respond_is_named(client: Client, how: str) -> None:
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer, timeout=3)
         request = await identity_provider.authorization_request(REDIRECT_URI)

@@ -127,7 +127,7 @@ async def test_everybody_can_use_it_on_every_screen(
         assert await violations(page) == []
 
 
-async def test_who_has_no_calls_is_told_how_to_make_some(browser: Browser, host: RunningHost) -> None:
+async def test_an_account_without_calls_learns_how_to_make_some(browser: Browser, host: RunningHost) -> None:
     newcomer = await asyncio.to_thread(add_person, host, "grace@example.org")
     async with signed_in(browser, host, newcomer) as page:
         await page.goto(host.url + PATH)

@@ -305,7 +305,7 @@ async def test_a_client_without_a_name_is_called_by_where_it_redirects_to(world:
     assert (connection.name, connection.redirect_hosts) == ("app.example", ("app.example",))
 
 
-async def test_an_account_with_as_many_connections_as_it_may_is_told_so(world: World) -> None:
+async def test_an_account_with_the_maximum_number_of_connections_learns_so(world: World) -> None:
     user = await world.user()
     async with world.database.writing() as session:
         for number in range(world.settings.accounts.connections):

@@ -151,7 +151,7 @@ async def test_an_unknown_key_is_not_found(world: World, kid: str) -> None:
     assert await world.server.keys.find(kid) is None
 
 
-async def test_what_cannot_be_answered_with_a_token_is_not_used_up(
+async def test_a_code_is_not_used_up_if_no_token_can_be_issued(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, restarted = make_world(), make_world()

@@ -68,7 +68,7 @@ def test_a_theme_has_its_background_and_foreground(theme: str, draw: Draw) -> No
 
 
 @pytest.mark.parametrize(("width", "padding"), [(400, 16), (900, 48), (2000, 128)])
-def test_the_width_is_that_asked_and_the_height_follows_the_lines(width: int, padding: int, draw: Draw) -> None:
+def test_the_width_is_the_requested_one_and_the_height_follows_the_lines(width: int, padding: int, draw: Draw) -> None:
     heights = [draw("\n".join("a" * count), width=width, padding=padding).height for count in (1, 2, 10)]
     assert draw("a", width=width, padding=padding).width == width
     assert [height - heights[0] for height in heights] == [0, ROW, 9 * ROW]
@@ -215,7 +215,7 @@ def test_8000_characters_of_one_kind_are_drawn_or_refused(character: str, langua
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))
-def test_every_colour_of_a_theme_can_be_told_from_its_background(theme: ThemeName) -> None:
+def test_every_colour_of_a_theme_is_distinct_from_its_background(theme: ThemeName) -> None:
     palette = THEMES[theme]
     background = parse_color(palette.background)
     assert contrast(parse_color(palette.foreground), background) > MIN_TEXT_CONTRAST

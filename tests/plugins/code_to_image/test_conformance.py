@@ -72,7 +72,7 @@ def test_a_model_receives_the_image(call_tool: CallTool) -> None:
     assert result["format"] == "png"
 
 
-def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:
+def test_models_learn_what_does_not_fit(call_tool: CallTool) -> None:
     with pytest.raises(ToolFailed) as exc_info:
         call_tool("generate_code_image", code="x", background="linear-gradient(red)")
     assert exc_info.value.code == "validation_error"

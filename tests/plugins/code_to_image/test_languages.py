@@ -79,7 +79,7 @@ def test_the_descriptor_offers_the_contract_first() -> None:
     assert record["enumValues"][: len(get_args(Language))] == list(get_args(Language))
 
 
-def test_a_language_without_rules_has_its_parts_told_apart() -> None:
+def test_a_language_without_rules_still_has_its_parts_distinguished() -> None:
     roles = highlighted(JAVA, "java")
     assert "".join(text for text, role in roles if role is Role.COMMENT).strip() == "// Adds numbers."
     expected = {"public": Role.DECLARATION, "Sum": Role.CLASS, "return": Role.KEYWORD, "42": Role.NUMBER}

@@ -79,7 +79,7 @@ def test_it_looks_like_the_png(params: dict[str, Any]) -> None:
     assert (difference.max(axis=2) > 96).mean() < 0.004
 
 
-def test_the_answer_tells_the_size_and_the_format() -> None:
+def test_the_response_has_the_size_and_the_format() -> None:
     svg, png = drawn(format="svg", scale=2), drawn(scale=2)
     root = ET.fromstring(svg.content)
     with Image.open(io.BytesIO(png.content)) as image:

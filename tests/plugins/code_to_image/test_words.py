@@ -31,7 +31,7 @@ def test_what_commands_wrote_is_plain() -> None:
     }
 
 
-def test_prompts_and_commands_of_a_session_are_told_apart() -> None:
+def test_prompts_and_commands_of_a_session_are_distinguished() -> None:
     roles = highlighted(SESSION, "bash")
     for prompt in ("$ ", "(venv) ada@mill:~/loom$ ", ">   ", "[root@mill etc]# "):
         assert (prompt, Role.PUNCTUATION) in roles

@@ -27,7 +27,7 @@ def test_each_form_of_a_date_is_read(date: str) -> None:
     assert status(if_unmodified_since=date) == 200
 
 
-def test_a_change_is_told_as_of_the_end_of_its_second() -> None:
+def test_a_change_is_dated_to_the_end_of_its_second() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
     assert conditional(request, ANSWER, CHANGED).headers["Last-Modified"] == "Sat, 28 Nov 2026 10:00:00 GMT"
     changed = CHANGED.replace(microsecond=0)
@@ -35,7 +35,7 @@ def test_a_change_is_told_as_of_the_end_of_its_second() -> None:
     assert status(if_modified_since="Sat, 28 Nov 2026 09:59:59 GMT") == 200
 
 
-def test_a_change_of_this_second_is_not_told_as_of_a_later_one() -> None:
+def test_a_change_of_this_second_is_not_dated_later() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
     last_modified = conditional(request, ANSWER, datetime.now(UTC)).headers["Last-Modified"]
     assert parsedate_to_datetime(last_modified) <= datetime.now(UTC)

@@ -19,7 +19,7 @@ WAY = (
 )
 
 
-def test_a_model_is_told_the_way_from_a_website_to_a_live_article(ada: Client) -> None:
+def test_models_learn_the_steps_from_a_website_to_a_live_article(ada: Client) -> None:
     params = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

@@ -158,7 +158,7 @@ async def test_providers_of_other_plugins_take_their_place_in_the_operators_orde
     assert "names flikr, which no plugin offers; there is abacus-images, openverse" in message
 
 
-def test_a_review_cannot_replace_a_member_of_the_answer() -> None:
+def test_a_reviewer_cannot_replace_a_member_of_the_result() -> None:
     async def review(article: object) -> ArticleReview:
         return ArticleReview()
 

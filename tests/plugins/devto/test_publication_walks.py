@@ -12,7 +12,7 @@ from support.standin_forem import KEY, Forem
 pytestmark = pytest.mark.timeout(3600)
 
 
-def test_what_is_told_is_what_the_account_has_after_every_step(forem: Forem, tmp_path: Path) -> None:
+def test_the_reported_state_is_that_of_the_account_after_every_step(forem: Forem, tmp_path: Path) -> None:
     def posts(word: str) -> Sequence[OwnersPost]:
         return [
             OwnersPost(str(number), "live" if article["published"] else "draft", article["title"])

@@ -78,7 +78,7 @@ async def test_a_post_goes_through_its_states(site: Site) -> None:
             await site.set_state(remote.id, state)
 
 
-async def test_what_dev_cannot_hold_is_said(site: Site) -> None:
+async def test_what_dev_cannot_store_is_reported(site: Site) -> None:
     post = a_post(tags=("one", "two", "three", "four", "five"))
     remote = await site.create(post)
     assert differences(post, await site.read(remote.id)) == ["the site dropped the tags five"]
@@ -144,13 +144,13 @@ async def test_a_post_that_was_deleted_there_is_gone(forem: Forem, site: Site) -
         await site.set_state("../users/me", "live")
 
 
-async def test_a_canonical_address_that_is_taken_is_said_in_their_words(site: Site) -> None:
+async def test_a_canonical_url_in_use_is_reported_in_the_platforms_words(site: Site) -> None:
     await site.create(a_post(canonical_url="https://example.org/same"))
     with pytest.raises(SiteRefused, match="already been taken"):
         await site.create(a_post(canonical_url="https://example.org/same"))
 
 
-async def test_a_lost_answer_leaves_the_outcome_unknown_and_the_post_can_be_found(forem: Forem, site: Site) -> None:
+async def test_a_lost_response_leaves_the_outcome_unknown_and_the_post_can_be_found(forem: Forem, site: Site) -> None:
     post = a_post()
     forem.lose = "after"
     with pytest.raises(UnknownOutcome):

@@ -19,7 +19,7 @@ def site_at(url: str, fetcher: GuardedFetcher) -> Site:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
-async def test_trouble_is_told_apart(
+async def test_kinds_of_trouble_are_distinguished(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
@@ -40,7 +40,7 @@ async def test_trouble_is_told_apart(
 
 
 @pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
-async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)
         with pytest.raises(SiteGone if reply.content == b"[]" else SiteUnavailable):

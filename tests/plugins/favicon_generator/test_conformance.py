@@ -75,7 +75,7 @@ def test_a_number_without_fraction_is_a_whole_one(http: httpx.Client) -> None:
         ({"content": "P", "fontWeight": 500}, "fontWeight: must be one of 400, 600, 700, 800, 900"),
     ],
 )
-def test_a_model_is_told_what_does_not_fit(call_tool: CallTool, arguments: dict[str, Any], problem: str) -> None:
+def test_models_learn_what_does_not_fit(call_tool: CallTool, arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(ToolFailed) as exc_info:
         call_tool("generate_favicon", **arguments)
     assert exc_info.value.code == "validation_error"

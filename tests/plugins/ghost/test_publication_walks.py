@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs G
 STATES = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
 
 
-def test_what_is_told_is_what_the_site_has_after_every_step(blog: Ghost, tmp_path: Path) -> None:
+def test_the_reported_state_is_that_of_the_site_after_every_step(blog: Ghost, tmp_path: Path) -> None:
     admin = f"{blog.url}/ghost/api/admin"
 
     def headers() -> dict[str, str]:

@@ -17,7 +17,9 @@ from .test_improving import TheirGhost
 pytestmark = pytest.mark.timeout(3600)  # the first test on a machine installs Ghost
 
 
-def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_told(blog: Ghost, tmp_path: Path) -> None:
+def test_what_the_backup_lacks_is_created_once_and_what_is_outdated_there_is_reported(
+    blog: Ghost, tmp_path: Path
+) -> None:
     theirs = TheirGhost(blog)
 
     def back_up() -> Callable[[], None]:

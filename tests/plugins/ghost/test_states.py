@@ -190,7 +190,7 @@ class PostOnGhost(RuleBasedStateMachine):
         self.agree(None)
 
 
-def test_what_is_told_is_what_is_there_after_every_step(blog: Ghost) -> None:
+def test_the_reported_state_is_the_real_one_after_every_step(blog: Ghost) -> None:
     machine = type("PostOnThisGhost", (PostOnGhost,), {"blog": blog})
     run_state_machine_as_test(
         machine,

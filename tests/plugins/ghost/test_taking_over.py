@@ -229,7 +229,7 @@ async def test_posts_and_pages_are_listed_with_their_bodies(owner: Owner, site: 
     assert len([post async for post in site.posts(None, 3)]) == 3
 
 
-async def test_posts_that_are_too_large_for_one_answer_are_listed_one_by_one(owner: Owner, site: GhostSite) -> None:
+async def test_posts_too_large_for_one_response_are_listed_one_by_one(owner: Owner, site: GhostSite) -> None:
     # Each answer has the text twice, and may have 16 MiB.
     sizes = {"small": 10, "large": 4_500_000, "also large": 4_500_000, "too large": 9_000_000, "last": 10}
     ids = {name: owner.write([block("paragraph", words("x" * size))])["id"] for name, size in sizes.items()}

@@ -115,7 +115,7 @@ async def test_a_website_tells_what_its_own_generator_shows(repo: Repo, tmp_path
     assert "details" not in fidelities["jekyll"]
 
 
-def test_a_platform_cannot_tell_of_options_that_it_lacks() -> None:
+def test_a_platform_cannot_declare_options_that_it_lacks() -> None:
     with pytest.raises(ValueError, match="'generator' has no option 'gatsby'"):
         replace(connector(GitConfig()), fidelity_by={"generator": {"gatsby": {}}})
     with pytest.raises(ValueError, match="'token' has no option 'x'"):

@@ -96,7 +96,7 @@ async def test_an_edit_made_there_is_noticed(github: GitHub, site: Site) -> None
     assert github.files[remote.id].endswith(b"more")
 
 
-async def test_one_of_two_writers_of_a_post_is_told(github: GitHub, site: Site) -> None:
+async def test_one_of_two_writers_of_a_post_gets_a_conflict(github: GitHub, site: Site) -> None:
     remote = await site.create(a_post())
     writers = (site.update(remote.id, a_post(title=f"Title {n}"), remote.revision) for n in range(4))
     results = await asyncio.gather(*writers, return_exceptions=True)
@@ -136,7 +136,7 @@ async def test_another_post_of_the_same_name_is_not_written_over(github: GitHub,
 
 
 @pytest.mark.parametrize(("lose", "there"), [("before", False), ("after", True)])
-async def test_a_lost_answer_leaves_the_outcome_unknown(github: GitHub, site: Site, lose: str, there: bool) -> None:
+async def test_a_lost_response_leaves_the_outcome_unknown(github: GitHub, site: Site, lose: str, there: bool) -> None:
     post = a_post()
     github.lose = lose  # type: ignore[assignment]
     with pytest.raises(UnknownOutcome):

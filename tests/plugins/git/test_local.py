@@ -138,7 +138,7 @@ async def test_two_commits_at_once_are_both_there(repo: Repo, tmp_path: Path) ->
     assert sorted(bare.git("ls-tree", "-r", "--name-only", "HEAD").split()) == sorted(post.id for post in remotes)
 
 
-async def test_one_of_two_writers_of_a_post_is_told(repo: Repo, tmp_path: Path) -> None:
+async def test_one_of_two_writers_of_a_post_gets_a_conflict(repo: Repo, tmp_path: Path) -> None:
     bare = Repo(tmp_path / "bare.git")
     repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
     remote = await site_of(bare).create(a_post())
@@ -227,7 +227,7 @@ async def test_a_branch_that_is_not_checked_out_leaves_the_files_alone(repo: Rep
     assert remote.id in repo.git("ls-tree", "-r", "--name-only", "posts")
 
 
-async def test_what_is_no_repository_is_said_without_its_path(tmp_path: Path, repo: Repo) -> None:
+async def test_a_missing_repository_is_reported_without_its_path(tmp_path: Path, repo: Repo) -> None:
     with pytest.raises(SiteUnavailable) as caught:
         await site_of(Repo(tmp_path / "nowhere")).check()
     assert str(tmp_path) not in caught.value.message

@@ -24,7 +24,7 @@ def url() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
-def test_what_is_told_is_what_the_repository_has_after_every_step(
+def test_the_reported_state_is_that_of_the_repository_after_every_step(
     repo: Repo, url: str, tmp_path: Path, generator: str
 ) -> None:
     repo.edit("README.md", "A blog.\n")

@@ -50,7 +50,7 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
     return current
 
 
-async def test_a_page_that_is_being_built_is_said_so_until_it_is_there(plugin: PluginContext, repo: Repo) -> None:
+async def test_a_page_is_reported_as_being_built_until_it_exists(plugin: PluginContext, repo: Repo) -> None:
     status = "404 Not Found"
 
     async def reply(visit: Visit) -> None:
@@ -130,7 +130,7 @@ async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
 
 
 @pytest.mark.parametrize("trouble", ["too large", "gone"])
-async def test_a_page_that_cannot_be_looked_at_is_not_said_to_be_built(
+async def test_a_page_that_cannot_be_fetched_is_not_reported_as_built(
     plugin: PluginContext, repo: Repo, trouble: str
 ) -> None:
     page = b""

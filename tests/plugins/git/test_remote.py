@@ -137,7 +137,7 @@ async def test_a_history_that_was_rewritten(server: GitServer, fetcher: GuardedF
     assert len(server.git("log", "--format=%H", "main").split()) == 2
 
 
-async def test_a_wrong_token_and_a_wrong_place_are_said(http_server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_wrong_token_and_a_wrong_location_are_reported(http_server: GitServer, fetcher: GuardedFetcher) -> None:
     server = http_server
     server.commit({"content/posts/tea.md": TEA})
     wrong = await site_at(server, fetcher, token="glpat-of-somebody-else").check()
@@ -162,9 +162,7 @@ async def test_a_commit_that_the_server_refuses_says_why(server: GitServer, fetc
 
 
 @pytest.mark.parametrize("lose", ["before", "after"])
-async def test_an_answer_that_is_lost_makes_no_second_post(
-    server: GitServer, fetcher: GuardedFetcher, lose: str
-) -> None:
+async def test_a_lost_response_creates_no_second_post(server: GitServer, fetcher: GuardedFetcher, lose: str) -> None:
     server.commit({"content/posts/tea.md": TEA})
     post = a_post()
     server.lose = "before" if lose == "before" else "after"
@@ -226,7 +224,7 @@ async def test_a_repository_of_thousands_of_files(server: GitServer, fetcher: Gu
     assert len(server.requests) <= 40
 
 
-async def test_what_is_no_git_server_is_said(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_host_that_is_not_a_git_server_is_reported(server: GitServer, fetcher: GuardedFetcher) -> None:
     url = server.url.replace(str(server.port), "1")
     with pytest.raises((SiteRefused, SiteUnavailable)):
         await site_at(server, fetcher, repository=url).read("content/posts/tea.md")
@@ -243,7 +241,7 @@ async def test_an_executable_file_stays_executable(http_server: GitServer, fetch
     assert http_server.git("ls-tree", "main", "content/posts/tea.md").startswith("100755 ")
 
 
-def test_a_repository_that_is_damaged_is_told_from_a_file_where_a_folder_should_be() -> None:
+def test_a_damaged_repository_is_distinguished_from_a_file_where_a_folder_should_be() -> None:
     blob, missing = Blob.from_string(b"words"), Tree().id
     root = Tree()
     root.add(b"file", 0o100644, blob.id)

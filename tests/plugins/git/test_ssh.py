@@ -121,7 +121,7 @@ async def test_a_key_that_the_host_does_not_know(server: SshGitServer, fetcher: 
     assert "deploy key" in problem.fix
 
 
-async def test_a_key_that_may_only_read_is_told_when_the_website_is_connected(
+async def test_a_key_that_may_only_read_is_reported_when_the_website_is_connected(
     server: SshGitServer, fetcher: GuardedFetcher
 ) -> None:
     site = site_at(server, fetcher, private_key=server.reading_key)
@@ -136,7 +136,7 @@ async def test_a_repository_that_is_not_there(server: SshGitServer, fetcher: Gua
     assert "ERROR: Repository not found." in problem.message
 
 
-async def test_what_a_hook_says_is_told(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+async def test_the_output_of_a_hook_is_shown(server: SshGitServer, fetcher: GuardedFetcher) -> None:
     hook = server.bare / "hooks/pre-receive"
     hook.write_text("#!/bin/sh\nprintf 'Not allowed: main is \\033[1mprotected\\033[0m.\\n' >&2\nexit 1\n")
     hook.chmod(0o755)
@@ -166,7 +166,7 @@ async def test_a_hook_that_goes_on_after_the_commit_is_not_waited_for_longer_tha
 
 
 @pytest.mark.parametrize("old", [False, True])
-async def test_the_second_version_of_the_protocol_is_asked_for(
+async def test_the_second_version_of_the_protocol_is_requested(
     server: SshGitServer, fetcher: GuardedFetcher, old: bool
 ) -> None:
     server.old_protocol = old
@@ -283,7 +283,7 @@ AAAA
         (ENCRYPTED, "passphrase"),
     ],
 )
-def test_what_is_no_private_key_is_told(text: str, told: str) -> None:
+def test_an_invalid_private_key_is_reported(text: str, told: str) -> None:
     with pytest.raises(SiteRejected, match=told) as caught:
         check_private_key(plain_key(text))
     assert caught.value.hint
@@ -323,7 +323,7 @@ def test_a_key_that_is_too_long_is_not_accepted() -> None:
 @pytest.mark.parametrize(
     "text", ["SHA256:short", "ssh-ed25519 AAAA", "ssh-rsa ?", "MD5:00", "@cert-authority * ssh-rsa AAAA"]
 )
-def test_what_is_no_host_key_is_told(text: str) -> None:
+def test_an_invalid_host_key_is_reported(text: str) -> None:
     with pytest.raises(SiteRejected, match="line that cannot be read"):
         HostKeys.parse(text)
 

@@ -38,7 +38,7 @@ def site_at(url: str, fetcher: GuardedFetcher) -> Site:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
-async def test_trouble_is_told_apart(
+async def test_kinds_of_trouble_are_distinguished(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
@@ -59,7 +59,7 @@ async def test_trouble_is_told_apart(
 
 
 @pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
-async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)
         with pytest.raises(SiteUnavailable):
@@ -108,7 +108,7 @@ async def test_a_time_that_nobody_can_wait_for_is_left_to_the_server(fetcher: Gu
         assert error.retry_after in (None, 0, 86_400)
 
 
-async def test_a_token_that_may_not_write_is_not_told_to_wait(fetcher: GuardedFetcher) -> None:
+async def test_a_token_that_may_not_write_gets_no_advice_to_wait(fetcher: GuardedFetcher) -> None:
     headers = {"X-RateLimit-Remaining": "4999", "X-RateLimit-Reset": "1"}
     for error in await error_of(fetcher, Reply(b'{"message":"Resource not accessible"}', status=403, headers=headers)):
         assert isinstance(error, SiteRejected), error

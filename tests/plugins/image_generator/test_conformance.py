@@ -51,7 +51,7 @@ def test_the_limit_is_that_of_the_contract() -> None:
     assert (generate.mcp.name, generate.mcp.quota) == ("generate_image", "images_generated")
 
 
-def test_the_answer_tells_size_and_format(http: httpx.Client) -> None:
+def test_the_response_has_the_size_and_the_format(http: httpx.Client) -> None:
     data = http.post(API, json={"html": BLUE, "width": 800, "format": "jpeg"}).json()["data"]
     assert (data["width"], data["height"], data["format"]) == (800, 420, "jpeg")
     file = http.get(data["url"])
@@ -231,7 +231,7 @@ def test_a_template_that_a_plugin_adds_is_listed(with_quotes: httpx.Client, http
         assert ("poster" in client.get("/tools/image-generator").text) == ("poster" in expected)
 
 
-def test_a_model_is_told_of_a_template_that_a_plugin_adds(tmp_path: Path) -> None:
+def test_models_learn_about_a_template_that_a_plugin_adds(tmp_path: Path) -> None:
     with quotes(tmp_path) as host:
         listed = Peer(host, account(host), {"x-mcp-toolsets": "generators"}).tools()
     schema = next(tool for tool in listed if tool["name"] == "generate_image")["inputSchema"]

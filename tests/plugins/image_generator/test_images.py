@@ -58,7 +58,7 @@ def at(server: Origin, path: str) -> str:
     return f"https://{NAME}:{server.port}{path}"
 
 
-async def test_images_are_fetched_at_once_and_failures_are_told(
+async def test_images_are_fetched_at_once_and_failures_are_reported(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation, "MAX_BYTES", 1000)
@@ -75,7 +75,7 @@ async def test_images_are_fetched_at_once_and_failures_are_told(
     ]
 
 
-async def test_one_that_never_answers_does_not_hold_up_the_others(
+async def test_one_that_never_returns_does_not_delay_the_others(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation, "SECONDS_EACH", 60.0)

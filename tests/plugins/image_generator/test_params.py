@@ -64,7 +64,7 @@ def size(body: dict[str, Any]) -> tuple[int | None, int | None]:
         (OG | {"props": "title"}, "props: must be an object"),
     ],
 )
-def test_what_is_wrong_is_said(body: dict[str, Any], message: str) -> None:
+def test_problems_are_reported(body: dict[str, Any], message: str) -> None:
     assert message in refusal(body)
 
 

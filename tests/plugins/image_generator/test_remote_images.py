@@ -142,7 +142,7 @@ def test_a_template_shows_its_images(image_server: tuple[Origin, httpx.Client], 
     assert greens > 0.2 * image.width * image.height
 
 
-def test_a_template_looks_as_if_a_missing_image_had_not_been_asked_for(
+def test_a_template_looks_as_if_a_missing_image_had_not_been_requested(
     image_server: tuple[Origin, httpx.Client],
 ) -> None:
     server, client = image_server

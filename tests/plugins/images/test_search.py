@@ -85,7 +85,7 @@ def test_the_same_search_is_not_sent_twice(ada: ToolClient, eve: ToolClient, pro
     assert providers.asked("/pixabay/") == 1
 
 
-def test_keys_are_never_told(ada: ToolClient, providers: Providers, query: str) -> None:
+def test_keys_are_never_revealed(ada: ToolClient, providers: Providers, query: str) -> None:
     messages = json.dumps(ada.data("search_images", query=query))
     providers.broken["/"] = (500, b"")
     messages += ada.refusal("search_images", query=f"other {query}")
@@ -176,9 +176,7 @@ def said(client: ToolClient, tool: str, **arguments: object) -> str:
     return text
 
 
-def test_a_provider_is_asked_again_if_no_connection_comes_about(
-    ada: ToolClient, providers: Providers, query: str
-) -> None:
+def test_a_provider_is_tried_again_if_the_connection_fails(ada: ToolClient, providers: Providers, query: str) -> None:
     providers.drops.append("/pexels/")
 
     assert refs(ada, query, provider="pexels") == ["pexels:2014422"]

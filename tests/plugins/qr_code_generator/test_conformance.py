@@ -38,7 +38,7 @@ def test_a_model_gets_the_same_file(http: httpx.Client, call_tool: CallTool) -> 
     assert http.get(result["url"]).headers["content-type"] == "image/svg+xml"
 
 
-def test_a_model_is_told_what_does_not_fit(call_tool: CallTool) -> None:
+def test_models_learn_what_does_not_fit(call_tool: CallTool) -> None:
     with pytest.raises(ToolFailed, match="shorten it or set errorCorrection") as exc_info:
         call_tool("generate_qr_code", text="é" * 1000, errorCorrection="H")
     assert exc_info.value.code == "validation_error"

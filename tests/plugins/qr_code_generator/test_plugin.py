@@ -52,7 +52,7 @@ def test_every_example_makes_a_file_without_a_warning(example: Example) -> None:
     assert artifact.warnings == ()
 
 
-def test_the_answer_tells_size_and_format() -> None:
+def test_the_response_has_the_size_and_the_format() -> None:
     assert _generate(text="a", size=300.0).details == QrCodeDetails(size=300, format="png")
 
 

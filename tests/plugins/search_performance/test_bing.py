@@ -96,7 +96,7 @@ def test_connecting_tries_the_key_and_the_site(site: Site) -> None:
         ({"property": "compost"}, "as Bing Webmaster Tools lists it"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
+def test_problems_are_reported_in_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
     page = press(site, **{"property": site.property, "api_key": KEY, **typed})
     assert (page.status, problem in page.text) == (400, True), page.text
 
@@ -128,7 +128,7 @@ def test_totals_are_daily_and_queries_weekly(site: Site, bing: Bing) -> None:
     assert result["freshness"]["last_final_date"] == day(0).isoformat()
 
 
-def test_one_answer_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
+def test_one_response_serves_all_days(site: Site, bing: Bing, apis: Apis) -> None:
     busy(site, bing)
     assert fetch(site) == site.plugin.config.history_days
     requests = Counter(request.path for request in apis.requests("bing"))
@@ -158,7 +158,7 @@ def test_pages_have_queries_for_the_tools_that_need_both(site: Site, bing: Bing)
         ({"filters": ["query includingRegex ^a"]}, "bing does not"),
     ],
 )
-def test_what_bing_does_not_tell(site: Site, arguments: dict[str, Any], problem: str) -> None:
+def test_figures_that_bing_does_not_provide(site: Site, arguments: dict[str, Any], problem: str) -> None:
     connected(site)
     text = site.client.refusal("get_search_performance", website_id=site.website.id, provider="bing", **arguments)
     assert problem in text
@@ -194,7 +194,7 @@ def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: s
         b'{"ErrorCode": 99, "Message": 5}',
     ],
 )
-def test_hostile_answers_are_survived(site: Site, bing: Bing, content: bytes) -> None:
+def test_hostile_responses_are_survived(site: Site, bing: Bing, content: bytes) -> None:
     connection = connected(site)
     bing.failing = (200, content, {})
     site.client.host.run(fetch_slice(site.plugin, connection.id))

@@ -174,7 +174,7 @@ def test_days_on_the_axis_are_few_and_begin_and_end_with_the_period(count: int, 
         ("impressions", Figures(1, 10, 3.0), Figures(2, 10, 3.0), "same", "no change"),
     ],
 )
-def test_changes_are_told_in_words(key: str, now: Figures, then: Figures | None, kind: str, text: str) -> None:
+def test_changes_are_described_in_words(key: str, now: Figures, then: Figures | None, kind: str, text: str) -> None:
     (metric,) = [metric for metric in METRICS if metric.key == key]
     change = metric.change(now, then)
     assert (change.kind, change.text) == (kind, text)

@@ -102,7 +102,7 @@ def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
         ({"property": "<script>alert(1)</script>"}, "as Search Console names it"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
+def test_problems_are_reported_in_the_form(site: Site, typed: dict[str, str], problem: str) -> None:
     with BrowserWithoutScreen(site.client.host) as browser:
         page = Person(site, browser).connect(**typed)
         assert page.status == 400

@@ -111,7 +111,7 @@ def test_a_source_that_misbehaves(
     assert (site.state().last_error, site.state().status) == ("", "active")
 
 
-def test_a_revoked_account_is_told_and_the_figures_stay(site: Site) -> None:
+def test_a_revoked_account_is_reported_and_the_figures_stay(site: Site) -> None:
     site.google.add(day(), "compost", site.page(), 10, 100, 2.0)
     connection = site.connect()
     site.fetch(connection)
@@ -242,7 +242,7 @@ def many(google: Google) -> list[SearchRow]:
     return asyncio.run(read())
 
 
-def test_more_rows_than_one_answer_holds(many: list[SearchRow], google: Google) -> None:
+def test_more_rows_than_one_response_holds(many: list[SearchRow], google: Google) -> None:
     assert len({row.query for row in many}) == 25_003
     assert [body["startRow"] for _, body in google.queries] == [0, 25_000]
 

@@ -171,7 +171,7 @@ async def _age(site: Site) -> None:
         ({"who": "bob@gmail.example"}, "", "has no property in Search Console that contains"),
     ],
 )
-def test_what_goes_wrong_is_told_with_what_to_do(
+def test_failures_are_reported_with_what_to_do(
     site: Site, person: SigningIn, at_google: dict[str, Any], error: str, told: str
 ) -> None:
     owned(site)
@@ -192,7 +192,7 @@ def test_what_goes_wrong_is_told_with_what_to_do(
 
 
 @ON_SQLITE
-def test_a_code_that_google_does_not_know_any_more_is_told(site: Site, person: SigningIn) -> None:
+def test_an_expired_code_of_google_is_reported(site: Site, person: SigningIn) -> None:
     owned(site)
     url = person.consent()
     site.google.accounts.codes.clear()
@@ -200,7 +200,7 @@ def test_a_code_that_google_does_not_know_any_more_is_told(site: Site, person: S
 
 
 @ON_SQLITE
-def test_google_being_away_is_told(site: Site, person: SigningIn) -> None:
+def test_an_outage_of_google_is_reported(site: Site, person: SigningIn) -> None:
     owned(site)
     site.google.failing = 503, b"", {}
     assert "Google Search Console is not available right now" in person.sign_in().one("[role=alert]")

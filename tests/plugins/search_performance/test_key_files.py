@@ -29,7 +29,7 @@ def test_what_is_no_key_file_is_unknown_to_the_server(host: RunningHost, method:
         assert response.json()["error"] == {"code": "not_found", "message": f"there is nothing at {path}"}
 
 
-def test_an_unknown_key_is_answered_like_any_unknown_path(host: RunningHost) -> None:
+def test_an_unknown_key_gets_the_same_response_as_any_unknown_path(host: RunningHost) -> None:
     path = f"/{'0' * 32}.txt"
     assert httpx.get(host.url + path).status_code == 404
     page = httpx.get(host.url + path, headers={"accept": "text/html"})

@@ -137,7 +137,7 @@ def test_another_country_is_another_question(client: ToolClient, provider: DataF
     assert (last["location_code"], last["language_code"]) == (2276, "de")
 
 
-def test_figures_are_asked_for_again_once_they_are_old(client: ToolClient, provider: DataForSeo) -> None:
+def test_figures_are_fetched_again_once_they_are_old(client: ToolClient, provider: DataForSeo) -> None:
     client.data("get_keyword_data", phrases=["compost"])
     _age(client.host, timedelta(days=29))
     assert client.data("get_keyword_data", phrases=["compost"])["cost"]["amount"] == 0
@@ -168,9 +168,7 @@ def test_what_google_takes_in_no_phrase_is_left_out(client: ToolClient, provider
         ({"phrases": ["compost"], "language": "english"}, "language"),
     ],
 )
-def test_what_cannot_be_asked(
-    client: ToolClient, provider: DataForSeo, arguments: dict[str, Any], problem: str
-) -> None:
+def test_invalid_requests(client: ToolClient, provider: DataForSeo, arguments: dict[str, Any], problem: str) -> None:
     assert problem in client.refusal("get_keyword_data", **arguments)
     assert provider.earned == 0
 
@@ -187,7 +185,7 @@ def test_what_cannot_be_asked(
         (None, (40101, "Internal SE Server Error"), "is not available right now"),
     ],
 )
-def test_what_goes_wrong_is_said_and_nothing_is_kept(
+def test_failures_are_reported_and_nothing_is_stored(
     client: ToolClient, provider: DataForSeo, failing: Any, task: Any, told: str
 ) -> None:
     provider.failing, provider.task_error = failing, task
@@ -209,7 +207,7 @@ def test_what_goes_wrong_is_said_and_nothing_is_kept(
         HOSTILE,
     ],
 )
-def test_hostile_answers_are_survived(client: ToolClient, provider: DataForSeo, content: bytes) -> None:
+def test_hostile_responses_are_survived(client: ToolClient, provider: DataForSeo, content: bytes) -> None:
     provider.failing = (200, content, {})
     # The server caches country codes: no other test uses this one.
     result = client.call("get_keyword_data", phrases=["compost"], country="FR")

@@ -95,7 +95,7 @@ def test_articles_of_another_account_are_not_named(site: Site) -> None:
     assert (content_ids, TAKES_OVER in text) == ({}, True)
 
 
-def test_a_website_that_cannot_be_opened_is_told(site: Site) -> None:
+def test_a_website_that_cannot_be_opened_is_reported(site: Site) -> None:
     site = site.other("wordpress")
     content = site.client.host.host.compiled.plugins.contexts["content"]
 

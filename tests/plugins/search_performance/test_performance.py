@@ -91,7 +91,7 @@ def test_rows_by(busy: Site, dimensions: list[str], first: dict[str, str]) -> No
     assert len(busy.google.queries) == before, "this is to be read from our own table"
 
 
-def test_days_that_are_not_final_are_left_out_unless_asked_for(busy: Site) -> None:
+def test_days_that_are_not_final_are_omitted_unless_requested(busy: Site) -> None:
     everything = busy.data("get_search_performance", data_state="all")
 
     assert everything["totals"]["clicks"] == 207
@@ -147,7 +147,7 @@ def test_pages_of_rows(busy: Site) -> None:
     assert "cursor" in text
 
 
-def test_what_is_asked_live(busy: Site) -> None:
+def test_questions_that_need_a_live_request(busy: Site) -> None:
     busy.google.add(day(), "shown rich", busy.page("rich"), 3, 30, 1.0, appearance="RECIPE_FEATURE")
     busy.google.add(today(), "just now", busy.page("now"), 2, 20, 1.0, hour=3)
 
@@ -178,7 +178,7 @@ def test_what_is_asked_live(busy: Site) -> None:
         ({"filters": ["query contains "]}, "such as 'query contains shoes'"),
     ],
 )
-def test_what_cannot_be_asked(site: Site, arguments: dict[str, object], problem: str) -> None:
+def test_invalid_requests(site: Site, arguments: dict[str, object], problem: str) -> None:
     site.connect()
     assert problem in site.client.refusal("get_search_performance", website_id=site.website.id, **arguments)
 

@@ -102,7 +102,7 @@ def connect(site: Site, **typed: str) -> str:
         )
 
 
-def test_analytics_of_a_third_party_are_connected_on_the_dashboard_and_asked_over_mcp(site: Site) -> None:
+def test_analytics_of_a_third_party_are_connected_on_the_dashboard_and_read_over_mcp(site: Site) -> None:
     assert "Counter" in site.client.refusal("get_traffic_stats", website_id=site.website.id)
     assert "is not one of Counter" in connect(site, property="notes.example", token="wrong")
     assert "connected" in connect(site, property="notes.example", token="right")
@@ -117,7 +117,7 @@ def test_analytics_that_fail_are_named(site: Site) -> None:
     assert "Counter failed" in site.client.refusal("get_traffic_stats", website_id=site.website.id)
 
 
-def test_what_never_answers_is_named_and_given_up(site: Site) -> None:
+def test_what_never_responds_is_named_and_abandoned(site: Site) -> None:
     assert "Counter did not respond within 1 s" in connect(site, property="notes.example", token="waits")
     connect(site, property="silent.example", token="right")
     message = site.client.refusal("get_traffic_stats", website_id=site.website.id)
@@ -129,7 +129,7 @@ def test_what_never_answers_is_named_and_given_up(site: Site) -> None:
     assert gate.failures["acme", "extension", "timeout"] == 3
 
 
-def test_keyword_data_of_a_third_party_is_asked(site: Site) -> None:
+def test_keyword_data_of_a_third_party_is_used(site: Site) -> None:
     result = site.client.data("get_keyword_data", phrases=["compost"])
     assert (result["provider"], result["rows"][0]["volume"]) == ("Words of acme", 40)
 

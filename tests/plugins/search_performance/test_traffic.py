@@ -186,7 +186,7 @@ def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, 
         ((302, b"", {"Location": "http://10.0.0.1/"}), "redirects elsewhere"),
     ],
 )
-def test_what_goes_wrong_is_said(site: Site, apis: Apis, name: str, failing: Any, told: str) -> None:
+def test_failures_are_reported(site: Site, apis: Apis, name: str, failing: Any, told: str) -> None:
     kind = KINDS[name]
     connect(site, apis, kind)
     apis.by_name[kind.api].failing = failing
@@ -224,7 +224,7 @@ def test_a_revoked_credential_shows_on_the_page_until_it_works_again(site: Site,
         b'{"nb_visits": "1e400", "visits": {"value": []}, "2026-01-01": 7, "token": "t"}',
     ],
 )
-def test_hostile_answers_are_survived(site: Site, apis: Apis, name: str, content: bytes) -> None:
+def test_hostile_responses_are_survived(site: Site, apis: Apis, name: str, content: bytes) -> None:
     kind = KINDS[name]
     connect(site, apis, kind)
     apis.by_name[kind.api].failing = (200, content, {})
@@ -251,7 +251,7 @@ def test_hostile_answers_are_survived(site: Site, apis: Apis, name: str, content
         ("plausible", {"server": "http://169.254.169.254"}, "cannot be reached"),
     ],
 )
-def test_what_is_wrong_is_said_at_the_form(
+def test_problems_are_reported_in_the_form(
     site: Site, apis: Apis, name: str, typed: dict[str, str], problem: str
 ) -> None:
     page = connect(site, apis, KINDS[name], **typed)

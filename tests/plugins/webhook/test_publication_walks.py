@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(3600)
 
 
 @pytest.mark.parametrize("names_posts", [True, False], ids=["the receiver names posts", "posts keep their marker"])
-def test_what_is_told_is_what_the_receiver_has_after_every_step(
+def test_the_reported_state_is_that_of_the_receiver_after_every_step(
     receiver: Receiver, tmp_path: Path, names_posts: bool
 ) -> None:
     receiver.names_posts = names_posts

@@ -134,7 +134,7 @@ async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: Plugi
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kind", ["post.created", "post.state_changed"])
-async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
+async def test_a_lost_response_leads_to_a_retry_that_the_receiver_recognises(
     plugin: PluginContext, receiver: Receiver, kind: str, when: Any
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
@@ -148,7 +148,7 @@ async def test_a_lost_answer_makes_a_repeat_that_the_receiver_knows(
     assert len(set(ids)) == 1
 
 
-async def test_an_update_whose_answer_is_lost_arrives_once(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_an_update_whose_response_is_lost_arrives_once(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publication = await publish(plugin, article, website)
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})

@@ -58,7 +58,7 @@ def test_a_signature_is_the_one_of_the_specification() -> None:
 @pytest.mark.parametrize(
     "secret", ["", "whsec_", "whsec_dG9vIHNob3J0", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_%%%"]
 )
-def test_what_is_no_secret_is_said_so_without_showing_it(secret: str) -> None:
+def test_an_invalid_secret_is_reported_without_showing_it(secret: str) -> None:
     with pytest.raises(SiteRejected) as caught:
         key_of(secret)
     assert not secret or secret not in caught.value.message or secret == "whsec_"
@@ -114,7 +114,7 @@ async def test_a_receiver_that_names_nothing_gets_the_marker_back(receiver: Rece
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_repeat_after_a_lost_answer_and_a_restart_has_the_same_id(
+async def test_a_retry_after_a_lost_response_and_a_restart_has_the_same_id(
     receiver: Receiver, fetcher: GuardedFetcher, when: str
 ) -> None:
     remote = await site_of(receiver, fetcher).create(POST)
@@ -160,7 +160,7 @@ async def test_the_same_words_sent_again_later_are_no_repeat(receiver: Receiver,
         ((429, "text/plain", b""), SiteUnavailable),
     ],
 )
-async def test_answers_say_what_had_no_effect(
+async def test_results_say_what_had_no_effect(
     receiver: Receiver, fetcher: GuardedFetcher, answer: tuple[int, str, bytes], error: type[Exception]
 ) -> None:
     receiver.answer = answer
@@ -181,7 +181,7 @@ async def test_answers_say_what_had_no_effect(
         b'{"id": "a b", "url": "/relative"}',
     ],
 )
-async def test_an_answer_that_names_nothing_that_can_be_kept_is_an_answer(
+async def test_a_response_without_anything_to_store_is_a_response(
     receiver: Receiver, fetcher: GuardedFetcher, content: bytes
 ) -> None:
     receiver.answer = (202, "text/plain", content)
@@ -199,7 +199,7 @@ async def test_a_post_that_the_receiver_has_no_more_is_gone(receiver: Receiver, 
         await site.set_state(remote.id, "live")
 
 
-async def test_a_private_address_is_not_asked(receiver: Receiver) -> None:
+async def test_a_private_ip_address_gets_no_request(receiver: Receiver) -> None:
     async with GuardedFetcher() as strict:
         with pytest.raises(SiteRefused):
             await site_of(receiver, strict).create(POST)

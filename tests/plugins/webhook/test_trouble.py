@@ -16,7 +16,7 @@ from .test_site import POST
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
-async def test_trouble_is_told_apart(
+async def test_kinds_of_trouble_are_distinguished(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery, "_SECONDS", trouble.seconds)

@@ -226,7 +226,7 @@ def test_blocks_that_say_more_are_kept_as_they_are(raw: str, name: str) -> None:
         ("<b>a\n\nb</b>", None),
     ],
 )
-def test_classic_text_is_told_as_readers_get_it(raw: str, html: str | None) -> None:
+def test_classic_text_is_reported_as_readers_get_it(raw: str, html: str | None) -> None:
     assert "".join(segment.html or "" for segment in CODEC.split(raw)) == (html or "")
 
 

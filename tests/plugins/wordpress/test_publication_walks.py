@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(3600)  # the first test on a machine downloads 
 STATES = {"publish": "live", "future": "scheduled", "draft": "draft", "trash": "trashed"}
 
 
-def test_what_is_told_is_what_the_site_has_after_every_step(blog: WordPress, tmp_path: Path) -> None:
+def test_the_reported_state_is_that_of_the_site_after_every_step(blog: WordPress, tmp_path: Path) -> None:
     def posts(word: str) -> Sequence[OwnersPost]:
         rows = blog.get("/wp/v2/posts", search=word, status=",".join(STATES), context="edit", per_page=100).json()
         return [

@@ -33,7 +33,7 @@ async def test_the_old_slug_of_a_live_post_leads_to_the_new_one(site: WordPressS
     assert (response.status_code, response.headers["location"]) == (301, moved.url)
 
 
-async def test_without_the_plugin_it_is_said_what_there_is(site: WordPressSite) -> None:
+async def test_without_the_plugin_the_message_lists_what_exists(site: WordPressSite) -> None:
     assert not (await site.check()).capabilities.redirects
     for call in (site.redirects(), site.add_redirect("/a", "/b", permanent=True), site.remove_redirect("1")):
         with pytest.raises(SiteRefused, match=r"old slug .* Install the WordPress plugin Redirection"):
@@ -74,7 +74,7 @@ async def test_rules_that_are_more_than_a_redirect_are_left_out(
     blog.send("POST", "/redirection/v1/bulk/redirect/delete", {"items": str(response.json()["items"][0]["id"])})
 
 
-async def test_a_user_who_may_not_manage_them_is_told_so(
+async def test_a_user_who_may_not_manage_them_learns_so(
     redirection: None, blog: WordPress, fetcher: GuardedFetcher
 ) -> None:
     author = site_of(blog, fetcher, "author")

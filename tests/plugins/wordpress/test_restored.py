@@ -32,7 +32,7 @@ def site(blog: WordPress, theirs: TheirWordPress, tmp_path_factory: pytest.TempP
         yield Restorable(over, blog.backed_up, bodies)
 
 
-def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_told(site: Restorable) -> None:
+def test_what_the_backup_lacks_is_created_once_and_what_is_outdated_there_is_reported(site: Restorable) -> None:
     keeps_what_is_theirs(site)
 
 

@@ -113,7 +113,7 @@ async def test_only_an_administrator_speaks_for_the_url(blog: WordPress, fetcher
     assert reports["author"].ok
 
 
-async def test_a_wrong_password_is_said_so(blog: WordPress, fetcher: GuardedFetcher) -> None:
+async def test_a_wrong_password_is_reported(blog: WordPress, fetcher: GuardedFetcher) -> None:
     report = await site_of(blog, fetcher, password="wrong wrong wrong wrong").check()
     assert not report.ok
     assert [check.id for check in report.checks if check.status == "error"] == ["credential"]
@@ -298,7 +298,7 @@ async def test_the_approval_page_is_found(blog: WordPress, fetcher: GuardedFetch
         approved({"success": "false"})
 
 
-async def test_what_is_no_wordpress_is_said_so(fetcher: GuardedFetcher, blog: WordPress) -> None:
+async def test_a_site_that_is_not_wordpress_is_reported(fetcher: GuardedFetcher, blog: WordPress) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b"<html>hello</html>", "Content-Type: text/html")
 
@@ -308,7 +308,7 @@ async def test_what_is_no_wordpress_is_said_so(fetcher: GuardedFetcher, blog: Wo
             await site_of(elsewhere, fetcher).check()
 
 
-async def test_a_page_in_the_place_of_an_answer_leaves_the_outcome_unknown(
+async def test_a_page_instead_of_a_response_leaves_the_outcome_unknown(
     fetcher: GuardedFetcher, blog: WordPress
 ) -> None:
     async def reply(visit: Visit) -> None:

@@ -31,7 +31,7 @@ def up_to_the_posts(method: str, path: str) -> Reply | None:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)
-async def test_trouble_is_told_apart(
+async def test_kinds_of_trouble_are_distinguished(
     fetcher: GuardedFetcher, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api, "_SECONDS", trouble.seconds)
@@ -53,7 +53,7 @@ async def test_trouble_is_told_apart(
 
 
 @pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
-async def test_an_odd_answer_is_no_answer(fetcher: GuardedFetcher, reply: Reply) -> None:
+async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply, up_to_the_posts) as url:
         site = site_at(url, fetcher)
         with pytest.raises(SiteUnavailable):

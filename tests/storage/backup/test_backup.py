@@ -156,7 +156,7 @@ def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
         assert not any(name.startswith("data/files/") for name in tar.getnames())
 
 
-def test_what_exists_is_replaced_only_when_told(make_place: MakePlace, kind: str) -> None:
+def test_existing_files_are_replaced_only_on_request(make_place: MakePlace, kind: str) -> None:
     source, target = make_place(kind), make_place(kind)
     seed(source)
     archive = source.folder / "backup.tar"
@@ -237,7 +237,7 @@ def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_pla
     assert _accounts(target) == ["ada@example.org"]
 
 
-def test_a_secret_key_that_is_not_restored_is_told(make_place: MakePlace) -> None:
+def test_a_secret_key_that_is_not_restored_is_reported(make_place: MakePlace) -> None:
     source, target = make_place("sqlite"), make_place("sqlite")
     seed(source)
     archive = source.folder / "backup.tar"

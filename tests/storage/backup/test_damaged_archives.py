@@ -157,7 +157,7 @@ def test_a_backup_of_a_newer_version_is_refused(archive: Path, place: Place) -> 
     assert not place.data.exists()
 
 
-def test_tables_of_a_plugin_that_is_not_there_are_told(archive: Path, place: Place) -> None:
+def test_tables_of_a_missing_plugin_are_reported(archive: Path, place: Place) -> None:
     rewrite(archive, lambda _, manifest: manifest["revisions"].update({"word_cloud": "0001"}))
     assert "word_cloud" in place.json("restore", str(archive))["warnings"][0]
     assert [user["email"] for user in place.json("users", "list")["users"]] == ["ada@example.org"]

@@ -289,7 +289,7 @@ async def test_the_key_that_a_host_made_itself_can_be_moved_to_the_setting(url: 
         await Websites(plugin).open(ADA, website)
 
 
-async def test_one_host_with_a_file_may_change_its_keys_and_is_told_what_ends(tmp_path: Path) -> None:
+async def test_one_host_with_a_file_may_change_its_keys_and_learns_what_ends(tmp_path: Path) -> None:
     before, after = (settings_for_test(config(None, secret=secret), tmp_path) for secret in (SECRET, OTHER))
     await start_and_stop(before)
     (row,) = [row for row in await diagnose(LoadedApp(after), lambda: None) if row.check == "secret_key"]

@@ -159,7 +159,7 @@ def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
         assert expected in message
 
 
-async def test_the_database_is_asked_once_however_many_want_to_know() -> None:
+async def test_concurrent_readers_share_one_query() -> None:
     asked, silent = 0, asyncio.Event()
 
     async def ask() -> None:

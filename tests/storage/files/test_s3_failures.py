@@ -94,7 +94,7 @@ async def test_a_service_that_is_not_there_is_reported() -> None:
     assert "endpoint_url" in error.hint
 
 
-async def test_a_service_that_accepts_and_never_answers_is_reported() -> None:
+async def test_a_service_that_accepts_and_never_responds_is_reported() -> None:
     with frozen_server() as endpoint:
         server = S3Server("frozen", endpoint, "key", "secret")
         error = await refusal(S3FileStore("s3://files", server.settings(timeout=0.5)).open)
@@ -166,7 +166,7 @@ async def test_only_one_call_at_a_time_waits_for_a_silent_service(rclone: S3Serv
     assert sum("is unavailable: no response within 3 s" in error.message for error in other_errors) >= 39
 
 
-async def test_an_answer_that_is_an_error_is_no_outage(rclone: S3Server) -> None:
+async def test_an_error_response_is_not_an_outage(rclone: S3Server) -> None:
     async with opened(S3FileStore(f"s3://files/{secrets.token_hex(8)}", rclone.settings())) as store:
         for _ in range(3):
             with pytest.raises(FileMissing):

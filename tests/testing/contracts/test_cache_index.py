@@ -102,7 +102,7 @@ BROKEN: Final[dict[str, type[DictIndex]]] = {
 }
 
 
-def test_an_index_that_keeps_every_promise_is_told_nothing() -> None:
+def test_an_index_that_keeps_every_promise_gets_no_findings() -> None:
     assert check_cache_index(DictIndex) == []
 
 
@@ -111,7 +111,7 @@ def test_an_index_may_forget() -> None:
 
 
 @pytest.mark.parametrize("promise", CACHE_INDEX.promises, ids=str)
-def test_an_index_that_breaks_a_promise_is_told(promise: Any) -> None:
+def test_an_index_that_breaks_a_promise_gets_a_finding(promise: Any) -> None:
     excluded = {other.name for other in CACHE_INDEX.promises} - {promise.name}
     findings = check_cache_index(BROKEN[promise.name], where="dict", excluded=excluded)
     assert_broken(promise, findings, contract="cache index")

@@ -192,7 +192,7 @@ def connector(site: type[ShelfOverHttp]) -> SiteConnector:
     return SiteConnector("shelf", "Shelf", "A shelf.", site, CAPABILITIES, FIELDS)
 
 
-def test_a_connector_that_keeps_its_promises_is_told_nothing() -> None:
+def test_a_connector_that_keeps_its_promises_gets_no_findings() -> None:
     assert check_connector(connector(ShelfOverHttp)) == []
 
 
@@ -214,7 +214,7 @@ CONNECTORS: Final[tuple[tuple[str, type[ShelfOverHttp]], ...]] = (
 
 
 @pytest.mark.parametrize(("name", "site"), CONNECTORS)
-def test_a_connector_that_breaks_a_promise_is_told_which(name: str, site: type[ShelfOverHttp]) -> None:
+def test_a_connector_that_breaks_a_promise_gets_a_finding(name: str, site: type[ShelfOverHttp]) -> None:
     assert_broken(named(CONNECTOR.promises, name), check_connector(connector(site)), contract="connector")
 
 
@@ -263,7 +263,7 @@ class LambdaCodec(LineCodec):
         self.helper = lambda: None
 
 
-def test_a_codec_that_keeps_its_promises_is_told_nothing() -> None:
+def test_a_codec_that_keeps_its_promises_gets_no_findings() -> None:
     assert check_codec(LineCodec()) == []
 
 
@@ -278,7 +278,7 @@ CODECS: Final[tuple[tuple[str, Callable[[], LineCodec]], ...]] = (
 
 
 @pytest.mark.parametrize(("name", "make"), CODECS)
-def test_a_codec_that_breaks_a_promise_is_told_which(name: str, make: Callable[[], LineCodec]) -> None:
+def test_a_codec_that_breaks_a_promise_gets_a_finding(name: str, make: Callable[[], LineCodec]) -> None:
     assert_broken(named(CODEC.promises, name), check_codec(make()), contract="body codec")
 
 
@@ -301,16 +301,16 @@ def search_source(*, forgiving: bool | None = False, check: Any = None) -> Searc
     return SearchSource("figures", "Figures", rows, fields=FIELDS, check=check)
 
 
-def test_a_search_source_that_keeps_its_promises_is_told_nothing() -> None:
+def test_a_search_source_that_keeps_its_promises_gets_no_findings() -> None:
     assert check_search_source(search_source()) == []
 
 
-def test_a_search_source_that_believes_any_answer_is_told() -> None:
+def test_a_search_source_that_trusts_any_response_gets_a_finding() -> None:
     findings = check_search_source(search_source(forgiving=True))
     assert_broken(named(SEARCH_SOURCE.promises, "rows"), findings, contract="search source")
 
 
-def test_a_search_source_whose_check_lets_errors_through_is_told() -> None:
+def test_a_search_source_whose_check_lets_errors_through_gets_a_finding() -> None:
     async def check(site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         await fetcher.get("https://api.example/site", accept="*/*", max_bytes=1000, seconds=5)
 
@@ -318,7 +318,7 @@ def test_a_search_source_whose_check_lets_errors_through_is_told() -> None:
     assert_broken(named(SEARCH_SOURCE.promises, "check"), findings, contract="search source")
 
 
-def test_a_search_source_that_tells_its_token_is_told() -> None:
+def test_a_search_source_that_leaks_its_token_gets_a_finding() -> None:
     async def rows(query: SearchQuery, credential: Mapping[str, str], fetcher: Fetcher) -> Any:
         if query.day.year:
             raise BackendError(f"no figures for {credential['token']}")
@@ -336,11 +336,11 @@ def raising_stemmer(word: str) -> str:
     return word[0]
 
 
-def test_a_language_that_keeps_its_promises_is_told_nothing() -> None:
+def test_a_language_that_keeps_its_promises_gets_no_findings() -> None:
     assert check_language(Language("en", "", plain_stemmer)) == []
 
 
-def test_a_stemmer_that_raises_is_told() -> None:
+def test_a_stemmer_that_raises_gets_a_finding() -> None:
     findings = check_language(Language("en", "", raising_stemmer))
     assert_broken(named(LANGUAGE.promises, "stems"), findings, contract="language")
 

@@ -108,7 +108,7 @@ def analytics(counter: Counter) -> AnalyticsSource:
     return AnalyticsSource("counter", "Counter", "Domain", "As Counter lists it.", FIELDS, counter)
 
 
-def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
+def test_analytics_that_keep_their_promises_get_no_findings() -> None:
     assert check_analytics_source(analytics(Counter())) == []
 
 
@@ -123,7 +123,7 @@ def test_analytics_that_keep_their_promises_are_told_nothing() -> None:
         (Telling, "credentials"),
     ],
 )
-def test_analytics_that_break_a_promise_are_told_which(make: Callable[[], Counter], name: str) -> None:
+def test_analytics_that_break_a_promise_get_a_finding(make: Callable[[], Counter], name: str) -> None:
     [promise] = [promise for promise in ANALYTICS_SOURCE.promises if promise.name == name]
     assert_broken(promise, check_analytics_source(analytics(make())), contract="analytics source")
 
@@ -148,7 +148,7 @@ def keywords(*figures: KeywordFigures, cost: float = 0.01, again: bool = False, 
 BREAD: Final = KeywordFigures("bread", volume=90_500, difficulty=40, cpc=0.2, competition="low")
 
 
-def test_keyword_data_that_keep_their_promises_are_told_nothing() -> None:
+def test_keyword_data_that_keeps_its_promises_gets_no_findings() -> None:
     assert check_keyword_source(keywords(BREAD)) == []
 
 
@@ -164,6 +164,6 @@ def test_keyword_data_that_keep_their_promises_are_told_nothing() -> None:
     ],
     ids=["asks again", "raises", "not asked about", "twice", "too difficult", "pays"],
 )
-def test_keyword_data_that_break_a_promise_are_told_which(source: KeywordSource, name: str) -> None:
+def test_keyword_data_that_breaks_a_promise_gets_a_finding(source: KeywordSource, name: str) -> None:
     [promise] = [promise for promise in KEYWORD_SOURCE.promises if promise.name == name]
     assert_broken(promise, check_keyword_source(source), contract="keyword source")

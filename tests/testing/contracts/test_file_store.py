@@ -201,5 +201,5 @@ class TestDictStore(FileStoreContract):
 
 
 @pytest.mark.parametrize("promise", FILE_STORE.promises, ids=str)
-def test_a_store_that_breaks_a_promise_is_told(promise: Any) -> None:
+def test_a_store_that_breaks_a_promise_gets_a_finding(promise: Any) -> None:
     assert_broken(promise, check_file_store(maker(BROKEN[promise.name]), where="dict"), contract="file store")

@@ -179,12 +179,12 @@ BROKEN: Final[dict[str, Callable[[FrozenClock], Limiter]]] = {
 }
 
 
-def test_a_limiter_that_keeps_every_promise_is_told_nothing() -> None:
+def test_a_limiter_that_keeps_every_promise_gets_no_findings() -> None:
     assert check_limiter(Limiter) == []
 
 
 @pytest.mark.parametrize("promise", LIMITER.promises, ids=str)
-def test_a_limiter_that_breaks_a_promise_is_told(promise: Any) -> None:
+def test_a_limiter_that_breaks_a_promise_gets_a_finding(promise: Any) -> None:
     excluded = {other.name for other in LIMITER.promises} - {promise.name}
     findings = check_limiter(BROKEN[promise.name], where="odd", excluded=excluded)
     assert_broken(promise, findings, contract="limiter")

@@ -28,7 +28,7 @@ def metadata(*more: Column[Any]) -> MetaData:
     return metadata
 
 
-def test_a_column_without_a_migration_is_told(package: str) -> None:
+def test_a_column_without_a_migration_is_reported(package: str) -> None:
     [finding] = check_migrations("notes", Models(metadata(Column("color", String(7))), package))
     assert finding.contract == "migrations"
     assert finding.promise == "the migrations create the tables that the models describe"
@@ -37,7 +37,7 @@ def test_a_column_without_a_migration_is_told(package: str) -> None:
     assert finding.fix
 
 
-def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -> None:
+def test_a_column_whose_timestamps_differ_between_databases_is_reported(package: str) -> None:
     # The migration lacks both columns, which is reported separately.
     more = Column("seen_at", DateTime(timezone=True)), Column("kept_at", Timestamp)
     findings = {finding.promise: finding for finding in check_migrations("notes", Models(metadata(*more), package))}
@@ -47,7 +47,7 @@ def test_a_column_whose_moments_differ_between_databases_is_told(package: str) -
     assert "pressroom.columns.Timestamp" in moments.fix
 
 
-def test_tables_that_match_are_told_nothing(package: str) -> None:
+def test_matching_tables_get_no_findings(package: str) -> None:
     assert check_migrations("notes", Models(metadata(), package)) == []
 
 
@@ -60,7 +60,7 @@ def test_the_migrations_run_on_postgresql_too(package: str) -> None:
     assert check_migrations("notes", Models(metadata(), package), postgresql=POSTGRESQL) == []
 
 
-def test_a_migration_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_migration_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     source = revision_source("0001", "notes", more="raise ValueError('no')")
     name = write_migrations(tmp_path, "failing_drift", {"0001": source})

@@ -102,7 +102,7 @@ def found(host_of: Any) -> tuple[list[Finding], str]:
 @pytest.mark.parametrize(
     ("suite", "name", "where"), BROKEN, ids=[f"{suite.contract}-{name}" for suite, name, _ in BROKEN]
 )
-def test_a_record_that_breaks_a_promise_is_told(
+def test_a_record_that_breaks_a_promise_gets_a_finding(
     found: tuple[list[Finding], str], suite: Any, name: str, where: str
 ) -> None:
     findings, id_ = found
@@ -154,12 +154,12 @@ def with_authenticators(host_of: Any) -> RunningHost:
 
 
 @pytest.mark.parametrize("promise", AUTHENTICATOR.promises, ids=str)
-def test_an_authenticator_that_breaks_a_promise_is_told(with_authenticators: RunningHost, promise: Any) -> None:
+def test_an_authenticator_that_breaks_a_promise_gets_a_finding(with_authenticators: RunningHost, promise: Any) -> None:
     findings = check_authenticator(with_authenticators, AUTHENTICATORS[promise.name], valid=VALID, wrong=WRONG)
     assert_broken(promise, findings, contract="authenticator")
 
 
-def test_a_sound_authenticator_is_told_nothing(host_of: Any) -> None:
+def test_a_correct_authenticator_gets_no_findings(host_of: Any) -> None:
     running, _ = host_of("sound_authenticator")
     assert check_authenticator(running, "sound", valid=VALID, wrong=WRONG) == []
     with pytest.raises(LookupError, match="no active plugin offers the authenticator 'other'"):
@@ -169,7 +169,7 @@ def test_a_sound_authenticator_is_told_nothing(host_of: Any) -> None:
 @pytest.mark.parametrize(
     ("promise", "plugin"), list(zip(AUTHORIZER.promises, ["raising", "fickle"], strict=True)), ids=str
 )
-def test_an_authorizer_that_breaks_a_promise_is_told(host_of: Any, promise: Any, plugin: str) -> None:
+def test_an_authorizer_that_breaks_a_promise_gets_a_finding(host_of: Any, promise: Any, plugin: str) -> None:
     running, id_ = host_of(f"{plugin}_authorizer")
     findings = [finding for finding in check_records(running, id_) if finding.contract == "authorizer"]
     assert_broken(promise, findings, contract="authorizer")

@@ -110,7 +110,7 @@ async def test_the_canvas_shows_what_the_browser_restores(page: Page, server: Pa
     await expect(page.get_by_label("Pick: Foreground colour")).to_have_value(color)
 
 
-async def test_what_cannot_be_drawn_is_not_asked_for(page: Page, server: PageServer) -> None:
+async def test_undrawable_text_is_not_requested(page: Page, server: PageServer) -> None:
     await page.get_by_label("Size").fill("9000")
     await page.get_by_label("Text").fill("")
     await page.get_by_label("Text").fill("x")
@@ -374,20 +374,22 @@ async def test_a_full_limit_says_when_to_come_back(page: Page, server: PageServe
 
 
 @pytest.mark.parametrize("content", [b"<h1>Bad gateway</h1>", b"null", b"[]", b'{"ok": "yes"}'])
-async def test_an_answer_that_is_none_of_ours_is_told_as_such(page: Page, server: PageServer, content: bytes) -> None:
+async def test_a_response_that_is_not_from_pressroom_is_reported_as_such(
+    page: Page, server: PageServer, content: bytes
+) -> None:
     server.api = lambda *_: (502, content)
     await download(page)
     await expect(page.locator("[data-failure]")).to_contain_text("status 502")
     await expect(page.get_by_role("button", name="Download")).not_to_have_attribute("aria-disabled", "true")
 
 
-async def test_a_server_that_is_gone_is_told_as_such(page: Page) -> None:
+async def test_a_server_that_is_gone_is_reported_as_such(page: Page) -> None:
     await page.route("**/api/generate", lambda route: route.abort("connectionrefused"))
     await download(page)
     await expect(page.locator("[data-failure]")).to_contain_text("The server could not be reached.")
 
 
-async def test_hostile_answers_stay_text(page: Page, server: PageServer) -> None:
+async def test_hostile_responses_stay_text(page: Page, server: PageServer) -> None:
     evil = "<img src=x onerror=alert(1)>"
 
     def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:

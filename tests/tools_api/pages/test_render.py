@@ -115,7 +115,7 @@ def test_a_page_has_one_headline_and_a_way_to_skip_to_it() -> None:
         ("errorCorrection", "input[type=radio][value=M][checked]"),
     ],
 )
-def test_fields_suit_what_they_ask_for(name: str, selector: str) -> None:
+def test_input_types_suit_their_fields(name: str, selector: str) -> None:
     assert parsed(PAGES.tool(QR)).css_first(f"{selector}[name={name}]") is not None
 
 
@@ -280,7 +280,7 @@ def test_the_form_comes_before_the_notes() -> None:
     assert html.index("<form") < html.index("Emoji are drawn with Twemoji")
 
 
-def test_a_description_is_not_told_twice() -> None:
+def test_a_description_is_not_repeated() -> None:
     tool = copy.deepcopy(QR)
     tool["endpoints"][0]["description"] = tool["description"]
     assert texts(parsed(PAGES.tool(tool)), "main p").count(QR["description"].split("\n\n")[0]) == 1
@@ -298,7 +298,7 @@ def test_a_text_that_begins_with_a_line_end_keeps_it() -> None:
     assert one(page, "textarea[name=code]").text() == "\n\nx"
 
 
-def test_search_engines_and_previews_are_told_what_the_page_is() -> None:
+def test_search_engines_and_previews_learn_what_the_page_is() -> None:
     page = parsed(PAGES.tool(QR, FormState({"text": ["private"]})))
     url = f"{BASE}/tools/qr-code-generator"
     assert attribute(page, "link[rel=canonical]", "href") == url

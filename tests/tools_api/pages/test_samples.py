@@ -37,7 +37,7 @@ def test_a_shell_reads_the_command_as_one() -> None:
     assert json.loads(printed.split("\0")[4]) == values
 
 
-def test_the_typical_answer_has_the_shape_of_the_contract() -> None:
+def test_the_typical_response_has_the_shape_of_the_contract() -> None:
     response = json.loads(response_sample(QR, branding(key="acme"), "https://acme.example", None))
     assert response["ok"] is True
     assert response["data"].keys() == {"id", "url", "expiresAt", "cached", "size", "format"}
@@ -53,5 +53,5 @@ def test_the_typical_file_has_the_extension_of_the_tool() -> None:
         assert f".{extension}?" in response["data"]["url"]
 
 
-def test_a_real_answer_takes_the_place_of_the_typical_one() -> None:
+def test_a_real_response_replaces_the_typical_one() -> None:
     assert json.loads(response_sample(QR, branding(), "https://acme.example", {"ok": False})) == {"ok": False}

@@ -15,7 +15,7 @@ def test_a_badge_has_the_size_that_was_measured(call_tool: CallTool) -> None:
     assert measured == {"width": drawn["width"], "height": drawn["height"]}
 
 
-def test_a_missing_text_is_asked_for(call_tool: CallTool) -> None:
+def test_a_missing_text_is_required(call_tool: CallTool) -> None:
     with pytest.raises(ToolFailed, match="value") as refused:
         call_tool("{{ cookiecutter.plugin_id }}_measure", label="build")
     assert refused.value.code == "validation_error"

@@ -53,7 +53,7 @@ def url() -> Iterator[str]:
         yield url
 
 
-async def test_nothing_is_half_written_and_the_answer_is_clear(url: str, tmp_path: Path) -> None:
+async def test_nothing_is_half_written_and_the_message_is_clear(url: str, tmp_path: Path) -> None:
     config: dict[str, Any] = {"plugins": {"content": {}}, "storage": {"database": url, "database_timeout": 3}}
     await migrate(settings_for_test(config, tmp_path))
     async with proxy_to(url) as proxy:

@@ -111,7 +111,7 @@ def test_a_change_that_changes_nothing_makes_no_version(ada: Client) -> None:
     assert (updated["version"], updated["changed"]) == (1, [])
 
 
-def test_an_old_version_is_refused_and_the_answer_says_what_to_do(ada: Client) -> None:
+def test_an_old_version_is_refused_and_the_message_says_what_to_do(ada: Client) -> None:
     id_ = create(ada)["content_id"]
     change = {"content_id": id_, "expected_version": 1}
     ada.data("update_content", **change, fields={"title": "Better tea"})
@@ -235,7 +235,7 @@ def test_characters_that_show_nothing_are_kept(ada: Client) -> None:
     assert ada.data("get_content", content_id=id_)["body"] == "\u2028\u0001 x"
 
 
-def test_the_text_of_an_answer_names_the_fields(ada: Client) -> None:
+def test_the_text_of_a_result_names_the_fields(ada: Client) -> None:
     fields = {"keyphrase": "green tea", "meta_title": "Tea!", "meta_description": "Of tea.", "tags": ["tea", "leaves"]}
     id_ = create(ada, **fields)["content_id"]
     text = ada.call("get_content", content_id=id_)["content"][0]["text"]

@@ -70,7 +70,7 @@ async def test_every_page_is_accessible_and_fits_every_screen(
     await context.close()
 
 
-async def test_a_person_without_articles_is_told_what_to_do(browser: Browser, host: RunningHost) -> None:
+async def test_a_person_without_articles_learns_what_to_do(browser: Browser, host: RunningHost) -> None:
     person = await asyncio.to_thread(add_person, host, "new@example.org")
     context = await signed_in(browser, host, person.id)
     page = await context.new_page()

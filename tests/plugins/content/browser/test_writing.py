@@ -95,7 +95,7 @@ async def test_columns_of_tables_are_aligned_as_they_will_be(page: Page) -> None
     assert [alignment.removeprefix("-webkit-") for alignment in alignments] == ["start", "center", "right"] * 2
 
 
-async def test_the_newest_text_is_shown_whichever_answer_comes_last(page: Page) -> None:
+async def test_the_newest_text_is_shown_whichever_response_arrives_last(page: Page) -> None:
     await page.goto(f"{ARTICLES}/new/edit")
     first, go_on = asyncio.Event(), asyncio.Event()
 

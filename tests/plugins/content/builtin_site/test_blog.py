@@ -120,7 +120,7 @@ def test_a_page_is_in_the_menu_and_in_no_list(blog: Blog, ada: Client) -> None:
     assert "options.kind is 'book'; a built-in site has post and page" in refusal
 
 
-def test_a_live_post_whose_update_failed_is_not_said_to_be_nowhere(blog: Blog, ada: Client) -> None:
+def test_a_live_post_whose_update_failed_is_not_reported_as_published_nowhere(blog: Blog, ada: Client) -> None:
     article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
     pair = {"content_id": article, "website_id": blog.id}
     url = ada.data("publish_content", **pair)["url"]

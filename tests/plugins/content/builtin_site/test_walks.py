@@ -125,7 +125,7 @@ class BuiltinPostWalk(RuleBasedStateMachine):
         self.compare(self.run(self.site.update(self.id, self.post, "")))
 
 
-def test_visitors_see_every_state_of_a_post_as_it_is_told(host: RunningHost, ada: Client) -> None:
+def test_visitors_see_every_state_of_a_post_as_reported(host: RunningHost, ada: Client) -> None:
     walked = Site(host, ada, "Walks")
 
     class Walk(BuiltinPostWalk):
@@ -136,7 +136,7 @@ def test_visitors_see_every_state_of_a_post_as_it_is_told(host: RunningHost, ada
     run_state_machine_as_test(Walk, settings=sizes)
 
 
-def test_what_is_told_is_what_the_site_has_after_every_step(host: RunningHost, ada: Client) -> None:
+def test_the_reported_state_is_that_of_the_site_after_every_step(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, "Told walks")
 
     async def rows(word: str) -> Sequence[BuiltinPostRow]:

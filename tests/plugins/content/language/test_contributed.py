@@ -113,7 +113,7 @@ def test_a_website_can_be_in_the_language(ada: Client) -> None:
         assert "Dutch, English, Esperanto, French" in browser.get(f"/dashboard/websites/{website}").text
 
 
-def test_other_languages_are_told_which_ones_have_rules(ada: Client) -> None:
+def test_for_other_languages_those_with_rules_are_listed(ada: Client) -> None:
     (note,) = (note for note in judged(ada, language="tlh")["notes"] if "rules" in note)
     assert "de, en, eo, es" in note
 
@@ -256,7 +256,7 @@ def test_after_a_stemmer_failed_no_word_has_a_stem_from_before() -> None:
 
 
 @pytest.mark.parametrize("code", built_in_codes())
-def test_the_rules_that_come_with_pressroom_have_the_form_that_is_asked_of_plugins(code: str) -> None:
+def test_the_built_in_rules_have_the_form_required_of_plugins(code: str) -> None:
     assert code in SUPPORTED
     data = Path(str(__import__("pressroom_content").__file__)).parent / "language/data"
     assert read_rules((data / f"{code}.toml").read_text("utf-8"))["name"]

@@ -65,7 +65,7 @@ def test_the_cover_is_shown_with_its_alt_text(reader: BrowserWithoutScreen, work
     assert ("Keyphrase", "sourdough starter") in zip(texts(page, ".pairs dt"), texts(page, ".pairs dd"), strict=True)
 
 
-def test_credits_stand_by_images_and_missing_covers_are_told(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_credits_are_next_to_images_and_missing_covers_are_reported(reader: BrowserWithoutScreen, work: Work) -> None:
     body = f"One.\n\n![A photo](https://library.example/{PHOTO}.png)\n\nTwo."
     page = reader.get(f"{ARTICLES}/{made(work, 'Photos', body)}")
     assert "Photo: Ada , CC BY 4.0" in framed_text(page)

@@ -111,7 +111,7 @@ def test_what_is_no_month_is_this_month(browser: BrowserWithoutScreen, month: st
     assert browser.get(f"{CALENDAR}?month={month}").one("h2#month") == f"{datetime.now(UTC):%B %Y}"
 
 
-def test_what_is_no_time_zone_is_told(browser: BrowserWithoutScreen) -> None:
+def test_an_unknown_time_zone_is_reported(browser: BrowserWithoutScreen) -> None:
     page = browser.get(f"{CALENDAR}?tz=Mars%3Cb%3E")
     assert "times are in UTC" in page.one("#tz-error")
     assert 'value="Mars&lt;b&gt;"' in page.html
@@ -158,7 +158,7 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
         ({"title": "x", "website": "w_none"}, "no longer connected"),
     ],
 )
-def test_what_is_wrong_with_an_idea_is_told_at_its_field(
+def test_problems_of_an_idea_are_reported_beside_their_field(
     browser: BrowserWithoutScreen, ada: Client, website: str, typed: dict[str, str], told: str
 ) -> None:
     token = browser.get(CALENDAR).tree.css_first(".account-main form[method=post] input[name=csrf]")

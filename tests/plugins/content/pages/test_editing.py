@@ -112,7 +112,7 @@ def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Wo
         ("body", "x" * 2_100_000, "Has 2,100,000 bytes; an article may have 2,097,152."),
     ],
 )
-def test_what_cannot_be_kept_is_said_beside_the_field_and_nothing_is_lost(
+def test_what_cannot_be_stored_is_reported_beside_the_field_and_nothing_is_lost(
     reader: BrowserWithoutScreen, work: Work, field: str, typed: str, told: str
 ) -> None:
     id_ = made(work.client)

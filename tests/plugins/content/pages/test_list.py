@@ -22,7 +22,7 @@ def titles(page: Page) -> list[str]:
     return [link.text() for link in page.tree.css(".listing tbody th > a")]
 
 
-def test_an_empty_account_is_told_what_to_say(browser: BrowserWithoutScreen) -> None:
+def test_an_empty_account_learns_what_to_ask_for(browser: BrowserWithoutScreen) -> None:
     page = browser.get(ARTICLES)
     assert "No articles yet" in page.text
     assert len(page.tree.css(".prompts li")) == 3

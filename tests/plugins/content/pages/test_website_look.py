@@ -88,7 +88,7 @@ def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Wo
         ({"logo": "http://example.com/logo.png"}, "logo", "must be the https URL of an image"),
     ],
 )
-def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
+def test_problems_are_reported_beside_their_field_and_nothing_is_lost(
     reader: BrowserWithoutScreen, site: str, changes: dict[str, str], field: str, problem: str
 ) -> None:
     refused = save(reader, site, **changes)
@@ -116,7 +116,7 @@ def test_two_tabs_do_not_overwrite_each_other(reader: BrowserWithoutScreen, site
     assert reader.get(site).one(".theme:has(:checked) .theme-title") == "Modern"
 
 
-def test_other_platforms_look_as_they_are_told_at_home(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_other_platforms_look_like_their_own_documentation(reader: BrowserWithoutScreen, work: Work) -> None:
     assert not reader.get(f"{WEBSITES}/{work.other_site}").tree.css("#look")
 
 

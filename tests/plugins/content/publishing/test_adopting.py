@@ -111,7 +111,7 @@ async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform:
 
 
 @pytest.mark.parametrize("down", ["trash", "draft"])
-async def test_a_post_that_was_taken_down_is_a_draft_where_a_draft_is_asked_for(
+async def test_an_unpublished_post_is_a_draft_where_a_draft_is_requested(
     plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -166,7 +166,7 @@ async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_w
     assert [warning for warning in publication.warnings if "somebody had moved the post to the trash" in warning]
 
 
-async def test_a_draft_that_its_owner_published_is_not_told_as_a_draft_without_a_warning(
+async def test_a_draft_that_its_owner_published_is_reported_with_a_warning(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -208,7 +208,7 @@ async def test_an_edit_on_the_site_is_merged(plugin: PluginContext, platform: St
     assert "[form 8]" in blog.post["html"]
 
 
-async def test_what_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_changes_on_both_sides_need_a_decision(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     content_id, publication_id = adopted.article.id, adopted.publication_id
@@ -255,7 +255,7 @@ async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandI
 
 
 @pytest.mark.parametrize("arrives", [False, True])
-async def test_a_lost_answer_is_not_mistaken_when_the_post_is_edited_there_meanwhile(
+async def test_a_lost_response_is_not_mistaken_for_an_edit_made_there_meanwhile(
     plugin: PluginContext, platform: StandInPlatform, *, arrives: bool
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -286,7 +286,7 @@ async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext,
     assert [warning for warning in publication.warnings if "form" in warning]
 
 
-async def test_a_post_that_was_deleted_there_comes_back_only_when_asked_for(
+async def test_a_post_deleted_on_the_site_is_recreated_only_on_request(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)

@@ -51,7 +51,7 @@ def website(client: ToolClient, name: str) -> str:
     return website_id
 
 
-def test_an_article_that_is_asked_for_twice_counts_once(ada: ToolClient) -> None:
+def test_an_article_requested_twice_counts_once(ada: ToolClient) -> None:
     first = article(ada, "Tea", client_request_id="one")
     repeated = ada.call("create_content", title="Tea", body="Some text.", client_request_id="one")
     assert repeated["structuredContent"]["content_id"] == first
@@ -81,7 +81,7 @@ def test_a_dry_run_is_there_when_the_quota_is_used_up(ada: ToolClient) -> None:
     assert used(ada)["articles_published"] == 3
 
 
-def test_a_repeat_is_answered_when_the_quota_is_used_up(ada: ToolClient) -> None:
+def test_a_repeated_call_gets_its_result_when_the_quota_is_used_up(ada: ToolClient) -> None:
     site = website(ada, "Tea")
     ids = [article(ada, f"Tea {number}", client_request_id=f"article {number}") for number in range(4)]
     for number, content_id in enumerate(ids[:3]):

@@ -100,7 +100,7 @@ def test_markdown_has_passages_too() -> None:
     assert edits(snapshot(post), edited) == ["the body now says 'One cup, or three.'"]
 
 
-def test_where_nothing_was_kept_the_edit_is_said_without_words_for_it() -> None:
+def test_without_a_stored_version_the_edit_is_reported_without_details() -> None:
     assert edits_message(None, POST) == "the post was edited on the site since it was last written from here"
 
 

@@ -65,7 +65,9 @@ async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is
     assert post["featured"] == featured
 
 
-async def test_an_image_that_both_sides_changed_is_asked_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_image_changed_on_both_sides_needs_a_decision(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     blog = await blog_on(plugin, platform)
     publication = await published(blog, featured_media_id="")
     platform.edit(publication.external_id, featured=THEIRS)

@@ -80,7 +80,7 @@ def compared(body: str, article: str = ARTICLE) -> list[str]:
     return losses(structure_of(article, URL), structure_of(page(body), URL))
 
 
-def test_nothing_is_said_of_a_page_that_shows_the_article() -> None:
+def test_a_page_that_shows_the_article_needs_no_remark() -> None:
     assert compared(ARTICLE) == []
 
 

@@ -78,7 +78,7 @@ async def test_a_publication_arrives_whole(plugin: PluginContext, platform: Stan
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("request_line", MAKING)
-async def test_a_lost_answer_is_looked_up_before_anything_is_sent_again(
+async def test_after_a_lost_response_the_post_is_looked_up_before_anything_is_sent_again(
     plugin: PluginContext, platform: StandInPlatform, request_line: str, when: Any, impatient: None
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -129,7 +129,7 @@ async def test_a_site_that_is_away_is_tried_again_and_then_says_why(
     assert len(platform.posts) == 1
 
 
-async def test_a_site_that_is_down_answers_at_once_that_it_goes_on_by_itself(
+async def test_with_the_site_down_the_call_returns_at_once_and_publishing_continues_by_itself(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, "http://127.0.0.1:1", platform.token), await write(plugin)
@@ -180,7 +180,7 @@ async def test_a_connector_whose_code_fails_before_anything_is_sent_is_named(
         ("half", "words of the body"),
     ],
 )
-async def test_what_the_platform_drops_silently_is_said(
+async def test_what_the_platform_drops_silently_is_reported(
     plugin: PluginContext, platform: StandInPlatform, dropped: str, told: str
 ) -> None:
     platform.drops.add(dropped)
@@ -227,7 +227,7 @@ async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, pl
     assert (await look(plugin, forced)).edited is False
 
 
-async def test_an_update_whose_answer_is_lost_is_no_edit_of_somebody_else(
+async def test_an_update_whose_response_is_lost_is_not_mistaken_for_somebody_elses_edit(
     plugin: PluginContext, platform: StandInPlatform, impatient: None
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -283,7 +283,7 @@ async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: St
         assert (await unpublish(plugin, ADA, publication.id, mode)).state == "gone"
 
 
-async def test_what_is_told_of_a_post_that_its_owner_deleted_is_that_it_is_gone(
+async def test_a_post_deleted_by_its_owner_is_reported_as_gone(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -354,7 +354,7 @@ async def test_a_caption_is_in_the_markdown_too(plugin: PluginContext, platform:
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_an_author_whom_the_site_does_not_have_is_said(
+async def test_an_author_unknown_to_the_site_is_reported(
     plugin: PluginContext, platform: StandInPlatform, known: bool
 ) -> None:
     if known:
@@ -374,7 +374,7 @@ async def test_an_author_whom_the_site_does_not_have_is_said(
     assert published["term_ids"]["author"] == (["t9"] if known else [])
 
 
-async def test_what_sanitising_removed_is_said_of_the_real_post_as_before(
+async def test_what_sanitising_removed_is_reported_for_the_real_post_as_before(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
@@ -414,7 +414,7 @@ async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_
     assert (published["term_ids"]["author"], len(published["term_ids"]["tag"])) == (["t9"], 1)
 
 
-async def test_an_image_that_the_library_has_no_more_is_said(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_image_that_left_the_library_is_reported(plugin: PluginContext, platform: StandInPlatform) -> None:
     missing = "m_" + "0" * 22
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, featured_media_id="", body=f"Text ![x](https://library.example/{missing}.png) more")

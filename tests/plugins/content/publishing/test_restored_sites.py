@@ -34,7 +34,7 @@ async def change(plugin: PluginContext, article: str, **changes: str) -> None:
     await Articles(plugin).write(stored, Draft.of(stored).with_changes(changes))
 
 
-async def test_what_the_backup_does_not_have_is_made_once_and_what_is_old_there_is_told(
+async def test_what_the_backup_lacks_is_created_once_and_what_is_outdated_there_is_reported(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)

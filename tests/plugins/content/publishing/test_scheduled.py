@@ -132,7 +132,7 @@ async def test_a_draft_is_not_scheduled_on_its_site_either(
     assert [(post["state"], post["title"]) for post in platform.posts.values()] == [("draft", title)]
 
 
-async def test_a_scheduled_post_that_somebody_deleted_there_is_told_as_it_is(
+async def test_a_scheduled_post_deleted_on_the_site_is_reported_as_deleted(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
@@ -165,7 +165,9 @@ async def test_a_post_that_is_gone_is_no_draft_once_it_is_cancelled(
     assert (await cancel(plugin, ADA, waiting.id)).status == status
 
 
-async def test_work_on_a_draft_cancels_what_its_site_was_told(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_work_on_a_draft_cancels_what_was_sent_to_its_site(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
     publications = Publications(plugin)

@@ -74,7 +74,7 @@ def lost(platform: StandInPlatform, request: str, when: Any = "before") -> Fault
 
 
 @pytest.mark.parametrize(("request_line", "status"), WRITES)
-async def test_a_write_that_is_never_answered_comes_to_an_end(
+async def test_a_write_without_a_response_ends(
     idle: PluginContext, platform: StandInPlatform, request_line: str, status: str
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
@@ -96,7 +96,7 @@ async def test_a_write_that_is_never_answered_comes_to_an_end(
     assert len(platform.media) == 1
 
 
-async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_end(
+async def test_an_update_without_a_response_leaves_the_post_and_ends(
     idle: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
@@ -116,7 +116,7 @@ async def test_an_update_that_is_never_answered_leaves_the_post_and_comes_to_an_
     assert [post["title"] for post in platform.posts.values()] == ["Another title"]
 
 
-async def test_a_site_that_answers_again_is_waited_for_anew_at_the_next_step(
+async def test_a_site_that_responds_again_gets_the_full_waiting_time_at_the_next_step(
     idle: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
@@ -167,7 +167,9 @@ async def _make_due(plugin: PluginContext, publication: Publication) -> None:
         row.due_at = datetime.now(UTC)
 
 
-async def test_a_site_that_says_when_is_asked_no_sooner(idle: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_site_that_says_when_to_retry_is_not_tried_sooner(
+    idle: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     platform.fault("POST /api/posts", answer=(429, "application/json", b"{}", {"Retry-After": "45"}))
     publication = await Publications(idle).publish(ADA, article, website)

@@ -67,7 +67,7 @@ def test_a_site_is_connected_in_the_browser(
     assert Vault.of(ada.plugin).open(ciphertext, website["id"])["token"] == TOKEN
 
 
-def test_a_wrong_credential_is_told_and_not_shown_again(
+def test_a_wrong_credential_is_reported_and_not_shown_again(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     path = link(ada)

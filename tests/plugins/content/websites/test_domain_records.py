@@ -67,7 +67,7 @@ async def test_servers_that_fail_or_are_silent_say_nothing(
         await assigned_websites(domain, [silent])
 
 
-async def test_another_server_is_asked_where_one_fails(server: NameServer, domain: str) -> None:
+async def test_another_server_is_tried_if_one_fails(server: NameServer, domain: str) -> None:
     other = NameServer()
     other.failing.add(record_name(domain))
     server.texts[record_name(domain)] = [record_text("w_1")]

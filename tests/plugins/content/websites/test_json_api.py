@@ -78,12 +78,12 @@ def test_what_cannot_be_read_says_why(content: bytes, problem: str, empty: bool)
 
 
 @pytest.mark.parametrize("error", [FetchFailed("away"), FetchRefused("no"), FetchUnknown("lost")])
-def test_the_policy_speaks_where_no_answer_came(error: Exception) -> None:
+def test_the_policy_decides_without_a_response(error: Exception) -> None:
     with pytest.raises(Spoken, match=f"Example: {type(error).__name__}"):
         ask(Fetching(error))
 
 
-def test_the_policy_is_asked_for_every_answer() -> None:
+def test_the_policy_is_consulted_for_every_response() -> None:
     with pytest.raises(Spoken, match=r"Example: POST 422 \{'error': 'no'\}"):
         ask(answered(b'{"error": "no"}', 422))
 

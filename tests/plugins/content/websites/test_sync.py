@@ -104,7 +104,7 @@ def test_more_posts_are_read_with_the_cursor_of_the_last_job(
     assert indexed(ada, website) == list("abcde")
 
 
-def test_as_many_posts_as_were_asked_for_are_all(ada: Client, website: str, platform: StandInPlatform) -> None:
+def test_the_requested_number_of_posts_is_the_whole_list(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, "a", "b")
     assert sync(ada, website, max_items=2)["next_cursor"] is None
 

@@ -95,7 +95,7 @@ def test_a_connector_of_a_third_party_can_be_connected_over_mcp(ada: Client) -> 
     assert result["connect_url"].startswith(ada.host.url)
 
 
-def test_an_image_source_of_a_third_party_can_be_asked_alone(ada: Client) -> None:
+def test_an_image_source_of_a_third_party_can_be_searched_alone(ada: Client) -> None:
     (image,) = ada.data("search_images", query="a quiet harbour", provider="fake")["images"]
     assert (image["ref"], image["title"]) == ("fake:1", "a quiet harbour")
 
@@ -103,7 +103,7 @@ def test_an_image_source_of_a_third_party_can_be_asked_alone(ada: Client) -> Non
 @pytest.mark.parametrize(
     "fault", ["raise SystemExit(3)", "raise ZeroDivisionError", "raise type('P', (BaseException,), {})"]
 )
-def test_a_source_that_fails_is_told_in_words_and_its_plugin_is_named(tmp_path: Path, fault: str) -> None:
+def test_a_failing_source_is_reported_in_words_and_its_plugin_is_named(tmp_path: Path, fault: str) -> None:
     broken = PLUGIN.replace("    license =", f"    {fault}\n    license =")
     with (
         configured(tmp_path, "fakecms", source_of=broken) as config,
@@ -126,7 +126,7 @@ def test_a_connector_that_cannot_even_be_opened_is_named(ada: Client) -> None:
     assert "tok_1" not in ada.host.host.compiled.gate.latest["fakecms"].error
 
 
-def test_clients_are_told_what_this_server_has_and_nothing_else(ada: Client) -> None:
+def test_clients_learn_what_this_server_has_and_nothing_else(ada: Client) -> None:
     assert values_of(ada, "connect_website", "platform") == ["builtin", "fakecms", "wordpress"]
     assert values_of(ada, "search_images", "provider") == ["auto", "openverse", "wikimedia", "fake", "library"]
     assert values_of(ada, "get_search_performance", "provider") == ["auto", "bing", "fakesearch", "google"]

@@ -240,7 +240,7 @@ def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None
     assert "publication_id or content_id" in ada.refusal("list_publications", verify=True)
 
 
-def test_what_a_platform_converts_is_said(ada: Client) -> None:
+def test_what_a_platform_converts_is_reported(ada: Client) -> None:
     result = ada.call("get_website", website_id=builtin(ada))
     assert result["structuredContent"]["formatting"] == {"task_lists": "converted: boxes are characters"}
     sentence = "Formatting is kept, except: task lists (converted: boxes are characters)."
@@ -342,7 +342,7 @@ def test_a_post_that_is_not_live_any_more_is_brought_back(
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
-def test_what_sanitising_removed_is_said_by_a_real_publish_too(
+def test_what_sanitising_removed_is_reported_by_a_real_publish_too(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     pair = {

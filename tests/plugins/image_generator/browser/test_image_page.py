@@ -124,7 +124,7 @@ async def test_a_way_that_nobody_has_used_begins_with_an_example(browser: Browse
         await expect(page.locator("textarea[name=html]")).to_have_value("<b>Mine</b>")
 
 
-async def test_what_a_mode_hides_is_not_asked_for(browser: Browser, host: RunningHost) -> None:
+async def test_fields_that_a_mode_hides_are_not_required(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Release in HTML")) as page:
         sent = sent_by(page)
         await page.locator("label.segment", has_text="Template").click()
@@ -138,7 +138,7 @@ async def test_what_a_mode_hides_is_not_asked_for(browser: Browser, host: Runnin
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_both_ways_of_using_the_page_ask_for_the_same(
+async def test_both_ways_of_using_the_page_send_the_same_request(
     browser: Browser, host: RunningHost, scripting: bool
 ) -> None:
     async with opened(browser, host, example("LinkedIn banner"), java_script_enabled=scripting) as page:

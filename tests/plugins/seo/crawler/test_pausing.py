@@ -86,7 +86,7 @@ async def test_a_site_that_asks_for_a_minute_between_requests(world: World, conn
 
 
 @pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml", "/bees"])
-async def test_a_page_that_is_busy_for_a_while_is_asked_again_later(world: World, path: str) -> None:
+async def test_a_page_that_is_temporarily_busy_is_fetched_again_later(world: World, path: str) -> None:
     times: list[float] = []
     clock = TestClock()
     pages: dict[str, Reply | Answers] = {**good_site()}

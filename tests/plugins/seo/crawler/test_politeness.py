@@ -34,7 +34,7 @@ async def test_two_connections_and_no_more(world: World) -> None:
     assert Politeness() == Politeness(interval=1.0, connections=2)
 
 
-async def test_the_owner_of_a_site_may_ask_for_more(world: World) -> None:
+async def test_the_owner_of_a_site_may_request_more(world: World) -> None:
     clock = TestClock()
     pages = good_site()
     pages["/robots.txt"] = plain("User-agent: *\nCrawl-delay: 10\nDisallow: /wood\n")
@@ -187,7 +187,7 @@ async def test_a_host_that_is_busy_for_hours_ends_the_crawl_for_now(world: World
     assert not crawled.facts.complete
 
 
-async def test_a_host_that_stays_busy_is_asked_three_times(world: World) -> None:
+async def test_a_host_that_stays_busy_is_tried_three_times(world: World) -> None:
     async def busy(visit: Visit) -> None:
         await visit.answer(b"", status="503 Service Unavailable")
 

@@ -180,7 +180,7 @@ async def test_two_hosts_for_one_site(world: World) -> None:
         assert len(list(check.find(index))) == count
 
 
-async def test_robots_txt_of_a_host_is_asked_for_once(world: World) -> None:
+async def test_robots_txt_of_a_host_is_fetched_once(world: World) -> None:
     clock = TestClock()
     async with world.site(good_site()) as site, world.fetcher(site) as fetcher:
         visitor = Visitor(fetcher, clock=clock)

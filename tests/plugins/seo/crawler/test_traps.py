@@ -114,7 +114,7 @@ async def test_an_endless_body_is_cut(world: World) -> None:
     assert "content_cut" in crawled.found()
 
 
-async def test_an_answer_that_drips_is_left(world: World) -> None:
+async def test_a_response_that_drips_is_abandoned(world: World) -> None:
     async def dripping(visit: Visit) -> None:
         await visit.send(f"HTTP/1.1 200 OK\r\nContent-Type: {HTML}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         while True:
@@ -197,7 +197,7 @@ async def test_charsets_right_and_wrong(
     assert ("".join(facts.titles), facts.encoding) == (title, encoding)
 
 
-async def test_answers_that_are_no_http(world: World) -> None:
+async def test_responses_that_are_not_http(world: World) -> None:
     async def noise(visit: Visit) -> None:
         await visit.send(b"SSH-2.0-OpenSSH_9.2\r\n")
 

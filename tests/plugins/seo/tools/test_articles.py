@@ -117,7 +117,7 @@ def included(client: ToolClient, name: str, **arguments: Any) -> dict[str, Any]:
     return part
 
 
-def test_links_are_tried_where_it_is_asked_for(ada: ToolClient) -> None:
+def test_links_are_tested_on_request(ada: ToolClient) -> None:
     pages = {"/here": page("/here"), "/old": redirect("/here"), "/robots.txt": plain("User-agent: *\nDisallow: /no")}
     with serving(pages) as site:
         links = " ".join(f"[{path}]({site.url(path)})" for path in ("/here", "/old", "/gone", "/no"))
@@ -199,7 +199,7 @@ def test_links_of_a_website(ada: ToolClient) -> None:
         assert ada.data("get_account_usage")["usage"]["seo_reports"]["used"] == used
 
 
-def test_each_part_is_there_where_it_was_asked_for(ada: ToolClient) -> None:
+def test_each_requested_part_is_present(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Parts of hives")["website_id"]
     ada.data("set_brand_voice", website_id=website, banned_terms=["gardens"])
     article = write(ada, website_id=website)["content_id"]
